@@ -25,7 +25,7 @@ if _typing.TYPE_CHECKING:
     from recorder.archive.dataset_making import DatasetReport, make_dataset
     from recorder.archive.game_tables import Dataset, Tables
     from recorder.archive.import_paths import ImportReport, Merged
-    from recorder.archive.storing import Outcome
+    from recorder.archive.importing import Outcome
     from recorder.archive.verifying import Audit, VerifyReport
     from recorder.errors import (
         EngineError,

@@ -23,6 +23,7 @@ import recorder.tracking.game_lines
 import recorder.tracking.tracker
 from recorder import read_games
 from recorder.archive.following import LogUpdater
+from recorder.archive.importing import store
 from recorder.archive.inputs import ReadOptions
 from recorder.containment import SWITCH, contain
 from recorder.dialects.chat import parse_chat
@@ -340,11 +341,11 @@ def test_the_report_as_json_names_it_and_a_fixed_program_rereads_the_log(
 def test_a_log_on_which_storing_fails_does_not_stop_the_next(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import recorder.archive.storing
+    import recorder.archive.inputs
 
     broken = failing(Redactor, lambda *_: next(calls) == 0)
     calls = iter(range(10))
-    monkeypatch.setattr(recorder.archive.storing, "Redactor", broken)
+    monkeypatch.setattr(recorder.archive.inputs, "Redactor", broken)
     (tmp_path / "adjourned.log").write_bytes(ADJOURNED.read_bytes())
     result = cli("import", WATCHER, tmp_path / "adjourned.log", code=3)
     assert f"{WATCHER}: an error of this program, please report it: ValueError: boom" in result.output
@@ -379,8 +380,8 @@ def test_a_log_whose_storing_fails_keeps_the_old_archive_or_is_carried_over(
 ) -> None:
     cli("import", WATCHER, ADJOURNED)
     before, pgn = cli.archive.read_bytes(), cli("export", "pgn").stdout
-    broken = failing(recorder.archive.rebuilding._read, lambda _new, row, *_: row.name == WATCHER.name)
-    monkeypatch.setattr(recorder.archive.rebuilding, "_read", broken)
+    broken = failing(store, lambda _writer, _reading, outcome, **_: outcome.name == WATCHER.name)
+    monkeypatch.setattr(recorder.archive.rebuilding, "store", broken)
     message = cli("db", "rebuild", code=3).stderr
     assert "is not read because of an error of this program, please report it: ValueError: boom" in message
     assert "put its file back" not in message

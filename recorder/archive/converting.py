@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from exporters.base import GameExporter
     from exporters.bpgn import BpgnOptions
     from exporters.pgn.exporter import PgnOptions
-    from recorder.archive.storing import Outcome
+    from recorder.archive.importing import Outcome
     from recorder.progress import Progress
 
 __all__ = ["Conversion", "Converted", "convert_logs", "convert_unique"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from recorder.archive.storing import Outcome
+from recorder.archive.importing import Outcome
 from storage.dataset.records import SourceRecord
 
 __all__ = ["DOUBLINGS", "doublings_of", "find_earlier", "find_wholes"]

@@ -18,8 +18,8 @@ from exporters.base import ExportReport, refuse_protected
 from exporters.table_files import import_pyarrow
 from recorder.archive.dataset_sources import Making, Reporting, Run
 from recorder.archive.exporting import protected, require_games
+from recorder.archive.importing import Outcome
 from recorder.archive.inputs import Input, ReadOptions, checked_options, open_inputs
-from recorder.archive.storing import Outcome
 from recorder.archive.workers import Workers, in_order, jobs_for
 from recorder.errors import ExportError
 from recorder.model import SourceKind

@@ -14,9 +14,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from recorder.archive.dataset_growth import DOUBLINGS, doublings_of, find_earlier, find_wholes
-from recorder.archive.importing import identify, is_internal, why_failed
+from recorder.archive.importing import Outcome, identify, is_internal, why_failed
 from recorder.archive.inputs import GameReader, Input, ReadOptions
-from recorder.archive.storing import Outcome
 from recorder.archive.workers import WorkerDiedError
 from recorder.containment import failures_sentence
 from recorder.errors import ExportError, StorageError

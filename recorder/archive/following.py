@@ -8,28 +8,32 @@ row, as a growing log is imported: what the archive holds at last is what one im
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 import sqlite3
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from recorder.archive.importing import import_source
-from recorder.archive.inputs import Input, ReadOptions, timing_of
+from recorder.archive.importing import STORED, Found, Import, NothingYetError, Part, Plan
+from recorder.archive.inputs import Input, LogReading, ReadOptions, timing_of
 from recorder.archive.locate import open_archive
 from recorder.archive.outlets import OVER, Outlet
-from recorder.archive.partial_logs import PartialLogs
-from recorder.archive.storing import Begun
 from recorder.archive.tail import BLOCK, State, Tail, open_tail, state_of
 from recorder.archive.watchdog import Unwatched
 from recorder.containment import contain
 from recorder.errors import RecorderError, SourceError
+from recorder.live.secrets.logs import Scrubbing
+from recorder.model import SAVED_KINDS
 from recorder.sources import SourceKind, is_journal
+from recorder.sources.redaction import Forgotten, Redactor
 from storage.write.in_progress import OvertakenError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from recorder.model import Game
+    from recorder.progress import Progress
     from storage.write.in_progress import SourceInProgress
 
 __all__ = ["LogUpdater"]
@@ -43,6 +47,75 @@ _LONGEST_PAUSE_S: Final = 60.0
 _OVERTAKEN: Final = 3
 _OVERTAKEN_S: Final = 30.0
 """Who is overtaken so often within this has another beside it that does the same."""
+
+
+_AT_ONCE: Final = 8 << 20
+"""Only so much of a log is imported in one transaction: the rest comes in blocks, in flat memory."""
+
+
+class FollowedLog:
+    """A log that is being written, as far as it was read. First it is the ``SourceReading`` of an import.
+
+    Args:
+        plan: how it is read. progress: called after each block of the import.
+    Attributes:
+        found: as of a ``SourceReading``. pipeline, scrubbing: what reads it.
+        size, running: of the bytes that the archive knows of, and their hash.
+        unread: the bytes behind them: ``scrubbing`` waits for the end of their line.
+        mark: is in the source's row until another process changes it.
+        behind: there is more of it, not looked at yet.
+        games: those that the import stored.
+    Raises:
+        SourceError: it has saved games, or, while it is read, it cannot be read.
+        NothingYetError: while it is read: it has no whole line yet.
+    """
+
+    found: Found
+
+    def __init__(self, plan: Plan, progress: Progress) -> None:
+        name, kind, size = plan.source.name, plan.kind, plan.seen.size
+        if kind in SAVED_KINDS:
+            raise SourceError(
+                f"{name} contains saved games, and only logs can be followed; import it when it has grown."
+            )
+        self.pipeline = plan.options.followed_pipeline(kind)
+        self.scrubbing = Scrubbing(kind, redactor=Redactor(plan.options.forgotten or Forgotten(), kind))
+        self.size = 0
+        self.running = hashlib.sha256()
+        self.unread = b""
+        self.mark = secrets.token_hex(8)
+        self.games: list[Game] = []
+        self._plan = plan
+        known = 0 if plan.before is None else plan.before.size_bytes
+        self._end = size if kind is SourceKind.TYPESCRIPT else min(size, max(_AT_ONCE, known))
+        self.behind = self._end < size
+        self._blocks = LogReading(plan.source, progress, size=self._end) if self._end else ()
+
+    def __iter__(self) -> Iterator[Part]:
+        plan, name = self._plan, self._plan.source.name
+        for block in self._blocks:
+            clean = self.scrubbing.receive(block)
+            games = self.pipeline.receive(clean)
+            self.games += [game for game in games if game.first_offset >= plan.read_up_to]
+            self.advance(block, len(clean))
+            yield Part(clean, games)
+        if self.size + len(self.unread) != self._end:
+            raise SourceError(f"{name}: the file was truncated while being read; import it again")
+        if not self.size:
+            raise NothingYetError(f"{name} has no whole line yet")
+        pipeline, bytes_read = self.pipeline, (self.running.hexdigest(), self.size)
+        self.found = Found(pipeline.report, pipeline.read_up_to, pipeline.unredacted, self.mark, bytes_read)
+
+    def advance(self, data: bytes, whole: int) -> None:
+        """Bytes were read.
+
+        Args:
+            data: the next ones. whole: of all that are not in ``size`` yet, so many are in whole lines now.
+        """
+        self.unread += data
+        self.running.update(self.unread[:whole])
+        self.unread = self.unread[whole:]
+        self.size += whole
 
 
 class LogUpdater:
@@ -86,7 +159,7 @@ class LogUpdater:
         self._named = named
         self._watchdog = watchdog or Unwatched()
         self._tail: Tail | None = None
-        self._begun: Begun | None = None
+        self._log: FollowedLog | None = None
         self._source: SourceInProgress | None = None
         self._kept: list[bytes] = []
         self._final: dict[str, int] = {}  # games that were counted and may be read again
@@ -149,7 +222,7 @@ class LogUpdater:
     def close(self) -> None:
         """Let go of the log and the archive, as if this program were killed."""
         tail, source = self._tail, self._source
-        self._tail = self._begun = self._source = None
+        self._tail = self._log = self._source = None
         self._kept = []
         self._lagging = []
         self._unsettled = False
@@ -234,18 +307,11 @@ class LogUpdater:
         from storage.write.in_progress import SourceInProgress
 
         source = Input(str(self._path), self._path, named=self._named, on_block=self._watchdog.progress)
-        given: list[Game] = []
         self._watchdog.pause()
         with open_archive(self._where, create=True, read_only=False) as archive:
-            outcome = import_source(
-                archive,
-                source,
-                self._options,
-                partial_logs=PartialLogs(archive),
-                keep=self._keep,
-                followed=True,
-                on_games=given.extend,
-            )
+            importing = Import(archive, self._options, keep=self._keep, again=True)
+            importing.opened = self._open
+            outcome = importing.take(source)
             path = archive.path
             self._watchdog.pause()
         if outcome.status == "failed":
@@ -253,46 +319,52 @@ class LogUpdater:
         if outcome.status == "forgotten":
             self.waiting = f"{self._path} was taken out of the archive"
             return False
-        if outcome.begun is None or outcome.sha256 is None:
+        log = self._log
+        if outcome.status not in STORED or outcome.sha256 is None or log is None:
+            self._log = None
             self.known = outcome.message is None
             self.waiting = outcome.message or (
                 f"{self._path} holds only the beginning of a log that the archive has: {outcome.part_of}"
             )
             return False
         self.waiting, self.known = None, False
-        begun = outcome.begun
-        self._begun = begun
-        self._source = SourceInProgress(path, outcome.sha256, begun.mark)
-        self._tail = open_tail(self._path, begun.size + len(begun.unread))
+        self._source = SourceInProgress(path, outcome.sha256, log.mark)
+        self._tail = open_tail(self._path, log.size + len(log.unread))
         # A typescript's times come in a file of their own, which is read as a whole.
         self._timed = outcome.kind == SourceKind.TYPESCRIPT.value and timing_of(source) is not None
-        self._keep = self._keep and outcome.kind != SourceKind.JOURNAL.value and not begun.pipeline.unredacted
+        self._keep = self._keep and outcome.kind != SourceKind.JOURNAL.value and not log.pipeline.unredacted
         self._settled_s = time.monotonic()
+        given, log.games = log.games, []
         self._count(given)
         changed = self._write([])
         self._unsettled = True  # games that go on are stored now
-        self._lagging = [outlet for outlet in self._outlets if outlet.looks_back and begun.behind]
+        self._lagging = [outlet for outlet in self._outlets if outlet.looks_back and log.behind]
         for outlet in self._current():
             outlet.begin(self._where, outcome.sha256)  # when the archive has all that they look for
         self._report_games(given, changed)
         return True
 
+    def _open(self, plan: Plan, progress: Progress) -> FollowedLog:
+        self._log = FollowedLog(plan, progress)
+        return self._log
+
     def _read_on(self) -> bool:
         """Read to the present end of the log."""
-        begun, tail = self._begun, self._tail
-        assert begun is not None
+        log, tail = self._log, self._tail
+        assert log is not None
         assert tail is not None
         found = False
         while data := tail.read():
             found = self._unsettled = True
             self._watchdog.understand()
-            clean = begun.scrubbing.receive(data)
-            games = begun.pipeline.receive(clean) if clean else []
+            clean = log.scrubbing.receive(data)
+            games = log.pipeline.receive(clean) if clean else []
             self._watchdog.progress()
             # Who is behind shows games only when they are over: the quickest way to catch up.
             self._commit(games, behind=len(data) >= BLOCK)
-            begun.unread += data  # what a row can do without comes behind its commit
-            self._advance(clean)
+            log.advance(data, len(clean))  # what a row can do without comes behind its commit
+            if self._keep and clean:
+                self._kept.append(clean)
             if time.monotonic() - self._settled_s >= _SETTLE_S:
                 self._settle()
         if self._lagging:
@@ -300,23 +372,12 @@ class LogUpdater:
             self._settle()
             lagging, self._lagging = self._lagging, []
             for outlet in lagging:
-                outlet.begin(self._where, begun.running.hexdigest())
+                outlet.begin(self._where, log.running.hexdigest())
         return found
 
     def _current(self) -> list[Outlet]:
         """The outlets that are given what comes."""
         return [outlet for outlet in self._outlets if outlet not in self._lagging]
-
-    def _advance(self, clean: bytes) -> None:
-        """Bytes have come whole."""
-        begun = self._begun
-        assert begun is not None
-        size = len(clean)
-        begun.running.update(begun.unread[:size])
-        begun.unread = begun.unread[size:]
-        begun.size += size
-        if self._keep and clean:
-            self._kept.append(clean)
 
     def _commit(self, games: list[Game], behind: bool = False) -> None:
         """Write finished games and changed games in progress; then pass them on."""
@@ -330,10 +391,10 @@ class LogUpdater:
         Returns:
             The latter.
         """
-        begun, source = self._begun, self._source
-        assert begun is not None
+        log, source = self._log, self._source
+        assert log is not None
         assert source is not None
-        living = begun.pipeline.in_progress
+        living = log.pipeline.in_progress
         changed = [] if behind else living.changed()
         gone = living.gone()
         if not (games or gone or changed):
@@ -362,9 +423,9 @@ class LogUpdater:
 
     def _settle(self) -> None:
         """Record in the source's row how far its log was read."""
-        begun = self._begun
-        assert begun is not None
-        self._store(begun.pipeline.read_up_to, begun.mark)
+        log = self._log
+        assert log is not None
+        self._store(log.pipeline.read_up_to, log.mark)
 
     def _store(self, offset: int, mark: str | None) -> None:
         """Commit what was read, and how far.
@@ -373,21 +434,21 @@ class LogUpdater:
             offset: ``Pipeline.read_up_to``.
             mark: of the reader that can continue; None: the log is over, and all games are final.
         """
-        begun, source = self._begun, self._source
-        assert begun is not None
+        log, source = self._log, self._source
+        assert log is not None
         assert source is not None
-        drop = self._keep and begun.pipeline.unredacted > 0  # bytes with a forgotten player
+        drop = self._keep and log.pipeline.unredacted > 0  # bytes with a forgotten player
         self._keep = self._keep and not drop
         source.settle(
-            sha256=begun.running.hexdigest(),
-            size_bytes=begun.size,
+            sha256=log.running.hexdigest(),
+            size_bytes=log.size,
             kept=self._kept if self._keep else None,
             drop=drop,
             read_up_to=offset,
             unfinished=mark,
-            report=begun.pipeline.report,
+            report=log.pipeline.report,
         )
-        self._settled(None if mark is None else offset, begun.running.hexdigest())
+        self._settled(None if mark is None else offset, log.running.hexdigest())
         source.checkpoint()
 
     def _settled(self, offset: int | None, source: str) -> None:
@@ -410,25 +471,27 @@ class LogUpdater:
 
     def _end(self) -> None:
         """The log has ended: what is open ends with it."""
-        begun, source = self._begun, self._source
-        assert begun is not None
+        log, source = self._log, self._source
+        assert log is not None
         assert source is not None
         tail = self._tail
         assert tail is not None
         self._watchdog.pause()
         final = tail.ended or tail.replaced is not None
-        rest = begun.scrubbing.finish()
-        self._advance(rest)
-        self._commit(begun.pipeline.receive(rest) if rest else [])
-        offset = begun.pipeline.read_up_to
-        games = begun.pipeline.finish()
+        rest = log.scrubbing.finish()
+        log.advance(b"", len(rest))
+        if self._keep and rest:
+            self._kept.append(rest)
+        self._commit(log.pipeline.receive(rest) if rest else [])
+        offset = log.pipeline.read_up_to
+        games = log.pipeline.finish()
         self._write(games)
         self._count(games)
         if self._outlets:
-            self._store(offset, begun.mark)  # they find in the archive what they lack
+            self._store(offset, log.mark)  # they find in the archive what they lack
         for outlet in self._outlets:
-            outlet.end(self._where, begun.running.hexdigest(), games, final)
+            outlet.end(self._where, log.running.hexdigest(), games, final)
         # What an outlet lacks, the next one that takes this source finds.
         lacking = any(outlet.problem or outlet.owes for outlet in self._outlets)
-        self._store(offset, begun.mark if lacking else None)
+        self._store(offset, log.mark if lacking else None)
         self.close()

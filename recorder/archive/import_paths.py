@@ -18,13 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from recorder.archive.erasing import forget_handles
-from recorder.archive.importing import identify, import_source, read_identified
+from recorder.archive.importing import STORED, Import, Outcome, identify, read_identified, why_failed
 from recorder.archive.inputs import Input, ReadOptions, open_inputs
 from recorder.archive.kept_bytes import source_blocks
 from recorder.archive.locate import archive_file, open_archive
 from recorder.archive.partial_logs import PartialLogs
-from recorder.archive.reading_ahead import ReadingAhead, reading_ahead
-from recorder.archive.storing import Outcome
+from recorder.archive.reading_ahead import ReadingAhead, read_ahead
 from recorder.archive.workers import WorkerDiedError
 from recorder.errors import StorageError
 from recorder.live.status import is_state_file
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from recorder.progress import Progress
     from storage import ArchiveStore
 
-__all__ = ["ImportReport", "Merged", "STORED", "copy_source", "import_paths", "merge", "merge_file"]
+__all__ = ["ImportReport", "Merged", "copy_source", "import_paths", "merge", "merge_file"]
 
 _GAMES = 200
 _FAILURES_SHOWN = 5
@@ -108,7 +107,7 @@ def merge(archive: ArchiveStore | None, other: ArchiveStore, name: str, *, dry_r
         outcomes: list[Outcome] = []
         for step in _plan(archive, other):
             outcomes.append(_outcome(name, step))
-            if step.status in ("new", "grown", "replaced"):
+            if step.status in STORED:
                 outcomes[-1].games = 0
                 copy_source(archive, other, step.row, wanted, ours=step.ours, outcome=outcomes[-1])
                 progress(step.row.name, step.row.size_bytes, step.row.size_bytes)
@@ -141,7 +140,7 @@ def _outcome(name: str, step: _Step) -> Outcome:
         kind=row.kind,
         sha256=row.sha256,
         size_bytes=row.size_bytes,
-        games=row.games if step.status in ("new", "grown", "replaced") else 0,
+        games=row.games if step.status in STORED else 0,
         part_of=step.part_of,
     )
 
@@ -246,10 +245,6 @@ def copy_source(
         writer.finish(report)
 
 
-STORED = ("new", "grown", "replaced")
-"""``Outcome.status`` of the logs of which an import has stored something."""
-
-
 @dataclass(slots=True, repr=False)
 class ImportReport:
     """What an import did.
@@ -319,28 +314,26 @@ def import_paths(
         StorageError: the archive cannot be written.
     """
     report = ImportReport()
-    partial_logs = None if archive is None else PartialLogs(archive)
+    importing = None if archive is None else Import(archive, options, keep=keep)
     with ExitStack() as stack:
         sources = list(stack.enter_context(open_inputs(paths, report.skipped, progress)))
         ahead = None
-        if archive is not None:
-            ahead = stack.enter_context(reading_ahead(archive, sources, options, keep=keep, jobs=jobs))
-        for number, source in enumerate(sources):
-            of_file = of_several(progress, number + 1, len(sources))
+        if importing is not None:
+            ahead = stack.enter_context(read_ahead(importing, sources, jobs=jobs, progress=progress))
+        for number, source in enumerate(sources, 1):
+            of_file = of_several(progress, number, len(sources))
             found: Outcome | Merged
             if source.named and is_database(source.path):
                 found = merge_file(archive, where, source, of_file)
                 report.merged.append(found)
                 report.outcomes += found.outcomes
             else:
-                if archive is None or partial_logs is None:
+                if importing is None:
                     found = identify(source, options, progress=of_file)
                     if read:
                         read_identified(source, options, found, of_file)
                 else:
-                    found = _import_one(
-                        archive, source, options, partial_logs, ahead, number, keep=keep, progress=of_file
-                    )
+                    found = _import_one(importing, source, of_file, ahead, number)
                 report.outcomes.append(found)
             if on_file is not None:
                 on_file(found, len(sources) == 1)
@@ -349,40 +342,18 @@ def import_paths(
 
 
 def _import_one(
-    archive: ArchiveStore,
-    source: Input,
-    options: ReadOptions,
-    partial_logs: PartialLogs,
-    ahead: ReadingAhead | None,
-    number: int,
-    *,
-    keep: bool,
-    progress: Progress,
+    importing: Import, source: Input, progress: Progress, ahead: ReadingAhead | None, number: int
 ) -> Outcome:
     """Import one log, as far as another process has read it from there.
 
     Args:
-        ahead: processes that read logs ahead; None: none do. number: of the log among the sources.
+        ahead: processes that read logs ahead; None: none do. number: of the log among the sources, from 1.
     """
-    if ahead is None:
-        return import_source(archive, source, options, partial_logs=partial_logs, keep=keep, progress=progress)
     try:
-        read = ahead.take(number, progress)
-        found = import_source(
-            archive,
-            source,
-            options,
-            partial_logs=partial_logs,
-            keep=keep,
-            progress=progress,
-            ahead=read,
-            pieces=ahead.pieces,
-        )
+        before = None if ahead is None else ahead.take(number)
     except WorkerDiedError as error:
-        problem = f"{source.name}: the process that read it {error}; nothing of it was stored. Import it again."
-        return Outcome(source.name, "failed", problem)
-    ahead.done(number)
-    return found
+        return Outcome(source.name, "failed", why_failed(error, source.name))
+    return importing.take(source, progress, before)
 
 
 def merge_file(archive: ArchiveStore | None, where: str, source: Input, progress: Progress) -> Merged:

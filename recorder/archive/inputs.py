@@ -410,7 +410,6 @@ class Fingerprint:
         sha256, size: of the decompressed bytes. head: their first 64 KiB.
         marks: size → hexadecimal hash of the bytes up to there.
         damage: why the file could not be read to its end, or None.
-        running: the hash, to go on with; None: another process has it.
     """
 
     sha256: str
@@ -418,7 +417,6 @@ class Fingerprint:
     head: bytes
     marks: dict[int, str]
     damage: str | None
-    running: hashlib._Hash | None
 
 
 def fingerprint(source: Input, marks: Sequence[int] = (), progress: Progress | None = None) -> Fingerprint:
@@ -449,7 +447,7 @@ def fingerprint(source: Input, marks: Sequence[int] = (), progress: Progress | N
             found[mark] = running.hexdigest()
         running.update(block[start:])
         size += len(block)
-    return Fingerprint(running.hexdigest(), size, head, found, reading.damage, running)
+    return Fingerprint(running.hexdigest(), size, head, found, reading.damage)
 
 
 def was_exported(source: Input, head: bytes, kind: SourceKind) -> bool:

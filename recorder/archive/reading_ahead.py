@@ -1,308 +1,423 @@
 """Logs of an import read in several processes, ahead of the one that stores them.
 
-Each process writes down what it would store of a log (``spool.py``), and that is stored in the order in which the logs
-were named. Whether a log is new is decided when its turn comes: a log that is not, or
-that was to be read otherwise, is read again there. So the archive is the same, however many processes there are.
+A process reads a log, or a piece of a PGN file, into a file of its parts, and returns what it found. Whether the log is
+new is decided when its turn comes: a log that is not, or that is to be read otherwise, is read again. So the archive is
+the same, however many processes there are.
+
+A piece ends where a result, a blank line and a tag ``Event`` seem to divide two games. Whether they do is decided by
+the reader of the piece, which comes to the place with all before it: a comment may contain such lines, too. Another
+reader can begin there exactly if no game is open at the place. If one is, the file is read whole.
 """
 
 from __future__ import annotations
 
+import copyreg
+import pickle
 import tempfile
-from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import CancelledError, Future
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from recorder.archive.erasing import forgotten_in
-from recorder.archive.importing import kind_of, try_storing
-from recorder.archive.inputs import Fingerprint, Input, ReadOptions, fingerprint, timing_of, was_exported
-from recorder.archive.pieces import PIECE_BYTES, Pieces, pieces_of
-from recorder.archive.spool import Spool
-from recorder.archive.storing import Outcome, SourceReading
-from recorder.archive.workers import Channel, Workers, batches, jobs_for, look_until_done
+from recorder.archive.importing import Found, Import, NoBorderError, Part, Plan, ReadBefore, SourceReading, kind_of
+from recorder.archive.inputs import Input, ReadOptions, clean_blocks, fingerprint, was_exported
+from recorder.archive.workers import TASKS_AHEAD, Channel, Workers, jobs_for, look_until_done, of_batches
 from recorder.errors import SourceError
-from storage import ArchiveStore, is_database
+from recorder.model import SourceKind, SourceReport
+from recorder.model.plies import PlyLine
+from recorder.progress import no_progress, of_several
+from recorder.sources import HEAD_BYTES, detect, read_blocks
+from storage import is_database
+from storage.write.chunks import ChunkCutter
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from recorder.progress import Progress
-    from recorder.sources import SourceKind
 
-__all__ = ["ReadAhead", "ReadingAhead", "reading_ahead"]
+__all__ = ["ReadParts", "read_ahead", "write_parts"]
 
-_BATCHES_AHEAD: Final = 2
-_HEAD_BYTES: Final = 4096
+_PIECE_BYTES: Final = 4 << 20
+"""About how long a piece is."""
+_DIVIDED_BYTES: Final = 2 * _PIECE_BYTES
+_MOST_BYTES: Final = 8 * _PIECE_BYTES
+"""Where no border is found in so many bytes, there may be none for a long time."""
+_BLOCK_BYTES: Final = 1 << 18
+_BEGINS: Final = b'\n[Event "'
+_RESULTS: Final = (b"1-0", b"0-1", b"1/2-1/2")
+"""Behind which a game ends. Not ``*``: this program ends a part with it that the next one continues."""
+_BETWEEN_BYTES: Final = 32
+"""At most so many are a result and the empty lines between two games; in the games of ficsgames.org there are two."""
+
+
+def _without_names(line: PlyLine) -> tuple[type[PlyLine], tuple[Any, ...]]:
+    """How a line is pickled: plies as plain tuples take a quarter of the time."""
+    return PlyLine, (line.number, line.kind, line.parent, line.parent_ply, [tuple(row) for row in line.rows])
+
+
+_REDUCED: Final = {**copyreg.dispatch_table, PlyLine: _without_names}
+
+
+def write_parts(path: Path, reading: SourceReading, *, keep: bool) -> Found:
+    """Write all that a reading gives to a file.
+
+    Args:
+        keep: whether the source's bytes are wanted.
+    Returns:
+        What was found.
+    """
+    cutter = ChunkCutter()
+    with path.open("wb") as file:
+
+        def write(part: Part) -> None:
+            if part.games or part.chunks:
+                pickler = pickle.Pickler(file, pickle.HIGHEST_PROTOCOL)
+                pickler.dispatch_table = _REDUCED
+                pickler.dump(part)
+
+        for clean, games, _ in reading:
+            write(Part(b"", games, list(cutter.receive(clean)) if keep else ()))
+        write(Part(b"", [], list(cutter.finish()) if keep else ()))
+    return reading.found
+
+
+@dataclass(slots=True)
+class ReadParts:
+    """Gives what another process has written with ``write_parts``, and removes the file. It is a ``SourceReading``."""
+
+    path: Path
+    found: Found
+
+    def __iter__(self) -> Iterator[Part]:
+        with self.path.open("rb") as file:
+            while True:
+                try:
+                    yield pickle.load(file)
+                except EOFError:
+                    break
+        self.path.unlink()
 
 
 @dataclass(frozen=True, slots=True)
-class ReadAhead:
-    """What another process found out about a log.
+class _Task:
+    """How logs are read in another process.
 
     Attributes:
-        seen: its fingerprint.
-        kind, options: as what and how it was read. spool: what to store of it. outcome: what became of it.
-            All are None if it was not read, since it is not new.
+        sizes: at which the hash so far is wanted. known: hashes of sources with which nothing new begins.
+        folder: for files of parts. count: of all logs.
     """
 
-    seen: Fingerprint
-    kind: SourceKind | None = None
-    options: ReadOptions | None = None
-    spool: Path | None = None
-    outcome: Outcome | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Batch:
-    """Logs for one process.
-
-    Attributes:
-        logs: each with its number in the import. sizes: at which the hash so far is wanted. folder: for spools.
-    """
-
-    logs: list[tuple[int, Input]]
+    options: ReadOptions
     sizes: list[int]
+    known: frozenset[str]
     keep: bool
     folder: Path
+    count: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """How far a process is with a log: ``done`` of ``total`` bytes."""
+def _read_log(task: _Task, log: tuple[int, Input], channel: Channel) -> ReadBefore | None:
+    """Read a log, if it is new; runs in a process of its own.
 
-    number: int
-    done: int
-    total: int | None
-
-
-class _Steps:
-    """Progress with a log, said to the process that waits for it."""
-
-    def __init__(self, channel: Channel, number: int) -> None:
-        self._channel = channel
-        self._number = number
-
-    def __call__(self, name: str, done: int, total: int | None) -> None:
-        self._channel.say(_Step(self._number, done, total))
-
-
-def _read_batch(batch: _Batch, channel: Channel) -> None:
-    """Read logs; runs in a process of its own."""
-    for number, source in batch.logs:
-        try:
-            seen = fingerprint(source, batch.sizes)
-        except SourceError:
-            channel.say((number, None))  # is reported when its turn comes
-            continue
-        plan = channel.ask((number, replace(seen, running=None)))
-        if plan is None:
-            continue
-        kind, options = plan
-        outcome = Outcome(source.name, "new", seen.damage, kind.value, seen.sha256, seen.size, named=source.named)
-        step = _Steps(channel, number)
-        reading = SourceReading(
-            Spool(_spool(batch.folder, number)), source, seen, kind, options, None, batch.keep, step, False, None
-        )
-        ended = try_storing(reading, outcome) or outcome
-        # What fails here need not fail in its turn: perhaps there is no space in the temporary folder.
-        channel.say((number, None if ended.status == "failed" else ended))
+    Args:
+        log: with its number, from 1.
+    Returns:
+        None: it cannot be read here. Perhaps there is no space in the temporary folder, so that is decided in its turn.
+    """
+    number, source = log
+    try:
+        seen = fingerprint(source, task.sizes)
+        kind = kind_of(seen, task.options)
+        if kind is None or not task.known.isdisjoint({seen.sha256, *seen.marks.values()}):
+            return ReadBefore(seen)
+        if was_exported(source, seen.head, kind):
+            return ReadBefore(seen)
+        plan = Plan(source, seen, kind, task.options.of(source))
+        progress = of_several(channel.progress, number, task.count)
+        path = task.folder / f"{number}.parts"
+        found = write_parts(path, plan.reading(progress), keep=task.keep and kind is not SourceKind.JOURNAL)
+        return ReadBefore(seen, kind, plan.options, ReadParts(path, found))
+    except Exception:
+        return None
 
 
 class ReadingAhead:
     """The logs of an import on their way through several processes.
 
     Args:
-        workers: the processes. folder: for spools.
-        archive: into which they are read. sources: all files of the import, in their order.
-        groups: those that other processes read as a whole, with their numbers.
-        options: how they are read. keep: whether their bytes are kept.
-    Attributes:
-        pieces: reads others in pieces.
+        importing: takes them. sources: all files of the import. numbers: of those that are read ahead, from 1.
     """
 
     def __init__(
         self,
         workers: Workers,
         folder: Path,
-        archive: ArchiveStore,
+        importing: Import,
         sources: Sequence[Input],
-        groups: list[list[tuple[int, Input]]],
-        options: ReadOptions,
-        *,
-        keep: bool,
+        numbers: Sequence[int],
+        progress: Progress,
     ) -> None:
-        self._workers = workers
-        self._folder = folder
-        self._keep = keep
-        self._archive = archive
-        self._options = replace(options, forgotten=forgotten_in(archive))
-        self._known = archive.growth_candidates()
-        self._gone = [(row.size_bytes, row.sha256) for row in archive.erasures.forgotten_sources()]
-        self._lock = Lock()
-        self._hashes = {sha256 for _, sha256 in (*self._known, *self._gone)}
-        self._heads: list[tuple[int, bytes]] = []
-        self._steps: dict[int, _Step] = {}
-        self._plans: dict[int, ReadAhead] = {}
-        self._sources = sources
-        self._batches = groups
-        self.pieces = Pieces(workers, folder)
-        self._futures: dict[int, Future[ReadAhead | None]] = {
-            number: Future() for batch in self._batches for number, _ in batch
-        }
-        self._place = {number: at for at, batch in enumerate(self._batches) for number, _ in batch}
-        self._submitted = 0
+        options = replace(importing.options, forgotten=forgotten_in(importing.archive))
 
-    def take(self, number: int, progress: Progress) -> ReadAhead | None:
-        """Wait until a log was read.
+        def task() -> _Task:
+            sizes, known = importing.known_sizes(), importing.known()
+            return _Task(options, sizes, known, importing.keep, folder, len(sources))
 
-        Args:
-            number: of the log among the files of the import. progress: called while it is waited for.
+        logs = [(number, sources[number - 1]) for number in numbers]
+        sizes = [source.size_bytes for _, source in logs]
+        self._numbers = frozenset(numbers)
+        self._read = of_batches(workers, _read_log, task, logs, sizes, progress)
+
+    def take(self, number: int) -> ReadBefore | None:
+        """Wait until the log of this number was read; its turn has come.
+
         Returns:
-            None: it must be read when its turn comes: no process has read it, or it may continue another log of this
-            import, whose hash its fingerprint has not.
+            None: it must be read here.
         Raises:
             WorkerDiedError: the process died while reading it.
         """
-        read = self._wait(number, progress) if number in self._futures else None
-        if read is None or self._may_continue(read.seen):
+        if number not in self._numbers:
             return None
-        known = [size for size, sha256 in self._archive.growth_candidates() if sha256 not in self._hashes]
-        if not (sizes := [size for size in known if size <= read.seen.size]):
-            return read
-        try:  # other programs have stored logs since
-            found = fingerprint(self._sources[number], sizes)
-        except SourceError:
-            return None
-        return replace(read, seen=replace(read.seen, marks=read.seen.marks | found.marks))
-
-    def _may_continue(self, seen: Fingerprint) -> bool:
-        with self._lock:
-            return any(size < seen.size and seen.head.startswith(head) for size, head in self._heads)
-
-    def _wait(self, number: int, progress: Progress) -> ReadAhead | None:
-        """Wait until a process has read a log, and report its progress.
-
-        Returns:
-            What it found; None: the process ended without reading this log.
-        Raises:
-            WorkerDiedError: the process died while it read this log. Any exception that the reading raised.
-        """
-        future = self._futures[number]
-        while self._submitted < len(self._batches) and self._submitted <= self._place[number] + self._ahead:
-            self._submit(self._submitted)
-            self._submitted += 1
-
-        def show() -> None:
-            if (step := self._steps.get(number)) is not None:
-                progress(self._sources[number].name, step.done, step.total)
-
-        look_until_done(future, show)
-        return future.result()
-
-    def done(self, number: int) -> None:
-        """Forget a log that is stored."""
-        self._steps.pop(number, None)
-        _spool(self._folder, number).unlink(missing_ok=True)
-
-    @property
-    def _ahead(self) -> int:
-        return _BATCHES_AHEAD * self._workers.jobs
-
-    def _submit(self, at: int) -> None:
-        """Have a process read batch number ``at``."""
-        logs = self._batches[at]
-        sizes = sorted({size for size, _ in (*self._known, *self._gone)})
-        batch = _Batch(logs, sizes, self._keep, self._folder)
-        future = self._workers.submit(_read_batch, batch, said=self._said, asked=self._asked)
-        future.add_done_callback(partial(self._ended, logs))
-
-    def _asked(self, question: tuple[int, Fingerprint]) -> tuple[SourceKind, ReadOptions] | None:
-        """As what and how a log is read; None: it is not new, or seems so."""
-        number, seen = question
-        source = self._sources[number]
-        kind = kind_of(seen, self._options)
-        marked = any(seen.marks.get(size) == sha256 for size, sha256 in (*self._known, *self._gone))
-        with self._lock:
-            wanted = kind is not None and not marked and seen.sha256 not in self._hashes
-            self._hashes.add(seen.sha256)
-            self._heads.append((seen.size, seen.head[:_HEAD_BYTES]))
-        if kind is None or not wanted or was_exported(source, seen.head, kind):
-            self._futures[number].set_result(ReadAhead(seen))
-            return None
-        options = replace(self._options, timing=timing_of(source))
-        self._plans[number] = ReadAhead(seen, kind, options)
-        return kind, options
-
-    def _said(self, message: _Step | tuple[int, Outcome | None]) -> None:
-        """Take a message of a process.
-
-        Args:
-            message: progress, or the number of a log and its outcome (None: it was not read).
-        """
-        if isinstance(message, _Step):
-            self._steps[message.number] = message
-            return
-        number, outcome = message
-        read = (
-            None
-            if outcome is None
-            else replace(self._plans[number], spool=_spool(self._folder, number), outcome=outcome)
-        )
-        self._futures[number].set_result(read)
-
-    def _ended(self, logs: list[tuple[int, Input]], done: Future[None]) -> None:
-        """A process is done with a batch, or died: the log that it was reading is named, the others are read again."""
-        error = CancelledError() if done.cancelled() else done.exception()
-        for number, _ in logs:
-            future = self._futures[number]
-            if not future.done():
-                if error is None:
-                    future.set_result(None)
-                else:
-                    future.set_exception(error)
-                    error = None
+        read = next(self._read)
+        if isinstance(read, Exception):
+            raise read
+        return read
 
 
-def _spool(folder: Path, number: int) -> Path:
-    """Where a process writes down what is to be stored of log number ``number``."""
-    return folder / f"{number}.spool"
-
-
-def _batches(sources: Sequence[Input], divided: Collection[int]) -> list[list[tuple[int, Input]]]:
-    """The logs that other processes read, with their numbers among all files, in groups for one process each.
+class _PieceReading:
+    """Reads a piece of a PGN file. It is a ``SourceReading`` of these bytes alone.
 
     Args:
-        sources: all files. divided: numbers of those that are read in pieces.
+        options: how the file is read. data, offset, last: as ``_cut_file`` gives them.
+        on_bytes: called with the number of bytes that were read.
+    Raises:
+        NoBorderError: while it is read: no game ends with the piece, or something was found in it that is reported for
+            a file as a whole.
     """
-    logs = [
-        (number, source)
-        for number, source in enumerate(sources)
-        if number not in divided and source.error is None and not (source.named and is_database(source.path))
-    ]
-    return [[logs[place] for place in group] for group in batches([source.size_bytes for _, source in logs])]
+
+    found: Found
+
+    def __init__(
+        self,
+        options: ReadOptions,
+        data: bytes,
+        offset: int,
+        *,
+        last: bool,
+        on_bytes: Callable[[int], object] = lambda count: None,
+    ) -> None:
+        self._pipeline = options.piece_pipeline(offset)
+        self._data = data
+        self._end = None if last else offset + len(data)
+        self._on_bytes = on_bytes
+
+    def __iter__(self) -> Iterator[Part]:
+        pipeline = self._pipeline
+        for at in range(0, len(self._data), _BLOCK_BYTES):
+            block = self._data[at : at + _BLOCK_BYTES]
+            yield Part(block, pipeline.receive(block))
+            self._on_bytes(len(block))
+        read_up_to = pipeline.read_up_to
+        if self._end not in (None, read_up_to):
+            raise NoBorderError
+        yield Part(b"", pipeline.finish())
+        report = pipeline.report
+        if report.warnings or report.failures:
+            raise NoBorderError
+        self.found = Found(report, read_up_to, pipeline.unredacted)
+
+
+def _is_divided(plan: Plan) -> bool:
+    """Whether a file is read in pieces."""
+    return plan.kind is SourceKind.PGN and plan.before is None and plan.seen.size >= _DIVIDED_BYTES
+
+
+def _cut_file(
+    source: Input,
+    options: ReadOptions,
+    size_bytes: int,
+    piece_bytes: int,
+    progress: Progress = no_progress,
+) -> Iterator[tuple[bytes, int, bool]]:
+    """Cut a PGN file where games seem to end.
+
+    Args:
+        source: the file. options: how it is read.
+        size_bytes: of the file, decompressed. piece_bytes: about how long a piece is.
+        progress: called after each block.
+    Yields:
+        The bytes of each piece, secrets and forgotten handles replaced, the place where it begins, and whether it is
+        the last one.
+    Raises:
+        NoBorderError: no game seems to end for a long time. SourceError: the file has changed.
+    """
+    blocks: list[bytes] = []
+    offset = size = 0
+    for clean in clean_blocks(source, SourceKind.PGN, options, size_bytes, progress):
+        blocks.append(clean)
+        size += len(clean)
+        if size >= piece_bytes:
+            data = b"".join(blocks)
+            end = _last_border(data)
+            if end:
+                yield data[:end], offset, False
+                offset += end
+            elif size > _MOST_BYTES:
+                raise NoBorderError
+            blocks, size = [data[end:]], size - end
+    yield b"".join(blocks), offset, True
+
+
+def _pieces_of(source: Input, options: ReadOptions) -> int:
+    """In about how many pieces a file will be read.
+
+    Args:
+        source: the file. options: how it is read.
+    Returns:
+        0: it is too small, cannot be read, or is no PGN as far as its beginning shows.
+    """
+    size = source.size_bytes if source.error is None else 0
+    if size < _DIVIDED_BYTES:
+        return 0
+    kind = options.kind
+    if kind is None:
+        head = b""
+        try:
+            with closing(read_blocks(source.path)) as blocks:
+                for block in blocks:
+                    head += block
+                    if len(head) >= HEAD_BYTES:
+                        break
+        except SourceError:
+            return 0
+        kind = detect(head[:HEAD_BYTES])
+    return size // _PIECE_BYTES if kind is SourceKind.PGN else 0
+
+
+def _last_border(data: bytes) -> int:
+    """Where the last game of the bytes seems to begin; 0: nowhere."""
+    at = len(data)
+    while (at := data.rfind(_BEGINS, 0, at)) >= 0:
+        between = data[max(at - _BETWEEN_BYTES, 0) : at + 1]
+        ended = between.rstrip(b"\r\n")
+        if ended.endswith(_RESULTS) and between.count(b"\n", len(ended)) > 1:
+            return at + 1
+    return 0
+
+
+def _joined_report(before: SourceReport, after: SourceReport) -> SourceReport:
+    """What was found in a piece of a file and all pieces before it."""
+    return replace(
+        after,
+        line_count=before.line_count + after.line_count,
+        anomalies=[*before.anomalies, *after.anomalies],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Bytes of a PGN file for one process: ``data``, ``offset`` and ``last`` as ``_cut_file`` gives them."""
+
+    data: bytes
+    offset: int
+    last: bool
+    options: ReadOptions
+    path: Path
+
+
+def _read_piece(piece: _Piece, channel: Channel) -> Found | None:
+    """Read a piece, and say how many bytes of it were read; runs in a process of its own.
+
+    Returns:
+        None: it must be read with the rest of the file.
+    """
+    reading = _PieceReading(piece.options, piece.data, piece.offset, last=piece.last, on_bytes=channel.say)
+    try:
+        return write_parts(piece.path, reading, keep=False)
+    except (NoBorderError, OSError):  # no space in the temporary folder, which one process does not need
+        return None
+
+
+class DividedReading:
+    """Reads a PGN file in pieces, in several processes. It is a ``SourceReading``.
+
+    Args:
+        plan: how it is read. folder: for files of parts.
+    Raises:
+        NoBorderError: while it is read: it must be read as a whole.
+    """
+
+    found: Found
+
+    def __init__(self, workers: Workers, folder: Path, plan: Plan, progress: Progress) -> None:
+        self._workers = workers
+        self._folder = folder
+        self._plan = plan
+        self._progress = progress
+
+    def __iter__(self) -> Iterator[Part]:
+        source, seen, options = self._plan.source, self._plan.seen, self._plan.options
+        submitted: deque[tuple[Path, Future[Found | None]]] = deque()
+        read_bytes: list[int] = []
+        whole: Found | None = None
+
+        def show() -> None:
+            self._progress(source.name, sum(read_bytes), seen.size)
+
+        for data, offset, last in _cut_file(source, options, seen.size, _PIECE_BYTES):
+            yield Part(data, [])
+            path = self._folder / f"{offset}.piece"
+            piece = _Piece(data, offset, last, options, path)
+            submitted.append((path, self._workers.submit(_read_piece, piece, said=read_bytes.append)))
+            while len(submitted) > (0 if last else TASKS_AHEAD * self._workers.jobs):
+                path, future = submitted.popleft()
+                look_until_done(future, show)
+                found = future.result()
+                if found is None:
+                    raise NoBorderError
+                yield from ReadParts(path, found)
+                whole = found if whole is None else _joined(whole, found)
+        assert whole is not None
+        self.found = whole
+
+
+def _joined(before: Found, after: Found) -> Found:
+    """What was found in a piece of a file and all pieces before it."""
+    report, unredacted = _joined_report(before.report, after.report), before.unredacted + after.unredacted
+    return replace(after, report=report, unredacted=unredacted)
+
+
+def _divided(workers: Workers, folder: Path, plan: Plan, progress: Progress) -> SourceReading | None:
+    """The reading of a large new PGN file."""
+    return DividedReading(workers, folder, plan, progress) if _is_divided(plan) else None
 
 
 @contextmanager
-def reading_ahead(
-    archive: ArchiveStore, sources: Sequence[Input], options: ReadOptions, *, keep: bool, jobs: int | None
+def read_ahead(
+    importing: Import, sources: Sequence[Input], *, jobs: int | None, progress: Progress
 ) -> Iterator[ReadingAhead | None]:
     """Read the logs of an import in several processes, for as long as the block.
 
     Args:
-        archive: into which they are read. sources: all files of the import, in their order.
-        options: how they are read. keep: whether their bytes are kept.
-        jobs: how many processes; None: one for each core.
+        importing: takes them. sources: all files, in their order. jobs: how many processes; None: one for each core.
+        progress: called while a log is waited for.
     Yields:
         None: there is too little for several processes.
     """
-    pieces = {number: pieces_of(source, options) for number, source in enumerate(sources) if source.error is None}
-    groups = _batches(sources, {number for number, count in pieces.items() if count})
-    sizes = [sum(source.size_bytes for _, source in group) for group in groups]
-    processes = jobs_for([*sizes, *[PIECE_BYTES] * sum(pieces.values())], jobs)
+    pieces = {number: _pieces_of(source, importing.options) for number, source in enumerate(sources, 1)}
+    numbers = [
+        number
+        for number, source in enumerate(sources, 1)
+        if not pieces[number] and source.error is None and not (source.named and is_database(source.path))
+    ]
+    sizes = [sources[number - 1].size_bytes for number in numbers]
+    processes = jobs_for([*sizes, *[_PIECE_BYTES] * sum(pieces.values())], jobs)
     if processes < 2:
         yield None
         return
     with tempfile.TemporaryDirectory(prefix="ics-recorder-import-") as folder, Workers(processes) as workers:
-        yield ReadingAhead(workers, Path(folder), archive, sources, groups, options, keep=keep)
+        importing.opened = partial(_divided, workers, Path(folder))
+        yield ReadingAhead(workers, Path(folder), importing, sources, numbers, progress)

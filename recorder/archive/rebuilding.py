@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,10 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from recorder.archive.comparing import game_parts
 from recorder.archive.erasing import forgotten_in
 from recorder.archive.import_paths import copy_source
+from recorder.archive.importing import Outcome, SourcePass, SourceReading, store
 from recorder.archive.inputs import ReadOptions
 from recorder.archive.kept_bytes import reads_kept, source_blocks, source_timing
-from recorder.archive.spool import Spool, SpoolWriter, take_over
-from recorder.archive.workers import Channel, WorkerDiedError, Workers, batches, in_order, jobs_for
+from recorder.archive.reading_ahead import ReadParts, write_parts
+from recorder.archive.workers import Channel, WorkerDiedError, Workers, jobs_for, of_batches
 from recorder.containment import contain, failures_sentence
 from recorder.errors import SourceError
 from recorder.journal.parts import session_parts
@@ -28,11 +28,8 @@ from recorder.text import plural
 from storage import ArchiveStore, GameFilter, SourceRow
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from recorder.model import Game
     from recorder.progress import Progress
-    from storage import SourceWriter
     from storage.write.analyses import AnalysisCounts
 
 __all__ = ["RebuildChanges", "Unread", "compare", "read_again"]
@@ -71,23 +68,18 @@ class RebuildChanges:
 
 
 @dataclass(frozen=True, slots=True)
-class _Batch:
-    """Sources for one process.
+class _Task:
+    """How sources are read in another process.
 
     Attributes:
-        old: the archive in which they are. rows: each with its number among all sources, from 1. count: of all sources.
-        forgotten: players that the new archive forgets. folder: for spools.
+        old: the archive in which they are. forgotten: players that the new one forgets.
+        folder: for files of parts. count: of all sources.
     """
 
     old: Path
-    rows: list[tuple[int, SourceRow]]
-    count: int
     forgotten: Forgotten
     folder: Path
-
-    def spool(self, number: int) -> Path:
-        """Where a process writes down what is to be stored of source number ``number``."""
-        return self.folder / f"{number}.spool"
+    count: int
 
 
 def read_again(
@@ -135,78 +127,48 @@ def _read_all(
     Args:
         jobs: how many processes read; None: one for each core.
     Yields:
-        For each source in order, as ``_read_source``.
+        For each source in order, as ``_store``.
     """
-    forgotten = forgotten_in(new)
-    processes = jobs_for([row.size_bytes for row in rows], jobs)
+    forgotten, count = forgotten_in(new), len(rows)
+    sizes = [row.size_bytes for row in rows]
+    processes = jobs_for(sizes, jobs)
     if processes < 2:
         for number, row in enumerate(rows, 1):
-            yield _read_source(old, new, row, forgotten, of_several(progress, number, len(rows)))
+            yield _store(old, new, row, _open(old, row, forgotten, of_several(progress, number, count)))
         return
     with tempfile.TemporaryDirectory(prefix="ics-recorder-rebuild-") as folder, Workers(processes) as workers:
-        groups = [
-            _Batch(old.path, [(n + 1, rows[n]) for n in numbers], len(rows), forgotten, Path(folder))
-            for numbers in batches([row.size_bytes for row in rows])
-        ]
-        for batch, future in zip(groups, in_order(workers, _read_apart, groups, progress), strict=True):
-            yield from _take_over(old, new, batch, future, workers, progress)
+        task = _Task(old.path, forgotten, Path(folder), count)
+        read = of_batches(workers, _read_apart, lambda: task, list(enumerate(rows, 1)), sizes, progress)
+        for row, found in zip(rows, read, strict=True):
+            if isinstance(found, WorkerDiedError):
+                yield Unread(row, f"is not read, since the process that read it {found}", True)
+            else:
+                yield _store(old, new, row, found)
 
 
-def _take_over(
-    old: ArchiveStore,
-    new: ArchiveStore,
-    batch: _Batch,
-    future: Future[list[Unread | str | None]],
-    workers: Workers,
-    progress: Progress,
-) -> Iterator[Unread | str | None]:
-    """Store what another process read. If it died, each of its sources is read alone: only one is to blame.
+def _read_apart(task: _Task, numbered: tuple[int, SourceRow], channel: Channel) -> SourceReading | Unread:
+    """Read a source; runs in a process of its own.
 
-    Yields:
-        For each source of the batch, as ``_read_source``.
+    Args:
+        numbered: the source, with its number from 1.
     """
-    try:
-        results = future.result()
-    except WorkerDiedError as error:
-        if len(batch.rows) == 1:
-            yield Unread(batch.rows[0][1], f"is not read, since the process that read it {error}", True)
-            return
-        alone = [replace(batch, rows=[numbered]) for numbered in batch.rows]
-        for one, again in zip(alone, in_order(workers, _read_apart, alone, progress), strict=True):
-            yield from _take_over(old, new, one, again, workers, progress)
-        return
-    for (number, row), found in zip(batch.rows, results, strict=True):
-        if not isinstance(found, Unread):
-            with _writing(new, row, source_timing(old, row)) as writer:
-                take_over(batch.spool(number), writer)
-        yield found
+    number, row = numbered
+    with ArchiveStore.open(str(task.old), read_only=True) as old:
+        reading = _open(old, row, task.forgotten, of_several(channel.progress, number, task.count))
+        if isinstance(reading, Unread):
+            return reading
+        path = task.folder / f"{number}.parts"
+        try:
+            return ReadParts(path, write_parts(path, reading, keep=row.kept_bytes > 0))
+        except Exception as error:
+            return _broken(row, error)
 
 
-def _read_apart(batch: _Batch, channel: Channel) -> list[Unread | str | None]:
-    """Read sources; runs in a process of its own.
-
-    Returns:
-        For each source of the batch, as ``_read_source``.
-    """
-    with ArchiveStore.open(str(batch.old), read_only=True) as old:
-        return [
-            _read_source(
-                old, Spool(batch.spool(number)), row, batch.forgotten, of_several(channel.progress, number, batch.count)
-            )
-            for number, row in batch.rows
-        ]
-
-
-def _read_source(
-    old: ArchiveStore, new: ArchiveStore | Spool, row: SourceRow, forgotten: Forgotten, progress: Progress
-) -> Unread | str | None:
-    """Read one source.
+def _open(old: ArchiveStore, row: SourceRow, forgotten: Forgotten, progress: Progress) -> SourceReading | Unread:
+    """The reading of one source.
 
     Args:
         old: where it is. forgotten: players that are not stored.
-        new: where it is stored, a spool in a process that reads for another one.
-    Returns:
-        That it could not be read, a sentence about what errors of this program kept from being read, or None.
     """
     blocks = source_blocks(old, row)
     try:
@@ -215,66 +177,64 @@ def _read_source(
         blocks = timing = None
     if blocks is None:
         return Unread(row, _why_unreadable(row), False)
-    try:
-        return _read(new, row, blocks, timing, forgotten, progress)
-    except Exception as error:
-        why = f"is not read because of an error of this program, please report it: {contain(error)}"
-        return Unread(row, why, True)
-
-
-def _read(
-    new: ArchiveStore | Spool,
-    row: SourceRow,
-    blocks: Iterator[bytes],
-    timing: bytes | None,
-    forgotten: Forgotten,
-    progress: Progress,
-) -> str | None:
-    """Read the bytes of one source and store its games.
-
-    Args:
-        timing: the timing file of a typescript; None: there is none.
-    Returns:
-        A sentence about what was not read because of an error in this program; None: all was read.
-    Raises:
-        SourceError: the bytes cannot be read.
-    """
-    options = replace(ReadOptions.from_json(row.options, timing), forgotten=forgotten)
     kind = SourceKind(row.kind)
-    pipeline = options.pipeline(kind)
-    with _writing(new, row, timing) as writer:
-        done = 0
-        for block in redacted(blocks, forgotten, kind):
-            writer.keep(block)
-            writer.add_games(pipeline.receive(block))
-            done += len(block)
-            progress(row.name, done, row.size_bytes)
-        if done != row.size_bytes:
-            raise SourceError(f"{row.name}: the file was truncated while being read.")
-        writer.read_up_to(pipeline.read_up_to, row.unfinished)  # the next start still looks for more of it
-        writer.add_games(pipeline.finish())
-        if pipeline.unredacted and row.kept_bytes:
-            writer.keep_nothing()
-        writer.finish(pipeline.report)
-    return failures_sentence(pipeline.report, row.name)
+    pipeline = replace(ReadOptions.from_json(row.options, timing), forgotten=forgotten).pipeline(kind)
+    # What is unfinished stays so: the next start still looks for more of it.
+    return SourcePass(_whole(redacted(blocks, forgotten, kind), row, progress), pipeline, lambda: row.unfinished)
 
 
-def _writing(
-    new: ArchiveStore | Spool, row: SourceRow, timing: bytes | None
-) -> AbstractContextManager[SourceWriter | SpoolWriter]:
-    """The transaction in which a source is stored."""
-    return new.write_source(
-        sha256=row.sha256,
-        size_bytes=row.size_bytes,
-        name=row.name,
-        path=row.path,
-        kind=row.kind,
-        keep=row.kept_bytes > 0,
-        # Who is not in what is kept is still to be read.
-        parser_version=row.parser_version if row.lacks_player and reads_kept(row) else PARSER_VERSION,
-        options=row.options,
-        timing=timing,
-    )
+def _whole(blocks: Iterator[bytes], row: SourceRow, progress: Progress) -> Iterator[bytes]:
+    """The bytes of a source.
+
+    Raises:
+        SourceError: they became fewer.
+    """
+    done = 0
+    for block in blocks:
+        yield block
+        done += len(block)
+        progress(row.name, done, row.size_bytes)
+    if done != row.size_bytes:
+        raise SourceError(f"{row.name}: the file was truncated while being read.")
+
+
+def _store(
+    old: ArchiveStore, new: ArchiveStore, row: SourceRow, reading: SourceReading | Unread
+) -> Unread | str | None:
+    """Store one source.
+
+    Returns:
+        That it could not be read, a sentence about what errors of this program kept from being read, or None.
+    """
+    if isinstance(reading, Unread):
+        return reading
+    keep = row.kept_bytes > 0
+    try:
+        with new.write_source(
+            sha256=row.sha256,
+            size_bytes=row.size_bytes,
+            name=row.name,
+            path=row.path,
+            kind=row.kind,
+            keep=keep,
+            # Who is not in what is kept is still to be read.
+            parser_version=row.parser_version if row.lacks_player and reads_kept(row) else PARSER_VERSION,
+            options=row.options,
+            timing=source_timing(old, row),
+        ) as writer:
+            found = store(writer, reading, Outcome(row.name, "new"), keep=keep)
+    except Exception as error:
+        return _broken(row, error)
+    return failures_sentence(found.report, row.name)
+
+
+def _broken(row: SourceRow, error: Exception) -> Unread:
+    """That an error ended the reading of a source.
+
+    Raises:
+        Exception: the error, if it is none of this program.
+    """
+    return Unread(row, f"is not read because of an error of this program, please report it: {contain(error)}", True)
 
 
 def _why_unreadable(row: SourceRow) -> str:

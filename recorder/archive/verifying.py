@@ -223,15 +223,15 @@ def _audit_in_processes(
     """Audit sources in other processes, which see the archive as it is in this snapshot.
 
     Args:
-        changed: whether another program has written since the snapshot began: then the sources that follow are audited
-            here.
+        changed: whether another program has written since the snapshot began: then what the other processes found may
+            be of later, and the sources that follow are audited here.
     """
     tasks = [(archive.path, row, number, len(rows)) for number, row in enumerate(rows, 1)]
     audits: list[Audit] = []
-    done = in_order(workers, _audit_apart, tasks, progress, asked=lambda question: changed())
+    done = in_order(workers, _audit_apart, tasks, progress)
     for number, (row, future) in enumerate(zip(rows, done, strict=True), 1):
         try:
-            audit = future.result()
+            audit = None if changed() else future.result()
         except WorkerDiedError as error:
             audit = Audit(row.id, row.name, read=False)
             audit.unread = f"{row.name}: the process that read it {error}. Verify it again."
@@ -239,13 +239,11 @@ def _audit_in_processes(
     return audits
 
 
-def _audit_apart(task: tuple[Path, SourceRow, int, int], channel: Channel) -> Audit | None:
-    """Audit one source in a process of its own; None: the archive was changed since the caller's snapshot."""
+def _audit_apart(task: tuple[Path, SourceRow, int, int], channel: Channel) -> Audit:
+    """Audit one source in a process of its own."""
     path, row, number, count = task
-    progress = of_several(channel.progress, number, count)
     with ArchiveStore.open(str(path), read_only=True) as archive, archive.snapshot():
-        archive.erasures.forgotten_sources()  # the first read begins the snapshot
-        return None if channel.ask("changed?") else audit_source(archive, row, progress)
+        return audit_source(archive, row, of_several(channel.progress, number, count))
 
 
 def audit_source(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:

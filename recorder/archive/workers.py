@@ -36,10 +36,12 @@ __all__ = [
     "jobs_for",
     "look_until_done",
     "main",
+    "of_batches",
 ]
 
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
+_Shared = TypeVar("_Shared")
 _NEW_VALUES: Final = 200_000  # as in ``recorder.cli``: to search for reference cycles more often takes longer
 _ENDED_S: Final = 1.0
 _WORTH_BYTES: Final = 8 << 20  # with less, the processes take longer to start than they save
@@ -72,12 +74,6 @@ class Channel:
     def progress(self, name: str, done: int, total: int | None) -> None:
         """Send the caller the progress of the work, see ``in_order``."""
         self.say((name, done, total))
-
-    def ask(self, question: object) -> Any:
-        """Ask the caller something and wait for the answer."""
-        self._send("asked", question)
-        _, answer = self.receive()
-        return answer
 
     def receive(self) -> Any:
         """The next message from the other side: its kind and its value."""
@@ -126,27 +122,25 @@ class Workers:
         task: _Task,
         *,
         said: Callable[[Any], object] = lambda message: None,
-        asked: Callable[[Any], object] = lambda question: None,
     ) -> Future[_Result]:
         """Have a function called in another process, when one is free.
 
         Args:
             function: of a module; gets the task and a channel.
             task: can be pickled, as everything that is sent.
-            said: is given what the function says. asked: answers its questions. Both are called in another thread.
+            said: is given what the function says; called in another thread.
         Returns:
             Its result, or the exception that it raised; ``WorkerDiedError`` if the process died.
         """
-        return self._threads.submit(self._run, function, task, said, asked)
+        return self._threads.submit(self._run, function, task, said)
 
     def _run(
         self,
         function: Callable[[_Task, Channel], _Result],
         task: _Task,
         said: Callable[[Any], object],
-        asked: Callable[[Any], object],
     ) -> _Result:
-        """Run a function in a free process, and pass on its messages and questions.
+        """Run a function in a free process, and pass on its messages.
 
         Returns:
             The function's result.
@@ -169,8 +163,6 @@ class Workers:
                 kind, value = channel.receive()
                 if kind == "said":
                     said(value)
-                elif kind == "asked":
-                    channel.say(asked(value))
                 else:
                     break
         except (EOFError, BrokenPipeError, pickle.UnpicklingError) as error:
@@ -246,13 +238,11 @@ def in_order(
     function: Callable[[_Task, Channel], _Result],
     tasks: Iterable[_Task],
     progress: Progress,
-    *,
-    asked: Callable[[Any], object] = lambda question: None,
 ) -> Iterator[Future[_Result]]:
     """Have a function called for several tasks, in several processes.
 
     Args:
-        function, asked: as for ``Workers.submit``; what the function says is sent by ``Channel.progress``.
+        function: as for ``Workers.submit``; what it says is sent by ``Channel.progress``.
         tasks: each is made and submitted a little before its turn.
         progress: called while a task is waited for.
     Yields:
@@ -263,12 +253,55 @@ def in_order(
     while True:
         while len(submitted) <= TASKS_AHEAD * workers.jobs and (task := next(waiting, None)) is not None:
             steps: deque[tuple[str, int, int | None]] = deque(maxlen=1)
-            submitted.append((workers.submit(function, task, said=steps.append, asked=asked), steps))
+            submitted.append((workers.submit(function, task, said=steps.append), steps))
         if not submitted:
             return
         future, steps = submitted.popleft()
         look_until_done(future, partial(_show_last, progress, steps))
         yield future
+
+
+def of_batches(
+    workers: Workers,
+    function: Callable[[_Shared, _Task, Channel], _Result],
+    shared: Callable[[], _Shared],
+    tasks: Sequence[_Task],
+    sizes: Sequence[int],
+    progress: Progress,
+) -> Iterator[_Result | WorkerDiedError]:
+    """Have a function called for many tasks, small ones together, in several processes.
+
+    Args:
+        function: of a module; gets what ``shared`` gave when the task was submitted, the task, and a channel.
+        tasks: all of them. sizes: of each, in bytes. progress: as for ``in_order``.
+    Yields:
+        The result of each task, in their order; that a process died where it did with this task alone.
+    """
+    groups = [[tasks[number] for number in numbers] for numbers in batches(sizes)]
+
+    def run(some: Iterable[list[_Task]]) -> Iterator[Future[list[_Result]]]:
+        return in_order(workers, _run_batch, ((function, shared(), group) for group in some), progress)
+
+    for group, future in zip(groups, run(groups), strict=True):
+        try:
+            yield from future.result()
+        except WorkerDiedError as error:
+            if len(group) == 1:
+                yield error
+                continue
+            for alone in run([task] for task in group):
+                try:
+                    yield from alone.result()
+                except WorkerDiedError as died:
+                    yield died
+
+
+def _run_batch(
+    batch: tuple[Callable[[_Shared, _Task, Channel], _Result], _Shared, list[_Task]], channel: Channel
+) -> list[_Result]:
+    """Call a function for each task of a batch; runs in a process of its own."""
+    function, shared, tasks = batch
+    return [function(shared, task, channel) for task in tasks]
 
 
 def _show_last(progress: Progress, steps: deque[tuple[str, int, int | None]]) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from recorder.archive.converting import Converted
     from recorder.archive.dataset_making import DatasetReport
-    from recorder.archive.storing import Outcome
+    from recorder.archive.importing import Outcome
 
 __all__ = ["command"]
 

@@ -14,7 +14,7 @@ from recorder.text import plural
 
 if TYPE_CHECKING:
     from recorder.archive.import_paths import ImportReport, Merged
-    from recorder.archive.storing import Outcome
+    from recorder.archive.importing import Outcome
     from storage import ArchiveStore
 
 __all__ = ["command"]
@@ -117,7 +117,7 @@ def command(
 
 def _add_report(found: Outcome | Merged, archive: ArchiveStore) -> None:
     """Add to the outcome of a known log what was found in it when it was read."""
-    from recorder.archive.storing import Outcome
+    from recorder.archive.importing import Outcome
 
     if isinstance(found, Outcome) and found.status == "known" and found.sha256 and found.part_of is None:
         found.report = archive.report(found.sha256)
@@ -168,7 +168,7 @@ def _sum_up(outcomes: list[Outcome], archive: ArchiveStore | None, before: int, 
         before: how many games it had before the import.
         verbose: notes that are true of several files have been printed with each of them.
     """
-    from recorder.archive.import_paths import STORED
+    from recorder.archive.importing import STORED
     from recorder.cli.import_report import print_notes, print_total, say_archive
 
     stored = [outcome for outcome in outcomes if outcome.status in STORED]

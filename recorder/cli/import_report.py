@@ -16,7 +16,7 @@ from recorder.text import clean, plural
 
 if TYPE_CHECKING:
     from recorder.archive.import_paths import Merged
-    from recorder.archive.storing import Outcome
+    from recorder.archive.importing import Outcome
     from recorder.model import Disposition, SourceReport
     from storage import ArchiveStore
     from storage.write.analyses import AnalysisCounts

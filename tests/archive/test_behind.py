@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 
 import recorder.archive.following
-import recorder.archive.importing
-import recorder.archive.storing
 from exporters.pgn.exporter import PgnOptions
 from recorder.archive.event_lines import EventLineWriter
 from recorder.archive.finished_games import FinishedGames
 from recorder.archive.following import LogUpdater
+from recorder.archive.importing import Import
 from recorder.archive.inputs import ReadOptions
 from recorder.archive.process import _Archiving
 from recorder.archive.recording import Orders
@@ -30,7 +29,7 @@ from tests.support.cli import WATCHER, Cli
 def test_pieces_of_a_log_give_the_same_archive_as_one_import(
     log: Path, keep: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorder.archive.storing, "_AT_ONCE", 3_000)
+    monkeypatch.setattr(recorder.archive.following, "_AT_ONCE", 3_000)
     monkeypatch.setattr(recorder.archive.following, "_SETTLE_S", 0.0)
     pieces, whole = Cli(tmp_path / "pieces.sqlite"), Cli(tmp_path / "whole.sqlite")
     pgn, events = tmp_path / "games.pgn", io.StringIO()
@@ -52,7 +51,7 @@ def test_pieces_of_a_log_give_the_same_archive_as_one_import(
 def test_games_and_events_of_all_pieces_are_written_once(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorder.archive.storing, "_AT_ONCE", 3_000)
+    monkeypatch.setattr(recorder.archive.following, "_AT_ONCE", 3_000)
     pgn, events = tmp_path / "games.pgn", io.StringIO()
     updater = LogUpdater(
         str(cli.archive),
@@ -80,13 +79,13 @@ def test_an_unwritable_pgn_is_retried_with_pauses(cli: Cli, tmp_path: Path, monk
     journal.received(STREAM)
     journal.close()
     imports: list[int] = []
-    real = recorder.archive.importing.import_source
+    real = Import.take
 
     def counting(*words: Any, **how: Any) -> object:
         imports.append(1)
         return real(*words, **how)
 
-    monkeypatch.setattr(recorder.archive.following, "import_source", counting)
+    monkeypatch.setattr(Import, "take", counting)
     folder = tmp_path / "pgn"
     folder.write_text("a file where the folder was")
     archiving = _Archiving(Orders(str(cli.archive), str(folder / "x.pgn"), False, None, 30.0), Unwatched())

@@ -14,6 +14,7 @@ import pytest
 from click.testing import Result
 
 from recorder.archive import converting, rebuilding, verifying, workers
+from recorder.archive.importing import SourceReading
 from recorder.archive.workers import Channel, batches
 from recorder.errors import ExitCode
 from storage import ArchiveStore, SourceRow
@@ -57,7 +58,7 @@ def no_reading_here(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
     def forbid() -> None:
         monkeypatch.setattr(verifying, "audit_source", refused)
-        monkeypatch.setattr(rebuilding, "_read_source", refused)
+        monkeypatch.setattr(rebuilding, "_whole", refused)
 
     return forbid
 
@@ -135,14 +136,16 @@ def test_rebuild_makes_the_same_archive(made: Cli, tmp_path: Path, no_reading_he
     assert contents(made.archive) == contents(copy)
 
 
-def dying_batch(batch: rebuilding._Batch, channel: Channel) -> list[rebuilding.Unread | str | None]:
+def dying_reading(
+    task: rebuilding._Task, numbered: tuple[int, SourceRow], channel: Channel
+) -> SourceReading | rebuilding.Unread:
     """As ``_read_apart``; kills its process when it comes to one log."""
-    if any(row.name == WATCHER.name for _, row in batch.rows):
+    if numbered[1].name == WATCHER.name:
         os.kill(os.getpid(), signal.SIGKILL)
-    return rebuilding._read_apart(batch, channel)
+    return rebuilding._read_apart(task, numbered, channel)
 
 
-def dying_audit(task: tuple[Path, SourceRow, int, int], channel: Channel) -> verifying.Audit | None:
+def dying_audit(task: tuple[Path, SourceRow, int, int], channel: Channel) -> verifying.Audit:
     """As ``_audit_apart``; kills its process when it comes to one log."""
     if task[1].name == WATCHER.name:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -152,7 +155,7 @@ def dying_audit(task: tuple[Path, SourceRow, int, int], channel: Channel) -> ver
 @pytest.mark.long
 def test_a_process_that_dies_costs_the_log_that_it_was_reading(made: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     before = contents(made.archive)
-    monkeypatch.setattr(rebuilding, "_read_apart", dying_batch)
+    monkeypatch.setattr(rebuilding, "_read_apart", dying_reading)
     monkeypatch.setattr(verifying, "_audit_apart", dying_audit)
     problems = made("db", "rebuild", "--jobs", "2", code=ExitCode.INPUT).stderr.splitlines()
     assert sum("since the process that read it ended with signal 9." in line for line in problems) == 1

@@ -6,15 +6,15 @@ import bz2
 import errno
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from recorder.archive import pieces, reading_ahead, workers
-from recorder.archive.pieces import Pieces, _Piece, _PieceRead, _read_piece
-from recorder.archive.storing import Outcome, SourceReading
+from recorder.archive import reading_ahead, workers
+from recorder.archive.importing import Found, Part
+from recorder.archive.reading_ahead import DividedReading, _Piece, _read_piece
 from recorder.archive.workers import Channel
 from recorder.sources.files import read_blocks
 from tests.archive.test_reading_ahead import ROOT, both, contents, import_with
@@ -28,20 +28,20 @@ FICS = b"\n\n".join(path.read_bytes() for path in sorted((PGN.parent / "ficsgame
 @pytest.fixture(autouse=True)
 def divided(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Files of 8 kB and more are divided. Returns, for each file that was tried, whether it could be."""
-    monkeypatch.setattr(pieces, "PIECE_BYTES", 4096)
-    monkeypatch.setattr(reading_ahead, "PIECE_BYTES", 4096)
-    monkeypatch.setattr(pieces, "_DIVIDED_BYTES", 8192)
-    monkeypatch.setattr(pieces, "_MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(reading_ahead, "_PIECE_BYTES", 4096)
+    monkeypatch.setattr(reading_ahead, "_DIVIDED_BYTES", 8192)
+    monkeypatch.setattr(reading_ahead, "_MOST_BYTES", 1 << 20)
     monkeypatch.setattr(workers, "_WORTH_BYTES", 1)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     found: list[bool] = []
-    store = Pieces.store
+    parts = DividedReading.__iter__
 
-    def noted(self: Pieces, reading: SourceReading, outcome: Outcome) -> bool:
-        found.append(store(self, reading, outcome))
-        return found[-1]
+    def noted(self: DividedReading) -> Iterator[Part]:
+        found.append(False)
+        yield from parts(self)
+        found[-1] = True
 
-    monkeypatch.setattr(Pieces, "store", noted)
+    monkeypatch.setattr(DividedReading, "__iter__", noted)
     return found
 
 
@@ -94,7 +94,7 @@ def test_progress_is_of_what_was_read(tmp_path: Path, monkeypatch: pytest.Monkey
     ],
 )
 def test_a_piece_ends_where_a_game_does(text: bytes, border: int) -> None:
-    assert pieces._last_border(text) == border
+    assert reading_ahead._last_border(text) == border
 
 
 def test_a_compressed_file_is_divided_too(tmp_path: Path, divided: list[bool]) -> None:
@@ -131,7 +131,7 @@ def test_a_file_that_has_grown_is_read_on(tmp_path: Path, divided: list[bool]) -
         for end in (len(SAVED) // 2, len(SAVED)):
             path.write_bytes(SAVED[:end])
             import_with(jobs, tmp_path / name, [path])
-    assert divided == [True, False]
+    assert divided == [True]
     assert contents(tmp_path / "three.db") == contents(tmp_path / "one.db")
 
 
@@ -169,7 +169,7 @@ def test_parts_of_a_game_stay_together(tmp_path: Path, divided: list[bool]) -> N
 def test_games_without_a_border_are_read_undivided(
     tmp_path: Path, divided: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pieces, "_MOST_BYTES", 1 << 15)
+    monkeypatch.setattr(reading_ahead, "_MOST_BYTES", 1 << 15)
     path = tmp_path / "games.pgn"
     game = '[White "A{0}"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 e5 2. Nf3 1-0\n\n'
     path.write_text('[Event "x"]\n' + "".join(game.format(number) for number in range(1000)))
@@ -178,25 +178,30 @@ def test_games_without_a_border_are_read_undivided(
     assert divided == [False]
 
 
-def full_piece(piece: _Piece, channel: Channel) -> _PieceRead | None:
+def full_piece(piece: _Piece, channel: Channel) -> Found | None:
     """As ``_read_piece``, without space in the temporary folder from the second piece on."""
-    if piece.offset:
+
+    def full(*_: object, **_how: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    return _read_piece(piece, channel)
+
+    with pytest.MonkeyPatch.context() as patch:
+        if piece.offset:
+            patch.setattr(reading_ahead, "write_parts", full)
+        return _read_piece(piece, channel)
 
 
 @pytest.mark.long
 def test_a_full_temporary_folder_costs_nothing(
     tmp_path: Path, divided: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pieces, "_read_piece", full_piece)
+    monkeypatch.setattr(reading_ahead, "_read_piece", full_piece)
     path = tmp_path / "saved.pgn"
     path.write_bytes(SAVED)
     both(tmp_path, [path])
     assert divided == [False]
 
 
-def dying_piece(piece: _Piece, channel: Channel) -> _PieceRead | None:
+def dying_piece(piece: _Piece, channel: Channel) -> Found | None:
     """As ``_read_piece``; kills its process at the fourth piece."""
     if piece.offset > 3 * 4096:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -205,7 +210,7 @@ def dying_piece(piece: _Piece, channel: Channel) -> _PieceRead | None:
 
 @pytest.mark.long
 def test_a_process_that_dies_costs_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "_read_piece", dying_piece)
+    monkeypatch.setattr(reading_ahead, "_read_piece", dying_piece)
     path, other = tmp_path / "saved.pgn", tmp_path / "small.pgn"
     path.write_bytes(SAVED)
     other.write_bytes(FICS[:6000])

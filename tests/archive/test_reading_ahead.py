@@ -19,11 +19,10 @@ import pytest
 
 from recorder.archive import reading_ahead, workers
 from recorder.archive.import_paths import ImportReport, import_paths
-from recorder.archive.inputs import ReadOptions
-from recorder.archive.reading_ahead import _Batch, _read_batch
-from recorder.archive.spool import SpoolWriter
+from recorder.archive.importing import ReadBefore
+from recorder.archive.inputs import Input, ReadOptions
+from recorder.archive.reading_ahead import _read_log, _Task
 from recorder.archive.workers import Channel, WorkerDiedError, Workers
-from recorder.containment import SWITCH
 from recorder.errors import ExitCode, StorageError
 from recorder.progress import Progress, no_progress
 from storage import ArchiveStore
@@ -145,22 +144,22 @@ def test_what_is_read_ahead_is_read_once(tmp_path: Path, monkeypatch: pytest.Mon
     def refused(*_arguments: object) -> None:
         pytest.fail("a log was read by the storing process")
 
-    monkeypatch.setattr(importing, "try_storing", refused)
+    monkeypatch.setattr(importing.Plan, "reading", refused)
     monkeypatch.setattr(importing, "fingerprint", refused)
     report = import_with(2, tmp_path / "games.db", [WATCHER, ADJOURNED])
     assert [outcome.status for outcome in report.outcomes] == ["new", "new"]
 
 
-def dying_batch(batch: _Batch, channel: Channel) -> None:
-    """As ``_read_batch``; kills its process when it comes to one log."""
-    if batch.logs[0][1].path.name == ADJOURNED.name:
+def dying_log(task: _Task, log: tuple[int, Input], channel: Channel) -> ReadBefore | None:
+    """As ``_read_log``; kills its process when it comes to one log."""
+    if log[1].path.name == ADJOURNED.name:
         os.kill(os.getpid(), signal.SIGKILL)
-    _read_batch(batch, channel)
+    return _read_log(task, log, channel)
 
 
 @pytest.mark.long
 def test_a_process_that_dies_costs_the_log_that_it_was_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading_ahead, "_read_batch", dying_batch)
+    monkeypatch.setattr(reading_ahead, "_read_log", dying_log)
     where, paths = tmp_path / "games.db", [WATCHER, ADJOURNED, SERVER / "a03_crazyhouse"]
     report = import_with(2, where, paths)
     failed = [outcome for outcome in report.outcomes if outcome.status == "failed"]
@@ -176,26 +175,25 @@ def test_a_process_that_dies_costs_the_log_that_it_was_reading(tmp_path: Path, m
     assert contents(where) == contents(tmp_path / "one.db")
 
 
-def full_batch(batch: _Batch, channel: Channel) -> None:
-    """As ``_read_batch``, without space in the temporary folder."""
+def full_log(task: _Task, log: tuple[int, Input], channel: Channel) -> ReadBefore | None:
+    """As ``_read_log``, without space in the temporary folder."""
 
-    def full(*_: object) -> None:
+    def full(*_: object, **_how: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(SpoolWriter, "add_games", full)
-        patch.delenv(SWITCH)
-        _read_batch(batch, channel)
+        patch.setattr(reading_ahead, "write_parts", full)
+        return _read_log(task, log, channel)
 
 
 def test_a_full_temporary_folder_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading_ahead, "_read_batch", full_batch)
+    monkeypatch.setattr(reading_ahead, "_read_log", full_log)
     both(tmp_path, [WATCHER, ADJOURNED])
 
 
 def failing(task: str, channel: Channel) -> str:
     channel.say(f"{task} is begun")
-    if channel.ask(task) == "no":
+    if task == "two":
         raise StorageError(f"{task} cannot be done")
     return f"{task} is done"
 
@@ -209,11 +207,11 @@ def dying(task: str, channel: Channel) -> None:
     sys.exit(7)
 
 
-def test_calls_say_ask_and_give_their_result() -> None:
+def test_calls_say_and_give_their_result() -> None:
     messages: list[str] = []
     with Workers(2) as processes:
-        good = processes.submit(failing, "one", said=messages.append, asked=lambda task: "yes")
-        bad = processes.submit(failing, "two", said=messages.append, asked=lambda task: "no")
+        good = processes.submit(failing, "one", said=messages.append)
+        bad = processes.submit(failing, "two", said=messages.append)
         assert good.result() == "one is done"
         with pytest.raises(StorageError, match="two cannot be done"):
             bad.result()

@@ -407,10 +407,9 @@ def test_secrets_do_not_reach_the_archive(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_an_interrupted_import_keeps_the_finished_logs(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recorder.archive import import_paths as ingest
-    from recorder.archive.importing import import_source
+    from recorder.archive.importing import Import
 
-    real, calls = import_source, []
+    real, calls = Import.take, []
 
     def interrupted(*args: object, **how: Any) -> object:
         calls.append(args)
@@ -418,7 +417,7 @@ def test_an_interrupted_import_keeps_the_finished_logs(cli: Cli, monkeypatch: py
             raise KeyboardInterrupt
         return real(*args, **how)
 
-    monkeypatch.setattr(ingest, "import_source", interrupted)
+    monkeypatch.setattr(Import, "take", interrupted)
     result = cli("import", ADJOURNED, WATCHER, code=ExitCode.INTERRUPTED)
     assert result.stderr.splitlines()[-1] == "Interrupted; finished work is kept."
     assert [source["name"] for source in cli.json("sources", "--json")] == [ADJOURNED.name]
