@@ -10,7 +10,6 @@ import click
 
 from recorder.archive.completions import Completion, completions
 from recorder.errors import ExportError, SourceError
-from recorder.sources.name_dates import check_format
 from recorder.times import parse_zone, read_period
 
 if TYPE_CHECKING:
@@ -132,6 +131,8 @@ class NameFormatType(_ParamType):
     name = "format"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from recorder.sources.name_dates import check_format  # loads all kinds of logs
+
         try:
             return check_format(str(value))
         except SourceError as error:
