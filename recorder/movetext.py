@@ -44,7 +44,7 @@ _COMMA: Final[i64] = 44
 _MINUS: Final[i64] = 45
 _ZERO: Final[i64] = 48
 _NINE: Final[i64] = 57
-_MOST_DIGITS: Final[i64] = 18
+_MOST_DIGITS: Final[i64] = 15
 _MOST_TEXTS: Final = 100_000
 # by seconds; clocks of all games share a few thousand values
 _HMS: Final[dict[int, str]] = {}
@@ -122,7 +122,7 @@ def integers(array: str) -> list[int | None] | None:
     Args:
         array: as SQLite writes it.
     Returns:
-        The numbers, ``null`` as None; None: the array contains anything but integers of up to 18 digits.
+        The numbers, ``null`` as None; None: the array contains anything but integers of up to 15 digits.
     """
     if not _COMPILED:
         try:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from storage.archive import ArchiveStore
 from storage.files import backup, file_of
-from storage.maintenance.malformed import corrupt, storage_errors
+from storage.maintenance.malformed import corrupt, require_sound, storage_errors
 from storage.maintenance.replace import Replacement, is_database, reading_other, replacing
 from storage.read.game_filter import GameFilter
 from storage.read.sources import SourceRow
@@ -47,6 +47,7 @@ __all__ = [
     "reading_other",
     "replacing",
     "share",
+    "require_sound",
     "storage_errors",
     "upgrade",
 ]

@@ -7,8 +7,9 @@ to read an archive; ``tests/storage/test_mapping.py`` compares these lines with 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from operator import attrgetter
+from types import NoneType
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from recorder.model import (
@@ -40,6 +41,7 @@ from recorder.model import (
 )
 from recorder.model.plies import ShownLine
 from recorder.openings import Opening
+from storage.sound import RESULTS, RowCheck, types_of
 
 __all__ = [
     "STARTS",
@@ -91,6 +93,14 @@ class Field(NamedTuple):
     relative: bool = False
 
 
+_INTEGER: Final[frozenset[type]] = frozenset((int,))
+_GIVEN: Final[dict[str, frozenset[type]]] = {
+    **dict.fromkeys(("source_id", "merged_into", "opening_ply"), frozenset((int, NoneType))),
+    **dict.fromkeys(("eco", "opening"), frozenset((str, NoneType))),
+}
+"""Types of columns that are not attributes; the others are integers."""
+
+
 def _stored(kind: type[Any]) -> dict[Any, Any]:
     """What each stored value of a kind means; null is None."""
     meanings = {0: False, 1: True} if kind is bool else {member.value: member for member in kind}
@@ -108,6 +118,7 @@ class Mapping(Generic[_T]):
 
     Attributes:
         columns: in the order in which ``row`` and ``values`` have them.
+        types: of each column, in Python. words: what columns of a closed set hold.
     """
 
     def __init__(self, model: type[_T], table: str, given: str, *lines: Field) -> None:
@@ -125,6 +136,17 @@ class Mapping(Generic[_T]):
             (place, line.kind, _stored(line.kind)) for place, line in enumerate(lines) if line.kind is not None
         ]
         self._times = [place for place, line in enumerate(lines) if line.relative]
+        types = types_of(model)
+        types |= {f"{side}.{name}": one for side in ("white", "black") for name, one in types_of(Player).items()}
+        self.types = {name: _GIVEN.get(name, _INTEGER) for name in self.given}
+        self.types |= {
+            name: types[attribute]
+            for name, attribute in zip(self.columns[len(self.given) :], self.attributes, strict=True)
+        }
+        self.words: dict[str, Container[Any]] = {lines[place].column: known for place, _, known in self._kinds}
+        if "result" in self.types:
+            self.words["result"] = RESULTS
+        self._check = RowCheck(self.types, self.words)
 
     def row(self, value: _T, *given: Any, base_ms: int = 0) -> Row:
         """The row of a value.
@@ -143,11 +165,15 @@ class Mapping(Generic[_T]):
         return (*given, *values)
 
     def values(self, row: Row, base_ms: int = 0) -> list[Any]:
-        """The values of the attributes in a row, which may have more columns behind."""
+        """The values of the attributes in a row, which may have more columns behind.
+
+        Raises:
+            ValueError: the row has a value that no archive holds.
+        """
+        self._check(row[: self._part.stop])
         values = list(row[self._part])
-        for place, kind, known in self._kinds:
-            value = values[place]
-            values[place] = known[value] if value in known else kind(value)  # the call would take most of the time
+        for place, _, known in self._kinds:
+            values[place] = known[values[place]]
         for place in self._times:
             at_ms = values[place]
             values[place] = None if at_ms is None else at_ms + base_ms
@@ -363,7 +389,7 @@ QUALITIES: Final = tuple(
 """All that ``quality`` can be."""
 STORED_PLY: Final = {
     "at_ms": "at_ms + ?",
-    "proof_code": "quality & 7",
+    "proof_code": "CASE quality WHEN quality & 511 THEN quality & 7 END",  # null: it is no such number
     "origin_code": "quality >> 3 & 7",
     "precision_code": "CASE quality >> 6 "
     + " ".join(f"WHEN {code} THEN {unit}" for unit, code in PRECISION_CODES.items() if unit is not None)

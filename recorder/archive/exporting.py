@@ -493,25 +493,29 @@ def share_archive(where: str, target: str, **options: Any) -> None:
     Args:
         options: as ``storage.share`` takes them.
     Raises:
-        StorageError: there is no usable archive. ExportError: the copy's name is taken or cannot be written.
+        StorageError: there is no usable archive, or something in it is malformed.
+        ExportError: the copy's name is taken or cannot be written.
     """
     from storage import share
 
-    with _copying(where, target) as path:
+    with _copying(where, target, sound=True) as path:
         share(path, Path(target), **options)
 
 
 @contextmanager
-def _copying(where: str, target: str) -> Iterator[Path]:
+def _copying(where: str, target: str, *, sound: bool = False) -> Iterator[Path]:
     """Check both ends of a copy, so that it is known which of them fails.
 
+    Args:
+        sound: read the whole archive and refuse one in which anything is malformed.
     Raises:
         StorageError: there is no usable archive. ExportError: the copy's name is taken or cannot be written.
     """
     import sqlite3
 
     from exporters.base import refuse_protected
-    from storage import current
+    from storage import current, require_sound
+    from storage.schema.upgrade import require_current
 
     path = archive_file(where)
     current(path)
@@ -520,6 +524,9 @@ def _copying(where: str, target: str) -> Iterator[Path]:
         raise ExportError(f"{target} already exists; choose another name.")
     if not Path(target).absolute().parent.is_dir():
         raise ExportError(f"{target} cannot be written: its folder does not exist.")
+    if sound:
+        require_current(path)
+        require_sound(path)
     try:
         yield path
     except (StorageError, sqlite3.Error, OSError) as error:

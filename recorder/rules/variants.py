@@ -174,7 +174,12 @@ def read_category(category: str | None) -> str | None:
     known = _BY_SPELLING.get(_squeezed(word))
     if known is None and slash and head != "wild":
         known = _BY_SPELLING.get(_squeezed(head))
-    return known or word
+    return known or _own_name(word)
+
+
+def _own_name(word: str) -> str | None:
+    """The name of a variant that no table has; None: it can be none."""
+    return word if word.isprintable() and ".." not in word else None
 
 
 def is_known_variant(word: str) -> bool:
@@ -242,7 +247,7 @@ def read_pgn_variant(text: str | None) -> str | None:
     known = _BY_SPELLING.get(_squeezed(text))
     if known is None and (len(text.split()) == 1 or text.lower().startswith("wild ")):
         return read_category(text)
-    return known or text.lower()
+    return known or _own_name(text.lower())
 
 
 def cecp_variant(name: str | None) -> str | None:

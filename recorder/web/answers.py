@@ -115,10 +115,21 @@ def reached(archive: ArchiveStore, listed: ListState) -> ListState:
 def file_of_games(archive: ArchiveStore, where: GameFilter, suffix: str, name: str, *, public: bool) -> Response:
     """A file of games. It is written whole before it is sent, so that no reader keeps a transaction open."""
     out = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed when it was sent
+    try:
+        _write_games(archive, where, suffix, out, public=public)
+    except BaseException:
+        out.close()
+        raise
+    headers = {"content-disposition": f'attachment; filename="{name}.{suffix}"', "content-length": str(out.tell())}
+    out.seek(0)
+    return StreamingResponse(_blocks(out), 200, headers, TYPES[suffix])
+
+
+def _write_games(archive: ArchiveStore, where: GameFilter, suffix: str, out: Any, *, public: bool) -> None:
     if suffix == "csv":
         from exporters.table_files import write_games
 
-        write_games(archive, where, out, "csv")  # type: ignore[arg-type]  # it is a binary file
+        write_games(archive, where, out, "csv")
     else:
         games = archive.games(where)
         exporter: Any
@@ -131,9 +142,6 @@ def file_of_games(archive: ArchiveStore, where: GameFilter, suffix: str, name: s
 
             exporter = GamesJsonExporter()
         exporter.write(map(public_game, games) if public else games, out)
-    headers = {"content-disposition": f'attachment; filename="{name}.{suffix}"', "content-length": str(out.tell())}
-    out.seek(0)
-    return StreamingResponse(_blocks(out), 200, headers, TYPES[suffix])
 
 
 def _blocks(out: IO[bytes]) -> Iterator[bytes]:

@@ -6,15 +6,14 @@ Rules that no constraint can state are queries that count the rows which break t
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
-
-from sqlalchemy import ColumnElement, Integer, LargeBinary, Select, cast, exists, func, or_, select
+from typing import TYPE_CHECKING, Final
 
 from recorder.model import ObservationKind
 from storage.files import driver_of, make_engine, unchanged_while_read
 from storage.maintenance.malformed import malformed_pages, malformed_values, missing_rows, storage_errors
-from storage.schema import tables
+from storage.read.query import fold
 from storage.schema.upgrade import differences, require_current
 from storage.schema.views import VIEWS
 from storage.write.merged import unmerged
@@ -25,139 +24,97 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RULES",
+    "broken_rules",
     "check",
     "foreign_statements",
 ]
 
 
-_sources, _chunks = tables.sources.c, tables.source_chunks.c
-_games, _seen, _segments = tables.games.c, tables.observations.c, tables.segments.c
-_lines, _plies = tables.ply_lines.c, tables.plies.c
-_count: Final = select(func.count())
-
-_next_ply = tables.plies.alias("next_ply")
-_parent_line = tables.ply_lines.alias("parent_line")
-_next_segment = tables.segments.alias("next_segment")
-_members = tables.games.alias("members")
-_member = _members.c
-
-_RUN: Final = _plies.id.between(_lines.first_ply_id, _lines.first_ply_id + _lines.ply_count - 1)
-_MAIN_LINE: Final = (_lines.observation_id == _segments.observation_id) & (_lines.line_no == 0)
-_ENDS: Final = (
-    select(func.lag(_lines.first_ply_id + _lines.ply_count).over(order_by=_lines.first_ply_id).label("free"))
-    .add_columns(_lines.first_ply_id)
-    .where(_lines.ply_count > 0)
-    .subquery()
+_NAMED: Final = 5  # so many games that break a rule
+_RUN: Final = "p.id BETWEEN l.first_ply_id AND l.first_ply_id + l.ply_count - 1"
+_MAIN_LINE: Final = "JOIN ply_lines l ON l.observation_id = s.observation_id AND l.line_no = 0"
+_FROM_LOGS: Final = ", ".join(
+    repr(k.value) for k in (ObservationKind.LIVE, ObservationKind.EXAMINED, ObservationKind.MOVELIST)
 )
-_HAS_NUL: Final = [
-    func.instr(cast(column, LargeBinary), b"\0") for column in (_seen.white, _seen.black, _games.white, _games.black)
-]
-_FROM_LOGS: Final = (ObservationKind.LIVE, ObservationKind.EXAMINED, ObservationKind.MOVELIST)
+_NUL: Final = " OR ".join(
+    f"instr(CAST({name} AS BLOB), x'00') > 0" for name in ("o.white", "o.black", "g.white", "g.black")
+)
+_OF_SOURCE: Final = "(SELECT coalesce({}, 0) FROM source_chunks c WHERE c.source_id = s.id)"
 
-
-def _of_source(value: ColumnElement[int]) -> ColumnElement[int]:
-    """A sum or maximum over the chunks of a source; 0 if it has none."""
-    return select(func.coalesce(value, 0)).where(_chunks.source_id == _sources.id).scalar_subquery()
-
-
-RULES: Final[tuple[tuple[str, Select[Any]], ...]] = (
+RULES: Final = (
     (
         "plies that belong to no line",
-        select(
-            _count.select_from(tables.plies).scalar_subquery()
-            - select(func.coalesce(func.sum(_lines.ply_count), 0)).scalar_subquery()
-        ),
+        "SELECT count(*) - (SELECT coalesce(sum(ply_count), 0) FROM ply_lines), NULL FROM plies",
     ),
     (
         "lines that share their plies with another",
-        _count.select_from(_ENDS).where(_ENDS.c.first_ply_id < _ENDS.c.free),
+        "SELECT 1, o.game_id FROM (SELECT observation_id, first_ply_id, lag(first_ply_id + ply_count)"
+        " OVER (ORDER BY first_ply_id) AS free FROM ply_lines WHERE ply_count > 0) l"
+        " JOIN observations o ON o.id = l.observation_id WHERE l.first_ply_id < l.free",
     ),
     (
-        "plies out of order in their line",
-        _count.select_from(tables.ply_lines)
-        .join(tables.plies, _plies.id.between(_lines.first_ply_id, _lines.first_ply_id + _lines.ply_count - 2))
-        .join(_next_ply, _next_ply.c.id == _plies.id + 1)
-        .where(_next_ply.c.ply <= _plies.ply),
+        "lines whose plies are missing or out of order",
+        "SELECT 1, o.game_id FROM ply_lines l JOIN observations o ON o.id = l.observation_id WHERE l.ply_count <>"
+        f" (SELECT coalesce(sum(p.ply > before), 0) FROM (SELECT ply, lag(ply, 1, 0) OVER (ORDER BY id) AS before"
+        f" FROM plies p WHERE {_RUN}) p)",
     ),
     (
         "lines without the line they leave",
-        _count.select_from(tables.ply_lines).where(
-            _lines.parent_line_no.is_not(None),
-            ~exists().where(
-                _parent_line.c.observation_id == _lines.observation_id,
-                _parent_line.c.line_no == _lines.parent_line_no,
-            ),
-        ),
+        "SELECT 1, o.game_id FROM ply_lines l JOIN observations o ON o.id = l.observation_id"
+        " WHERE l.parent_line_no IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ply_lines m"
+        " WHERE m.observation_id = l.observation_id AND m.line_no = l.parent_line_no)",
     ),
     (
         "segments whose first or last ply is not there",
-        _count.select_from(tables.segments)
-        .join(tables.ply_lines, _MAIN_LINE)
-        .where(
-            _count.select_from(tables.plies)
-            .where(_RUN, _plies.ply.in_((_segments.from_ply, _segments.to_ply)))
-            .correlate(tables.segments, tables.ply_lines)
-            .scalar_subquery()
-            < 1 + cast(_segments.from_ply < _segments.to_ply, Integer)
-        ),
+        f"SELECT 1, s.game_id FROM segments s {_MAIN_LINE} WHERE (SELECT count(*) FROM plies p WHERE {_RUN}"
+        " AND p.ply IN (s.from_ply, s.to_ply)) < 1 + (s.from_ply < s.to_ply)",
     ),
     (
         "segments that overlap the one before",
-        _count.select_from(tables.segments)
-        .join(
-            _next_segment,
-            (_next_segment.c.game_id == _segments.game_id) & (_next_segment.c.seq == _segments.seq + 1),
-        )
-        .where(_next_segment.c.from_ply <= _segments.to_ply),
+        "SELECT 1, s.game_id FROM segments s JOIN segments t ON t.game_id = s.game_id AND t.seq = s.seq + 1"
+        " WHERE t.from_ply <= s.to_ply",
     ),
     (
         "segments of another game's observation",
-        _count.select_from(tables.segments)
-        .join(tables.observations, _seen.id == _segments.observation_id)
-        .join(tables.games, _games.id == _seen.game_id)
-        .where(_seen.game_id != _segments.game_id, _games.merged_into.is_distinct_from(_segments.game_id)),
+        "SELECT 1, s.game_id FROM segments s JOIN observations o ON o.id = s.observation_id"
+        " JOIN games g ON g.id = o.game_id WHERE o.game_id <> s.game_id AND g.merged_into IS NOT s.game_id",
     ),
     (
         "merged games whose key is none of their sources' keys",
-        _count.select_from(tables.games).where(
-            _games.source_id.is_(None),
-            ~exists().where(_member.merged_into == _games.id, _member.key == _games.key),
-        ),
+        "SELECT 1, g.id FROM games g WHERE g.source_id IS NULL"
+        " AND NOT EXISTS (SELECT 1 FROM games m WHERE m.merged_into = g.id AND m.key = g.key)",
     ),
     (
         "games merged into a game that has a source of its own",
-        _count.select_from(_members)
-        .join(tables.games, _games.id == _member.merged_into)
-        .where(_games.source_id.is_not(None)),
+        "SELECT 1, m.id FROM games m JOIN games g ON g.id = m.merged_into WHERE g.source_id IS NOT NULL",
     ),
     (
         "observations of logs with a NUL character in a player's name, which the reader of logs deletes",
-        _count.select_from(tables.observations)
-        .join(tables.games, _games.id == _seen.game_id)
-        .where(_seen.kind.in_([kind.value for kind in _FROM_LOGS]), or_(*(found > 0 for found in _HAS_NUL))),
+        "SELECT 1, g.id FROM observations o JOIN games g ON g.id = o.game_id"
+        f" WHERE o.kind IN ({_FROM_LOGS}) AND ({_NUL})",
     ),
     (
         "games whose number of plies is not that of their segments",
-        _count.select_from(tables.games).where(
-            _games.ply_count
-            != _count.select_from(tables.segments)
-            .join(tables.ply_lines, _MAIN_LINE)
-            .join(tables.plies, _RUN & _plies.ply.between(_segments.from_ply, _segments.to_ply))
-            .where(_segments.game_id == _games.id)
-            .correlate(tables.games)
-            .scalar_subquery()
-        ),
+        "SELECT 1, g.id FROM games g WHERE g.ply_count <>"
+        f" (SELECT count(*) FROM segments s {_MAIN_LINE} JOIN plies p ON {_RUN}"
+        " AND p.ply BETWEEN s.from_ply AND s.to_ply WHERE s.game_id = g.id)",
+    ),
+    (
+        "games with the key of another",
+        "SELECT count(*) - 1, min(id) FROM games GROUP BY key, source_id IS NULL HAVING count(*) > 1",
+    ),
+    (
+        "players whose name in small letters is that of another",
+        "SELECT 1, (SELECT id FROM games g WHERE p.id IN (g.white_id, g.black_id)) FROM players p"
+        " WHERE handle_folded <> fold(handle)",
     ),
     (
         "sources whose kept bytes have a hole",
-        _count.select_from(tables.sources).where(
-            or_(
-                _sources.kept_bytes != _of_source(func.sum(_chunks.size_bytes)),
-                _sources.kept_bytes != _of_source(func.max(_chunks.offset + _chunks.size_bytes)),
-            )
-        ),
+        f"SELECT 1, NULL FROM sources s WHERE s.kept_bytes <> {_OF_SOURCE.format('sum(c.size_bytes)')}"
+        f" OR s.kept_bytes <> {_OF_SOURCE.format('max(c.offset + c.size_bytes)')}",
     ),
 )
+"""Rules between rows, in words, each with a query of what breaks it: how many, and the game's row if there is one."""
 
 
 def foreign_statements(driver: sqlite3.Connection) -> list[str]:
@@ -202,11 +159,23 @@ def _findings(connection: Connection) -> list[str]:
     found += foreign_statements(driver)
     if found:
         return found  # the rules between tables are about values of the right types
+    return list(broken_rules(driver)) or _unmerged(driver)
+
+
+def broken_rules(driver: sqlite3.Connection) -> Iterator[str]:
+    """The rules between tables that rows break, one sentence each with the games that they are in."""
+    driver.create_function("fold", 1, fold, deterministic=True)
     for what, query in RULES:
-        count = connection.scalar(query)
-        if count:
-            found.append(f"There are {what}: {count}.")
-    return found or _unmerged(driver)
+        found = driver.execute(
+            "SELECT f.number, coalesce(m.key, g.key) FROM (SELECT NULL AS number, NULL AS id WHERE FALSE UNION ALL"
+            f" {query}) f LEFT JOIN games g ON g.id = f.id LEFT JOIN games m ON m.id = g.merged_into"
+            " WHERE f.number <> 0"
+        ).fetchall()
+        if found:
+            keys = list(dict.fromkeys(key[:8] for _, key in found if key is not None))
+            more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
+            games = f" (game {', '.join(keys[:_NAMED])}{more})" if keys else ""
+            yield f"There are {what}: {sum(number for number, _ in found)}{games}."
 
 
 def _unmerged(driver: sqlite3.Connection) -> list[str]:

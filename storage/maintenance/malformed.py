@@ -1,9 +1,10 @@
 """Corrupt pages and malformed values, and the errors that they cause.
 
 What a column holds follows from its definition in ``storage.schema.tables``: type, null, the words or numbers of a
-closed set (``info={"values": …}``), the shape of JSON (``info={"json": …}``), zstd in every BLOB. Of a whole row its
-table's constraints hold, and conditions that no constraint states (``info={"rules": …}``). Nothing is looked at when
-rows are read, which would cost every reader: a reader that fails on a value asks here which one it was.
+closed set (``info={"values": …}``), the shape of JSON (``info={"json": …}``), a condition (``info={"holds": …}``), zstd
+in every BLOB; and from its name (``storage.sound``): the range of a number, the form of a text. Of a whole row its
+table's constraints hold, and conditions that no constraint states (``info={"rules": …}``). A reader that fails, or
+finds that what it reads is not sound, asks here what is wrong.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import chain
 from pathlib import Path
@@ -22,6 +23,7 @@ from recorder.errors import RecorderError, StorageError
 from storage import files
 from storage.files import open_sqlite, unchanged_while_read
 from storage.read.sources import unpacked
+from storage.sound import FORMS, allowed
 
 if TYPE_CHECKING:
     from sqlalchemy import Column, Table
@@ -32,12 +34,11 @@ __all__ = [
     "malformed_pages",
     "malformed_values",
     "missing_rows",
+    "require_sound",
     "storage_error",
     "storage_errors",
 ]
 
-_MOST: Final = (1 << 62) - 1
-"""No source holds a larger number; sums of two such are still SQLite's integers."""
 _NAMED: Final = 20
 """So many rows of one table are named; of more their number is."""
 _SHOWN: Final = 40
@@ -73,6 +74,7 @@ def malformed_values(driver: sqlite3.Connection) -> Iterator[str]:
     """
     from storage.schema.tables import metadata
 
+    driver.create_function("has_form", 2, lambda name, text: (text or b"").decode(errors="replace") in FORMS[name])
     for table in metadata.tables.values():
         try:
             yield from _of_table(driver, table)
@@ -82,9 +84,17 @@ def malformed_values(driver: sqlite3.Connection) -> Iterator[str]:
 
 def missing_rows(driver: sqlite3.Connection) -> Iterator[str]:
     """Rows that name a row of another table that is not there."""
-    for table, row_id, parent, _ in driver.execute("PRAGMA foreign_key_check"):
-        row = "A row" if row_id is None else f"Row {row_id}"
-        yield f"{row} of {table} names a row of {parent} that is not there."
+    from storage.schema.tables import metadata
+
+    for table in metadata.tables.values():
+        keys = [column.name for column in table.primary_key.columns]
+        for key in sorted(table.foreign_keys, key=lambda key: key.parent.name):
+            name, parent = key.parent.name, key.column.table.name
+            for values in driver.execute(
+                f"SELECT {', '.join(map(_literal, keys))} FROM {table.name} t WHERE {name} IS NOT NULL"
+                f" AND NOT EXISTS (SELECT 1 FROM {parent} p WHERE p.{key.column.name} = t.{name}) LIMIT {_NAMED}"
+            ).fetchall():
+                yield f"{_row(driver, table, keys, values)}: {name} names a row of {parent} that is not there."
 
 
 def _of_table(driver: sqlite3.Connection, table: Table) -> Iterator[str]:
@@ -101,14 +111,14 @@ def _of_table(driver: sqlite3.Connection, table: Table) -> Iterator[str]:
     wrong = driver.execute(query).fetchall()
     for *values, number in wrong[:_NAMED]:
         if number >= len(columns):
-            yield f"{_row(table, keys, values)}: it is not true that {rules[number - len(columns)]}."
+            yield f"{_row(driver, table, keys, values)}: it is not true that {rules[number - len(columns)]}."
             continue
         column = columns[number]
-        place = " AND ".join(f'"{name}" IS {value}' for name, value in zip(keys, values, strict=True))
+        place = _place(keys, values)
         parts = f'typeof("{column.name}"), quote(substr(CAST("{column.name}" AS BLOB), 1, {_SHOWN}))'
-        kind, shown = driver.execute(f"SELECT {parts} FROM {table.name} WHERE {place}").fetchone() or ("missing", "")
+        kind, shown = driver.execute(f"SELECT {parts} FROM {table.name} t WHERE {place}").fetchone() or ("missing", "")
         value = bytes.fromhex(shown[2:-1]).decode("utf-8", "replace") if shown.startswith("X'") else shown
-        yield f"{_row(table, keys, values)}: {column.name} is {_value(kind, value)}, not {_wanted(column)}."
+        yield f"{_row(driver, table, keys, values)}: {column.name} is {_value(kind, value)}, not {_wanted(column)}."
     if len(wrong) > _NAMED:
         yield f"{len(wrong) - _NAMED} more rows of {table.name} are malformed."
     yield from _undecodable(driver, table, keys)
@@ -124,10 +134,35 @@ def _literal(name: str) -> str:
     return f"CASE typeof({quoted}) WHEN 'text' THEN {as_text} ELSE quote({quoted}) END"
 
 
-def _row(table: Table, keys: list[str], values: list[Any]) -> str:
+def _place(keys: list[str], values: Sequence[str]) -> str:
+    """SQL: the condition that a row has this key."""
+    return " AND ".join(f't."{name}" IS {value}' for name, value in zip(keys, values, strict=True))
+
+
+def _row(driver: sqlite3.Connection, table: Table, keys: list[str], values: Sequence[str]) -> str:
     shown = [_TEXT.sub(lambda text: ascii(bytes.fromhex(text[1]).decode("utf-8", "replace")), one) for one in values]
     place = ", ".join(f"{name} {value}" for name, value in zip(keys, shown, strict=True))
-    return f"Row of {table.name} with {place}"
+    return f"Row of {table.name} with {place}{_game(driver, table, _place(keys, values))}"
+
+
+def _game(driver: sqlite3.Connection, table: Table, place: str) -> str:
+    """The game that a row belongs to, as lists show it."""
+    known = {
+        "plies": "(SELECT o.game_id FROM ply_lines l JOIN observations o ON o.id = l.observation_id"
+        " WHERE t.id BETWEEN l.first_ply_id AND l.first_ply_id + l.ply_count - 1)",
+        "games": "t.id",
+    }
+    of_column = {
+        "game_id": "t.game_id",
+        "observation_id": "(SELECT game_id FROM observations WHERE id = t.observation_id)",
+    }
+    number = known.get(table.name) or next((sql for name, sql in of_column.items() if name in table.columns), "NULL")
+    key = driver.execute(
+        f"SELECT CAST(coalesce(m.key, g.key) AS BLOB) FROM {table.name} t JOIN games g ON g.id = {number}"
+        f" LEFT JOIN games m ON m.id = g.merged_into WHERE {place}"
+    ).fetchone()
+    found = "" if key is None else (key[0] or b"").decode(errors="replace")
+    return f" (game {found[:8]})" if found in FORMS["key"] else ""
 
 
 def _value(kind: str, value: str) -> str:
@@ -137,6 +172,10 @@ def _value(kind: str, value: str) -> str:
 def _wanted(column: Column[Any]) -> str:
     if "values" in column.info:
         return "one of its words or numbers"
+    if "holds" in column.info:
+        return str(column.info["holds"][1])
+    if column.name in FORMS:
+        return FORMS[column.name].name
     kind = column.type.__visit_name__
     if kind == "JSON" or "json" in column.info:
         return f"a JSON {column.info['json']}"
@@ -156,8 +195,12 @@ def _is_valid(column: Column[Any]) -> str:
     elif "json" in column.info:
         of_text = f"typeof({name}) = 'text' AND json_valid({name})"
         valid = f"CASE WHEN {of_text} THEN json_type({name}) = '{column.info['json']}' END"
+    elif column.name in FORMS:
+        valid = f"typeof({name}) = 'text' AND has_form('{column.name}', CAST({name} AS BLOB))"
     else:
         valid = _of_type(column, name)
+    if "holds" in column.info:
+        valid = f"{valid} AND ({column.info['holds'][0]})"
     return f"({valid}) OR {name} IS NULL" if column.nullable else valid
 
 
@@ -168,8 +211,8 @@ def _of_type(column: Column[Any], name: str) -> str:
     if kind == "large_binary":
         return f"typeof({name}) = 'blob'"
     if kind in ("integer", "big_integer"):
-        least, most = column.info.get("range", (-_MOST, _MOST))
-        return f"typeof({name}) = 'integer' AND {name} BETWEEN {least} AND {most}"
+        held = allowed(column.name)
+        return f"typeof({name}) = 'integer' AND {name} BETWEEN {held.start} AND {held.stop - 1}"
     return f"typeof({name}) = 'text'"
 
 
@@ -191,7 +234,7 @@ def _undecodable(driver: sqlite3.Connection, table: Table, keys: list[str]) -> I
     for row in driver.execute(f"SELECT {key}, {bytes_of}, {kinds} FROM {table.name}"):
         for name, value, kind in zip(texts, row[len(keys) :], row[len(keys) + len(texts) :], strict=False):
             if kind == "text" and not _is_utf8(value):
-                yield f"{_row(table, keys, list(row[: len(keys)]))}: {name} is no UTF-8."
+                yield f"{_row(driver, table, keys, row[: len(keys)])}: {name} is no UTF-8."
 
 
 def _is_utf8(value: bytes) -> bool:
@@ -208,7 +251,7 @@ def _uncompressed(driver: sqlite3.Connection, table: Table, column: Column[Any],
     key = ", ".join(map(_literal, keys))
     query = f'SELECT {key}, "{column.name}", {sized or "NULL"} FROM {table.name}'
     for *values, data, size in driver.execute(f"{query} WHERE typeof(\"{column.name}\") = 'blob'"):
-        place = f"{_row(table, keys, values)}: {column.name}"
+        place = f"{_row(driver, table, keys, values)}: {column.name}"
         try:
             found = len(unpacked(data, place))
         except StorageError as error:
@@ -223,13 +266,16 @@ def _one_line(text: str) -> str:
 
 
 def first_malformed(path: Path) -> str | None:
-    """The first part of a file that is not what an archive holds there: why reading it failed. None: all values are.
+    """The first part of a file that is not what an archive holds there: why reading it failed. None: all is well.
 
     It reads the whole file, so it is for callers that have failed already.
     """
+    from storage.maintenance.check import broken_rules
+
     try:
         with unchanged_while_read(path), closing(open_sqlite(path, read_only=True)) as driver:
-            return next(chain(malformed_pages(driver), malformed_values(driver), missing_rows(driver)), None)
+            looks = malformed_pages(driver), malformed_values(driver), missing_rows(driver), broken_rules(driver)
+            return next(chain.from_iterable(looks), None)
     except sqlite3.Error:
         return None
 
@@ -250,6 +296,7 @@ _OF_VALUES: Final = (
     AssertionError,
     AttributeError,
     LookupError,
+    MemoryError,
     RecursionError,
     TypeError,
     ValueError,
@@ -285,3 +332,13 @@ def corrupt(path: Path) -> StorageError | None:
     if found is None:
         return None
     return StorageError(f"{path}: {found} The archive is corrupt: `ics-recorder db check` lists all findings.")
+
+
+def require_sound(path: Path) -> None:
+    """Read a whole archive before it is copied for others.
+
+    Raises:
+        StorageError: anything in it is malformed.
+    """
+    if (found := corrupt(path)) is not None:
+        raise found

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from recorder.errors import ExportError
 from recorder.progress import Progress
 from storage.files import reading
+from storage.maintenance.malformed import require_sound
 from storage.maintenance.private import published_events, published_settings
 from storage.publish.connection import connected, is_there
 from storage.publish.tables import PUBLISHED, SPAN, columns_of, selected, statements
@@ -156,12 +157,13 @@ def publish(
         dry_run: compare only.
         progress: gets the number of games that were compared and copied.
     Raises:
-        StorageError: the archive cannot be read.
+        StorageError: the archive cannot be read, or something in it is malformed.
         ExportError: the database cannot be used.
     """
     with connected(url, ExportError) as connection, reading(path, read_only=True) as driver:
         version = content_version(driver)  # the first read: all others are of the same moment
-        return _Publisher(driver, connection, with_text, version).run(dry_run=dry_run, progress=progress)
+        publisher = _Publisher(driver, connection, with_text, version)
+        return publisher.run(path, dry_run=dry_run, progress=progress)
 
 
 class _Publisher:
@@ -180,7 +182,7 @@ class _Publisher:
             "published_settings", 1, lambda text: text if secret is None else published_settings(text, secret)
         )
 
-    def run(self, *, dry_run: bool, progress: Progress) -> Published:
+    def run(self, path: Path, *, dry_run: bool, progress: Progress) -> Published:
         (games,) = self._driver.execute("SELECT count(*) FROM games WHERE merged_into IS NULL").fetchone()
         if not is_there(self._connection):
             self._refuse_foreign()
@@ -189,6 +191,7 @@ class _Publisher:
             self._create()
         if self._register(dry_run=dry_run):
             return Published(self._archive, True, games, with_text=self._with_text)
+        require_sound(path)
         differing = self._differences(_GAMES, "SELECT id, ply_count FROM games ORDER BY id", progress)
         analyses = self._differences(_ANALYSES, "SELECT id, 1 FROM analyses ORDER BY id", _silent)
         added, changed, deleted = self._count(differing)

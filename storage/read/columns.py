@@ -10,20 +10,21 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recorder.errors import StorageError
-from recorder.model import Game, TimeBasis, day_of
+from recorder.model import Game, Proof, TimeBasis, day_of
 from storage.files import open_sqlite, reading, uri_to_read
+from storage.mapping import GAMES, QUALITIES
 from storage.read.analyses import has_analyses
 from storage.read.game_filter import GameFilter
 from storage.read.games import load_games
 from storage.read.query import EVENT_TAG, game_ids
 from storage.read.store import Rows, SqlDriver
 from storage.settings import content_version
+from storage.sound import FORMS, SOURCE_KINDS, TIMES, RowCheck, require_moves
 
 __all__ = [
     "pieces",
@@ -187,7 +188,10 @@ SELECT g.id, g.ply_count, g.key || ' ' || json_array(g.last_offset, g.ended_at_m
   || coalesce((SELECT ' ' || group_concat(a.id) FROM analyses a WHERE a.game_key = g.key), '')
 FROM games g LEFT JOIN sources s ON s.id = g.source_id WHERE g.merged_into IS NULL
 """
-_OF_SOURCES = {"source_sha256": "s.sha256", "source_kind": "s.kind"}
+_OF_SOURCES = {
+    "source_sha256": "CASE WHEN g.source_id IS NOT NULL THEN coalesce(s.sha256, '') END",
+    "source_kind": "s.kind",
+}
 _SELECT_GAMES = f"SELECT {', '.join(_OF_SOURCES.get(name, f'g.{name}') for name in GameFacts._fields)}"
 _SELECT_VIEWS = (
     "SELECT s.game_id, s.from_ply, s.to_ply, o.id, o.started_at_ms, o.offset, o.start_ply, o.start_white_clock_ms,"
@@ -196,13 +200,15 @@ _SELECT_VIEWS = (
     " (SELECT count(*) FROM observations WHERE game_id = s.game_id)"
 )
 _FROM_VIEWS = (
-    "segments s ON s.game_id = wanted.value JOIN observations o ON o.id = s.observation_id"
-    " JOIN games w ON w.id = o.game_id JOIN ply_lines l ON l.observation_id = o.id AND l.line_no = 0"
+    "segments s ON s.game_id = wanted.value LEFT JOIN observations o ON o.id = s.observation_id"
+    " LEFT JOIN games w ON w.id = o.game_id LEFT JOIN ply_lines l ON l.observation_id = o.id AND l.line_no = 0"
     " ORDER BY wanted.key, s.seq"
 )
 _NULLABLE = PlyArrays._fields[2:-1]
 _VALUES = ", ".join(f"coalesce(p.{name}, {NULL}) AS {name}" for name in _NULLABLE)
-SELECT_PLIES = f"SELECT p.ply << 9 | p.quality AS packed, {_VALUES}, p.san"
+SELECT_PLIES = (  # 511 is no quality
+    f"SELECT p.ply << 9 | CASE p.quality WHEN p.quality & 511 THEN p.quality ELSE 511 END AS packed, {_VALUES}, p.san"
+)
 _FROM_PLIES = (
     "FROM json_each(?) run CROSS JOIN plies p"
     " ON p.id BETWEEN json_extract(run.value, '$[0]') AND json_extract(run.value, '$[1]')"
@@ -212,6 +218,23 @@ SELECT_THINKING = (
     f"SELECT t.observation_id, t.ply, coalesce(CAST(t.white AS INTEGER), {NULL}), {_VALUES}, coalesce(t.engine, '')"
 )
 _FROM_THINKING = "FROM json_each(?) wanted CROSS JOIN thinking t ON t.observation_id = wanted.value"
+_CHECK_FACTS: Final = RowCheck.of(GameFacts, GAMES.words | {"source_kind": SOURCE_KINDS})
+_CHECK_COUNT: Final = RowCheck({name: GAMES.types[name] for name in ("id", "ply_count")}, {})
+_CHECK_VIEWS: Final = RowCheck.of(SegmentColumns, {"time_basis": GAMES.words["time_basis"]})
+_CHECK_HOLDINGS: Final = RowCheck.of(HoldingsColumns, {})
+_QUALITIES: Final = np.isin(np.arange(512), QUALITIES)
+_T = TypeVar("_T", bound=NamedTuple)
+
+
+def _made(model: type[_T], check: RowCheck, rows: Rows) -> Iterator[_T]:
+    """Rows as named tuples."""
+    for row in rows:
+        check(row)
+        yield model._make(row)
+
+
+def _is_time(column: Ints) -> NDArray[np.bool_]:
+    return (column >= TIMES.start) & (column < TIMES.stop)
 
 
 class ColumnReader:
@@ -225,7 +248,10 @@ class ColumnReader:
     def games_of(self, where: GameFilter) -> list[tuple[int, int]]:
         """Row number and number of plies of the games that match, in the archive's order."""
         ids = self._ids(where)
-        counts = dict(self._rows("SELECT g.id, g.ply_count", "games g ON g.id = wanted.value", ids))
+        counts: dict[int, int] = {}
+        for row in self._rows("SELECT g.id, g.ply_count", "games g ON g.id = wanted.value", ids):
+            _CHECK_COUNT(row)
+            counts[row[0]] = row[1]
         return [(row_id, counts[row_id]) for row_id in ids]
 
     def content_version(self) -> str | None:
@@ -250,17 +276,19 @@ class ColumnReader:
     def facts(self, ids: list[int]) -> list[GameFacts]:
         """The rows of games, in this order."""
         source = "games g ON g.id = wanted.value LEFT JOIN sources s ON s.id = g.source_id ORDER BY wanted.key"
-        return [GameFacts._make(row) for row in self._rows(_SELECT_GAMES, source, ids)]
+        return list(_made(GameFacts, _CHECK_FACTS, self._rows(_SELECT_GAMES, source, ids)))
 
     def views(self, ids: list[int]) -> list[SegmentColumns]:
         """The segments of games, in this order."""
-        return [SegmentColumns._make(row) for row in self._rows(_SELECT_VIEWS, _FROM_VIEWS, ids)]
+        return list(_made(SegmentColumns, _CHECK_VIEWS, self._rows(_SELECT_VIEWS, _FROM_VIEWS, ids)))
 
     def anchors(self, observations: Iterable[int]) -> dict[int, list[tuple[int, str]]]:
         """Ply and FEN of each anchor of these observations' main lines."""
         found: dict[int, list[tuple[int, str]]] = {}
         source = "anchors ON observation_id = wanted.value WHERE line_no = 0 ORDER BY observation_id, seq"
         for observation_id, ply, fen in self._rows("SELECT observation_id, ply, fen", source, sorted(observations)):
+            if fen not in FORMS["fen"]:
+                raise ValueError("a FEN is malformed")
             found.setdefault(observation_id, []).append((ply, fen))
         return found
 
@@ -269,7 +297,7 @@ class ColumnReader:
         source = "holdings h ON h.observation_id = wanted.value WHERE h.passed IS NULL ORDER BY 1, 5, h.seq"
         select = "SELECT h.observation_id, h.ply, h.white, h.black, h.offset"
         rows = self._rows(select, source, sorted(observations))
-        return [HoldingsColumns._make(row) for row in rows]
+        return list(_made(HoldingsColumns, _CHECK_HOLDINGS, rows))
 
     def named_events(self, ids: list[int]) -> dict[int, str]:
         """Of those of the games that have one, the Event tag: of a saved game, or as the server printed it.
@@ -314,7 +342,7 @@ class ColumnReader:
         """Rows of ``plies``, given by the first row number and the number of rows of each run, at least one.
 
         Raises:
-            StorageError: not all of the rows are there.
+            ValueError: not all of the rows are there, or one is malformed.
         """
         joined: list[list[int]] = []
         for first, count in runs:
@@ -324,8 +352,15 @@ class ColumnReader:
                 joined.append([first, first + count - 1])
         (packed, *values), san = self._fetch_plies(joined)
         if len(packed) != sum(count for _, count in runs):
-            raise StorageError("Rows of plies are missing in the archive: see `ics-recorder db check`.")
-        return PlyArrays._make((packed >> 9, packed & 511, *values, san))
+            raise ValueError("plies are missing")
+        ply, quality = packed >> 9, packed & 511
+        rises = np.diff(ply, prepend=0) > 0
+        rises[np.cumsum([0, *(count for _, count in runs)])[:-1]] = True
+        known = [_QUALITIES[quality], ply > 0, rises, *(_is_time(column) | (column == NULL) for column in values)]
+        if not all(one.all() for one in known):
+            raise ValueError("plies are malformed")
+        require_moves(set(san[quality & 7 != Proof.UNPROVED.value].tolist()))
+        return PlyArrays._make((ply, quality, *values, san))
 
     def _ids(self, where: GameFilter) -> list[int]:
         return game_ids(self._driver, where)
@@ -387,8 +422,11 @@ def _adbc() -> Any:
 def _by_arrow(cursor: Any) -> Fetch:
     def fetch(sql: str, parameter: str) -> Arrays:
         cursor.execute(sql, [parameter])
-        *numbers, text = cursor.fetch_arrow_table().columns
-        return [column.to_numpy() for column in numbers], text.to_numpy()
+        try:
+            *numbers, text = (column.to_numpy() for column in cursor.fetch_arrow_table().columns)
+        except OSError as error:  # a value of another type than those before it
+            raise sqlite3.DataError(str(error)) from error
+        return [_integers(column) for column in numbers], text
 
     return fetch
 
@@ -399,6 +437,13 @@ def _by_driver(driver: sqlite3.Connection) -> Fetch:
         return arrays_of(lambda: cursor.fetchmany(ROWS_AT_ONCE), len(cursor.description))
 
     return fetch
+
+
+def _integers(column: NDArray[Any]) -> Ints:
+    """An array, if it holds integers; one without rows may be of any type."""
+    if len(column) and column.dtype.kind not in "iub":
+        raise ValueError("a number is none")
+    return column.astype(np.int64, copy=False)
 
 
 def arrays_of(more: Callable[[], list[Any]], width: int) -> Arrays:
@@ -413,7 +458,7 @@ def arrays_of(more: Callable[[], list[Any]], width: int) -> Arrays:
     while rows := more():
         *numbers, text = zip(*rows, strict=True)
         for block, column in zip(blocks, numbers, strict=True):
-            block.append(np.array(column, dtype=np.int64))
+            block.append(_integers(np.array(column)))
         texts.append(np.array(text, dtype=object))
     if not texts:
         return [np.empty(0, dtype=np.int64) for _ in blocks], np.empty(0, dtype=object)

@@ -40,6 +40,7 @@ from storage.mapping import (
 )
 from storage.read.analyses import load_analyses
 from storage.read.store import SqlDriver
+from storage.sound import SOURCE_KINDS, RowCheck, require_sound_game, require_sound_plies
 
 __all__ = ["BATCH_GAMES", "load_games", "load_plies", "load_shown", "select_sql"]
 
@@ -64,8 +65,8 @@ _USUAL: Final = next(quality for quality, parts in _PROVED.items() if parts == U
 _SELECT_SHOWN: Final = f"SELECT ply, san, {_MOVERS_CLOCK}, elapsed_ms, quality {_RUN}"
 _SELECT_USUAL: Final = (  # in the order of ``id``, as a run of them is read
     "SELECT (SELECT ply FROM plies WHERE id = :first), json_group_array(san), "
-    f"json_group_array({_MOVERS_CLOCK}), json_group_array(elapsed_ms), (SELECT ply FROM plies WHERE id = :last) "
-    f"FROM plies WHERE id BETWEEN :first AND :last AND quality = {_USUAL}"
+    f"json_group_array({_MOVERS_CLOCK}), json_group_array(elapsed_ms), (SELECT ply FROM plies WHERE id = :last), "
+    f"sum(ply) FROM plies WHERE id BETWEEN :first AND :last AND quality = {_USUAL}"
     f" AND (SELECT quality FROM plies WHERE id = :first) = {_USUAL}"  # else there is nothing to look for
 )
 
@@ -84,26 +85,31 @@ def load_shown(driver: SqlDriver, line: ShownLine, first: int, count: int) -> bo
     run = (first, first + count - 1)
     line.shown = _usual_plies(driver, run)
     if line.shown is None:
+        rows = driver.execute(_SELECT_SHOWN, run).fetchall()
         try:
             line.rows = [
                 whole_row(ply, san, clock_ms, elapsed_ms, _PROVED[quality])
-                for ply, san, clock_ms, elapsed_ms, quality in driver.execute(_SELECT_SHOWN, run)
+                for ply, san, clock_ms, elapsed_ms, quality in rows
             ]
         except KeyError:
             return False
+        require_sound_plies(rows, count, shown=True)
     return True
 
 
 def _usual_plies(driver: SqlDriver, run: tuple[int, int]) -> ShownPlies | None:
     """The plies of these rows if each is as most are; from SQLite they come as text: a row of each costs it more.
 
-    Numbers rise in a line (``db check`` finds where they do not), so the first, the last and how many they are suffice.
+    Numbers rise in a line (``db check`` finds where they do not), so the first, the last, their sum and how many they
+    are suffice.
     """
-    number, sans, clocks, elapsed, last = driver.execute(_SELECT_USUAL, {"first": run[0], "last": run[1]}).fetchone()
+    number, sans, clocks, elapsed, last, numbers = driver.execute(
+        _SELECT_USUAL, {"first": run[0], "last": run[1]}
+    ).fetchone()
     if "\\" in sans or not sans.startswith('["'):
         return None  # no SAN of any server, or no ply
     moves = sans[2:-2].split('","')
-    if not len(moves) == run[1] - run[0] + 1 == last - number + 1:
+    if not len(moves) == run[1] - run[0] + 1 == last - number + 1 or 2 * numbers != (number + last) * len(moves):
         return None  # not all of them are, or plies are missing between them
     clocks_ms, elapsed_ms = integers(clocks), integers(elapsed)
     if clocks_ms is None or elapsed_ms is None:
@@ -111,7 +117,9 @@ def _usual_plies(driver: SqlDriver, run: tuple[int, int]) -> ShownPlies | None:
     return ShownPlies(number, moves, clocks_ms, elapsed_ms)
 
 
-_SOURCE_ID, _MERGED_INTO = map(COLUMNS["games"].index, ("source_id", "merged_into"))
+_SOURCE_ID, _MERGED_INTO, _PLY_COUNT = map(COLUMNS["games"].index, ("source_id", "merged_into", "ply_count"))
+
+_CHECK_SOURCE: Final = RowCheck.of(SourceName, {"kind": SOURCE_KINDS})
 
 BATCH_GAMES = 200
 """Games loaded by one set of queries, all but their plies, which are most of it."""
@@ -166,10 +174,12 @@ def _load(driver: SqlDriver, ids: list[int], wanted: _Wanted) -> Iterator[Game]:
     """Games of one batch. Each gets its plies just before it is returned, while they are still in cache."""
     of_games = f"IN ({','.join(map(str, ids))})"  # integers of ours
     found: dict[int, Game] = {}
+    counts: dict[int, int] = {}
     merged: list[int] = []
     shown: list[Game] = []
     for row in driver.execute(f"{select_sql('games')} WHERE id {of_games}"):
         found[row[0]] = game_from_row(row)
+        counts[row[0]] = row[_PLY_COUNT]
         if row[_MERGED_INTO] is None:
             shown.append(found[row[0]])
         if row[_SOURCE_ID] is None:
@@ -180,13 +190,13 @@ def _load(driver: SqlDriver, ids: list[int], wanted: _Wanted) -> Iterator[Game]:
     places: dict[int, int] = {}
     runs: dict[int, list[_Run]] = {}
     runs_of_game: dict[int, list[list[_Run]]] = {row_id: [] for row_id in ids}
-    names = {
-        row_id: SourceName(name, sha256, kind)
-        for row_id, name, sha256, kind in driver.execute(
-            "SELECT id, name, sha256, kind FROM sources"
-            f" WHERE id IN (SELECT source_id FROM observations WHERE game_id {of_seen})"
-        )
-    }
+    names: dict[int, SourceName] = {}
+    for row_id, *name in driver.execute(
+        "SELECT id, name, sha256, kind FROM sources"
+        f" WHERE id IN (SELECT source_id FROM observations WHERE game_id {of_seen})"
+    ):
+        _CHECK_SOURCE(name)
+        names[row_id] = SourceName._make(name)
     untimed: dict[int, list[Observation]] = {}
     for game_id, row in _observation_rows(driver, of_seen, members):
         seen[row[0]] = observation = observation_from_row(row)
@@ -208,6 +218,7 @@ def _load(driver: SqlDriver, ids: list[int], wanted: _Wanted) -> Iterator[Game]:
     for row_id in ids:
         for run in chain.from_iterable(runs_of_game.pop(row_id)):
             _load_run(driver, run)
+        require_sound_game(found[row_id], counts[row_id])
         for observation in untimed.pop(row_id, ()):
             _forget_times(observation)
         yield found.pop(row_id)
@@ -277,6 +288,7 @@ def _load_links(driver: SqlDriver, found: dict[int, Game], of_seen: str, members
 def _load_run(driver: SqlDriver, run: _Run) -> None:
     if not (isinstance(run.line, ShownLine) and load_shown(driver, run.line, run.first, run.plies)):
         run.line.rows = load_plies(driver, run.first, run.plies, run.seen.started_at_ms or 0, run.seen.offset)
+        require_sound_plies(run.line.rows, run.plies)
 
 
 def _load_children(

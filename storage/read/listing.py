@@ -9,8 +9,10 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from recorder.errors import SearchTimeoutError
+from storage.mapping import GAMES
 from storage.read.game_filter import GameFilter
 from storage.read.query import DATED_MS, conditions_and_last, conditions_of
+from storage.sound import RowCheck
 
 __all__ = ["SORTS", "ListOrder", "ListPlace", "ListedGame", "list_games", "place_of", "rank_of", "results_of", "within"]
 
@@ -99,6 +101,9 @@ class ListedGame(NamedTuple):
     opening: str | None
 
 
+_CHECK: Final = RowCheck({name: GAMES.types[name] for name in _COLUMNS}, GAMES.words)
+
+
 @contextmanager
 def within(driver: sqlite3.Connection, limit_s: float) -> Iterator[None]:
     """Limit the time of the statements in the block.
@@ -152,10 +157,10 @@ def list_games(
         f"SELECT f.value, f.id, {columns} FROM ({found}) f JOIN games g ON g.id = f.id"
         f" ORDER BY f.value {way} NULLS {nulls}, f.id {way}"
     )
-    rows = [
-        ListedGame(ListPlace(sorts_by, row_id), *columns_of)
-        for sorts_by, row_id, *columns_of in driver.execute(statement, (*values, count))
-    ]
+    rows = []
+    for sorts_by, row_id, *columns_of in driver.execute(statement, (*values, count)):
+        _CHECK(columns_of)
+        rows.append(ListedGame(ListPlace(sorts_by, row_id), *columns_of))
     return rows[::-1] if backwards else rows
 
 

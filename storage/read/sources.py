@@ -13,6 +13,7 @@ from recorder.model import Anomaly, Disposition, SourceReport, TimeBasis
 from storage.mapping import ANOMALIES, SHAPES
 from storage.read.games import select_sql
 from storage.read.query import beginning
+from storage.sound import SOURCE_KINDS, RowCheck, types_of
 
 __all__ = [
     "ELSEWHERE",
@@ -95,6 +96,10 @@ class SourceRow:
 
 _SHOWN: Final = tuple(one.name for one in fields(SourceRow) if one.name not in ("id", "games"))
 _JSON: Final = ("options", "warnings")
+_TYPES: Final = types_of(SourceRow)
+_CHECK: Final = RowCheck(
+    {name: _TYPES[name] for name in _SHOWN}, {"kind": SOURCE_KINDS, "time_basis": {basis.value for basis in TimeBasis}}
+)
 
 
 def source_rows(driver: sqlite3.Connection, sha256: str = "") -> list[SourceRow]:
@@ -104,6 +109,7 @@ def source_rows(driver: sqlite3.Connection, sha256: str = "") -> list[SourceRow]
     query = f"SELECT {', '.join(f's.{name}' for name in _SHOWN)}, ({counted}) FROM sources s WHERE {wanted}"
     found: list[SourceRow] = []
     for *row, games in driver.execute(f"{query} ORDER BY s.name, s.sha256", (beginning(sha256),)):
+        _CHECK(row)
         values = dict(zip(_SHOWN, row, strict=True))
         values |= {name: json.loads(values[name]) for name in _JSON}
         values["time_basis"] = TimeBasis(values["time_basis"])

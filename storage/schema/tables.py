@@ -92,11 +92,6 @@ def _json(name: str, shape: str, kind: type[Any] = JSON) -> Column[Any]:
     return Column(name, kind, nullable=False, info={"json": shape})
 
 
-def _instant(name: str, *, nullable: bool = True) -> Column[Any]:
-    """Milliseconds since 1970, within the years 1 to 9999."""
-    return Column(name, BigInteger, nullable=nullable, info={"range": (-62_135_596_800_000, 253_402_300_799_999)})
-
-
 def _reference(name: str, target: str, *, primary_key: bool = False, nullable: bool = False) -> Column[Any]:
     """An integer column that names a row of ``target``; deleting that row deletes this one."""
     return Column(name, Integer, ForeignKey(target, ondelete="CASCADE"), primary_key=primary_key, nullable=nullable)
@@ -107,6 +102,7 @@ settings = Table(
     metadata,
     Column("name", Text, primary_key=True, nullable=False),
     Column("value", Text, nullable=False),
+    info={"rules": ("name <> 'pseudonym-secret' OR value GLOB '*[0-9A-F]*' AND value NOT GLOB '*[^0-9A-F]*'",)},
 )
 
 sources = Table(
@@ -233,8 +229,8 @@ games = Table(
     Column("reason_key", Text),
     Column("termination", Text, nullable=False),
     Column("ending", Text, nullable=False),
-    _instant("started_at_ms"),
-    _instant("ended_at_ms"),
+    Column("started_at_ms", BigInteger),
+    Column("ended_at_ms", BigInteger),
     _word("time_basis", TimeBasis),
     Column("date_text", Text),
     Column("complete", Boolean, nullable=False),
@@ -258,7 +254,6 @@ games = Table(
     # a merged game has the key of one of its members
     Index("uq_games_key", "key", unique=True, sqlite_where=text("source_id IS NOT NULL")),
     Index("uq_games_merged_key", "key", unique=True, sqlite_where=text("source_id IS NULL")),
-    info={"rules": ("key <> '' AND key NOT GLOB '*[^0-9a-f]*'",)},
 )
 
 game_evidence = Table(
@@ -291,8 +286,8 @@ observations = Table(
     Column("relation", Integer),
     Column("offset", BigInteger, nullable=False),
     Column("end_offset", BigInteger, nullable=False),
-    _instant("started_at_ms"),
-    _instant("ended_at_ms"),
+    Column("started_at_ms", BigInteger),
+    Column("ended_at_ms", BigInteger),
     Column("start_ply", Integer),
     Column("start_verbose", Text),
     Column("start_pretty", Text),
@@ -323,6 +318,9 @@ ply_lines = Table(
     info={"rules": ("(parent_ply IS NULL) = (parent_line_no IS NULL)",)},
 )
 
+_CONTROL: Final = "'*[' || char(1) || '-' || char(31) || char(127) || ']*'"
+_MOVE: Final = f"quality & 7 = 0 OR (san NOT GLOB {_CONTROL} AND instr(san, char(0)) = 0)"
+
 # The large table. A line's plies are the rows first_ply_id … first_ply_id + ply_count - 1: a running row number costs
 # 6 bytes a ply less than the key (observation, line, ply), because SQLite fills the pages of a table in full when rows
 # are appended, those of a WITHOUT ROWID table to seven eighths. No index. 0 and 1 take no bytes: that is why proof,
@@ -331,9 +329,9 @@ plies = Table(
     "plies",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("ply", Integer, nullable=False),
-    Column("move", Integer, info={"range": (0, 0xFFFF)}),
-    Column("san", Text, nullable=False),
+    Column("ply", Integer, nullable=False, info={"holds": ("ply > 0", "a number of a half-move")}),
+    Column("move", Integer),
+    Column("san", Text, nullable=False, info={"holds": (_MOVE, "a move")}),
     Column("white_clock_ms", Integer),
     Column("black_clock_ms", Integer),
     Column("elapsed_ms", Integer),
@@ -443,7 +441,7 @@ analyses = Table(
     Column("engine", Text, nullable=False),
     Column("protocol", Text, nullable=False),
     _json("settings", "object", Text),
-    _instant("begun_ms", nullable=False),
+    Column("begun_ms", BigInteger, nullable=False),
     CheckConstraint("protocol IN ('cecp', 'uci')", name="protocol"),
 )
 

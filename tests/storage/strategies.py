@@ -27,6 +27,7 @@ from recorder.model import (
 )
 
 LATIN1 = st.text(st.characters(max_codepoint=255), max_size=30)
+FENS = st.sampled_from(["4k3/8/8/8/8/8/8/4K3 w - - 0 1", "8/8/8/8/8/8/krbnNBRK/qrbnNBRQ b - - 3 9"])
 HANDLES = st.text(string.ascii_letters, min_size=3, max_size=17)
 OFFSETS = st.integers(0, 2**40)
 CLOCKS = st.none() | st.integers(-5_000, 20_000_000)
@@ -73,7 +74,7 @@ def observations(draw: Any) -> Observation:
     for number in range(1, draw(st.integers(1, 3))):
         lines.append(PlyLine(number, LineKind.TAKEBACK, 0, number, draw(plies(number + 1, 2))))
     anchors = st.builds(
-        Anchor, st.integers(0, 1), st.integers(0, 300), LATIN1, st.sampled_from(["start", "gap"]), OFFSETS
+        Anchor, st.integers(0, 1), st.integers(0, 300), FENS, st.sampled_from(["start", "gap"]), OFFSETS
     )
     hands = st.tuples(st.integers(0, 300), LATIN1, LATIN1, st.none() | st.just("BN"), MOMENTS, OFFSETS)
     happenings = st.tuples(
@@ -155,7 +156,7 @@ def games(draw: Any) -> Game:
         white=draw(players()),
         black=draw(players()),
         rated=draw(maybe_bool),
-        variant=draw(maybe_text),
+        variant=draw(st.none() | st.sampled_from(["chess", "wild/23", "Loop Chess"])),
         category=draw(maybe_text),
         base_s=draw(MAYBE_INT),
         increment_s=draw(MAYBE_INT),
@@ -163,7 +164,7 @@ def games(draw: Any) -> Game:
         black_increment_s=draw(MAYBE_INT),
         base_inferred=draw(st.booleans()),
         variant_inferred=draw(st.booleans()),
-        start_fen=draw(maybe_text),
+        start_fen=draw(st.none() | FENS),
         start_ply=draw(st.integers(0, 300)),
         result=draw(st.sampled_from(["1-0", "0-1", "1/2-1/2", "*"])),
         reason=draw(maybe_text),

@@ -13,7 +13,7 @@ from .conftest import import_bytes, make_game
 
 DAMAGE = [
     ("DELETE FROM plies WHERE id = 2", "segments whose first or last ply"),
-    ("UPDATE plies SET ply = 2", "plies out of order"),
+    ("UPDATE plies SET ply = 2", "missing or out of order"),
     ("INSERT INTO plies SELECT 99, ply, move, san, 0, 0, 0, 0, 0, 0, 0, 1, 0 FROM plies LIMIT 1", "no line: 1"),
     ("UPDATE ply_lines SET first_ply_id = 2 WHERE line_no = 1", "lines that share their plies"),
     ("UPDATE ply_lines SET parent_line_no = 7 WHERE line_no = 1", "without the line they leave"),
@@ -23,7 +23,7 @@ DAMAGE = [
     ("DELETE FROM source_chunks", "hole"),
     ("UPDATE games SET white = 'An' || char(0) || 'n' WHERE id = 2", "NUL character in a player's name"),
     ("UPDATE observations SET black = char(0) || black WHERE id = 2", "NUL character in a player's name"),
-    ("DELETE FROM players", "Row 1 of games names a row of players"),
+    ("DELETE FROM players", "names a row of players"),
     ("CREATE TABLE mine (a)", "differs"),
 ]
 

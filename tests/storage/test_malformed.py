@@ -233,11 +233,15 @@ def test_the_sentence_names_table_row_and_file(
     [
         (
             "UPDATE sources SET sha256 = 'x' WHERE id = 1",
-            "Row of sources with id 1: it is not true that length(sha256) = 64.",
+            "Row of sources with id 1: sha256 is the text 'x', not a SHA-256.",
             None,
         ),
         ("UPDATE sources SET id = 99 WHERE id = 1", "names a row of sources that is not there.", ("games",)),
-        ("UPDATE games SET key = 'x' WHERE id = 1", "Row of games with id 1: it is not true that key ", None),
+        (
+            "UPDATE games SET key = 'x' WHERE id = 1",
+            "Row of games with id 1: key is the text 'x', not a key.",
+            ("games",),
+        ),
         (
             "UPDATE observations SET start_offset = NULL WHERE start_offset IS NOT NULL",
             "it is not true that (start_offset IS NULL) = (start_ply IS NULL).",

@@ -1,0 +1,198 @@
+"""What the columns of an archive may hold, and the checks of what is read: an archive may have been edited.
+
+``db check`` finds what is wrong by the same definitions; where rows are read, it is only said that something is.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Container, Iterable, Mapping, Sequence
+from operator import itemgetter
+from types import NoneType
+from typing import Any, Final, Self
+
+from recorder.model import Game, Origin, Ply, PlyLine, Proof, Segment, SourceKind
+from recorder.model.plies import ShownLine
+
+__all__ = [
+    "FORMS",
+    "RESULTS",
+    "RowCheck",
+    "SOURCE_KINDS",
+    "TIMES",
+    "allowed",
+    "require_moves",
+    "require_sound_game",
+    "require_sound_plies",
+    "types_of",
+]
+
+_MOST: Final = (1 << 62) - 1  # no source holds a larger number; sums of two such are still SQLite's integers
+_INTEGERS: Final = range(-_MOST, _MOST + 1)
+TIMES: Final = range(1 - 10**15, 10**15)  # servers print twelve digits of seconds at most
+_PLIES: Final = range(2 * 10**12)
+_INSTANTS: Final = range(-62_135_596_800_000, 253_402_300_800_000)  # the years 1 to 9999
+_CENTURY: Final = range(-3_155_760_000_000, 3_155_760_000_001)
+_RANGES: Final = (
+    (re.compile(r"move"), range(1 << 16)),
+    (re.compile(r".*_bytes|read_up_to|line_count"), range(_MOST + 1)),
+    (re.compile(r"(?:.*_)?ply(?:_count)?"), _PLIES),
+    (re.compile(r"(?:started_at|ended_at|begun)_ms"), _INSTANTS),
+    (re.compile(r"(?:at|start_arrival)_ms"), _CENTURY),
+    (re.compile(r"(?:white|black)_rating"), range(-(10**9), 10**9)),
+    (re.compile(r".*_(?:ms|s)|flags|irreversible|from_offset"), TIMES),
+)
+"""Names of columns of integers, and what they hold; all others hold ``_INTEGERS``."""
+RESULTS: Final = ("1-0", "0-1", "1/2-1/2", "*")
+SOURCE_KINDS: Final = frozenset(kind.value for kind in SourceKind)
+
+
+class _Form(Container[object]):
+    """The texts that a pattern matches.
+
+    Attributes:
+        name: of what they are.
+    """
+
+    def __init__(self, name: str, pattern: str) -> None:
+        self.name = name
+        self._pattern = re.compile(pattern)
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, str) and self._pattern.fullmatch(value) is not None
+
+
+_FEN: Final = _Form("a FEN", r"[!-~]*/[!-~]* [wb](?: [ -~]*)?")
+_SHA256: Final = _Form("a SHA-256", r"[0-9a-f]{64}")
+FORMS: Final = {
+    "fen": _FEN,
+    "start_fen": _FEN,
+    "variant": _Form("a variant", r"(?!.*\.\.)[^\x00-\x1f\x7f]+"),
+    "key": _Form("a key", r"[0-9a-f]+"),
+    "sha256": _SHA256,
+    "source_sha256": _SHA256,
+    "settings": _Form("a JSON object", r"(?s:\{.*\})"),
+}
+"""Names of columns of texts that have a form."""
+_NO_MOVE: Final = re.compile(r"[\x00-\x1f\x7f]")
+_UNPROVED: Final = Proof.UNPROVED.value
+_INTEGER: Final = (int, bool)  # PostgreSQL has truths
+_TYPES: Final = {"int": _INTEGER, "bool": _INTEGER, "None": (NoneType,)}
+
+
+def allowed(column: str) -> range:
+    """The integers that a column of this name may hold."""
+    return next((held for name, held in _RANGES if name.fullmatch(column)), _INTEGERS)
+
+
+def types_of(model: Any) -> dict[str, frozenset[type]]:
+    """The types of columns that hold the attributes of a class; of an Enum there is the value, of a bool 0 or 1."""
+    found: dict[str, frozenset[type]] = {}
+    for name, annotation in model.__annotations__.items():
+        words = getattr(annotation, "__forward_arg__", annotation).split(" | ")
+        found[name] = frozenset[type]().union(*(_TYPES.get(word, (str,)) for word in words))
+    return found
+
+
+class RowCheck:
+    """A check of rows.
+
+    Args:
+        columns: their names, with the types of their values in Python.
+        words: what columns of a closed set hold, by name.
+    """
+
+    def __init__(self, columns: Mapping[str, frozenset[type]], words: Mapping[str, Container[Any]]) -> None:
+        self._types = tuple(columns.values())
+        self._sound: set[tuple[type, ...]] = set()
+        self._allowed: list[tuple[int, Container[Any]]] = []
+        for place, (name, types) in enumerate(columns.items()):
+            if name in words:
+                self._allowed.append((place, words[name]))
+            elif int in types:
+                self._allowed.append((place, allowed(name)))
+            elif name in FORMS:
+                self._allowed.append((place, FORMS[name]))
+
+    def __call__(self, row: Sequence[Any]) -> None:
+        """Check a row.
+
+        Raises:
+            ValueError: a value is none that its column may hold.
+        """
+        types = tuple(map(type, row))
+        if types not in self._sound:  # very few of them differ
+            if not all(one in known for one, known in zip(types, self._types, strict=True)):
+                raise ValueError("a value is of another type than its column's")
+            self._sound.add(types)
+        for place, held in self._allowed:
+            if (value := row[place]) is not None and value not in held:
+                raise ValueError("a value is none of its column's")
+
+    @classmethod
+    def of(cls, model: Any, words: Mapping[str, Container[Any]]) -> Self:
+        """The check of rows that become a named tuple, whose fields have the names of columns."""
+        return cls(types_of(model), words)
+
+
+_PLY_RANGES: Final = {"at_ms": _INSTANTS, "proof_code": range(max(Proof) + 1), "origin_code": range(max(Origin) + 1)}
+_PLY: Final = [(types, _PLY_RANGES.get(name, allowed(name))) for name, types in types_of(Ply).items()]
+_SHOWN: Final = [_PLY[Ply._fields.index(name)] for name in ("ply", "san", "white_clock_ms", "elapsed_ms")]
+
+
+def require_sound_plies(rows: Sequence[Any], count: int, *, shown: bool = False) -> None:
+    """Check the plies of a line.
+
+    Args:
+        rows: tuples of the fields of ``Ply``; ``shown``: number, move, the mover's clock, elapsed time, and quality of
+            a proof.
+        count: of the line.
+    Raises:
+        ValueError: there are not so many, a value is none that its column may hold, their numbers do not rise, or a
+            proved move is none.
+    """
+    numbers = [row[0] for row in rows]
+    if len(rows) != count or sorted(set(numbers)) != numbers or numbers[:1] == [0]:
+        raise ValueError("plies are malformed")
+    for (types, held), values in zip(_SHOWN if shown else _PLY, zip(*rows, strict=True), strict=False):
+        if not types.issuperset(map(type, values)):
+            raise ValueError("a value of a ply is of another type than its column's")
+        known = list(filter(None, values)) if int in types else ()
+        if known and (min(known) < held.start or max(known) >= held.stop):
+            raise ValueError("a value of a ply is none of its column's")
+    require_moves([row[1] for row in rows] if shown else [row[2] for row in rows if row[10] != _UNPROVED])
+
+
+def require_moves(proved: Iterable[str]) -> None:
+    """Check the SAN of proved moves.
+
+    Raises:
+        ValueError: one has a control character.
+    """
+    if _NO_MOVE.search("".join(proved)):
+        raise ValueError("a proved move is malformed")
+
+
+def require_sound_game(game: Game, ply_count: int) -> None:
+    """Check that the segments of a game are those of its plies.
+
+    Args:
+        ply_count: as stored.
+    Raises:
+        ValueError: there are not so many plies in them, or the first or last one is missing.
+    """
+    if sum(_plies_of(part, game.observations[part.observation].lines[0]) for part in game.segments) != ply_count:
+        raise ValueError("segments are malformed")
+
+
+def _plies_of(part: Segment, line: PlyLine) -> int:
+    """How many plies of a main line are in a segment; 0 if one of its ends is missing."""
+    if line.number != 0:
+        return 0
+    if isinstance(line, ShownLine) and line.shown is not None:
+        whole = line.shown.first <= part.from_ply and part.to_ply < line.shown.first + len(line.shown.sans)
+        return part.to_ply - part.from_ply + 1 if whole else 0
+    begin = bisect_left(line.rows, part.from_ply, key=itemgetter(0))
+    found = line.rows[begin : bisect_right(line.rows, part.to_ply, begin, key=itemgetter(0))]
+    return len(found) if found and found[0][0] == part.from_ply and found[-1][0] == part.to_ply else 0
