@@ -12,17 +12,14 @@ from recorder.text import later
 
 __all__ = ["check_format", "date_in_name", "format_of"]
 
+_PARTS: Final = later("%.?|[^%]+", re.DOTALL)
+_DIGITS: Final = later("[0-9]{1,3}")
+_YEAR: Final = later("[0-9]{4}")
+_TWO_DIGITS: Final = later("[0-9]{1,2}")
+_MONTH: Final = later("[A-Za-z]{3,9}")
 _DIRECTIVES: Final = {
-    "%": "%",
-    "Y": "[0-9]{4}",
-    "y": "[0-9]{2}",
-    "m": "[0-9]{1,2}",
-    "d": "[0-9]{1,2}",
-    "j": "[0-9]{1,3}",
-    "b": "[A-Za-z]{3}",
-    "B": "[A-Za-z]{3,9}",
-}
-_DIRECTIVE: Final = later("%(.?)", re.DOTALL)
+    "%Y": _YEAR, "%y": _TWO_DIGITS, "%m": _TWO_DIGITS, "%d": _TWO_DIGITS, "%j": _DIGITS, "%b": _MONTH, "%B": _MONTH
+}  # fmt: skip
 _COMMON: Final = ("%Y-%m-%d", "%Y%m%d", "%Y_%m_%d", "%Y.%m.%d")
 _FIRST_YEAR: Final = 1990  # before it there were no servers, and eight digits are something else
 
@@ -33,13 +30,13 @@ def check_format(text: str) -> str:
     Raises:
         SourceError: it has not, or has something else.
     """
-    found = _DIRECTIVE().findall(text)
-    letters = set(found) - {"%"}
-    for wrong in letters - _DIRECTIVES.keys():
-        raise SourceError(f"%{wrong} is no part of a date here; a format is made of %Y %y %m %b %B %d %j.")
-    if not letters & {"Y", "y"} or not ("j" in letters or ("d" in letters and letters & {"m", "b", "B"})):
+    found = [part for part in _PARTS().findall(text) if part[0] == "%" != part[1:]]
+    parts = set(found)
+    for wrong in parts - _DIRECTIVES.keys():
+        raise SourceError(f"{wrong} is no part of a date here; a format is made of {' '.join(_DIRECTIVES)}.")
+    if not parts & {"%Y", "%y"} or not ("%j" in parts or ("%d" in parts and parts & {"%m", "%b", "%B"})):
         raise SourceError(f"The format {text!r} is no whole date; write one like %Y-%m-%d.")
-    if len(found) - found.count("%") > len(letters):
+    if len(found) > len(parts):
         raise SourceError(f"The format {text!r} has a part of the date twice.")
     return text
 
@@ -50,14 +47,32 @@ def date_in_name(name: str, form: str) -> date | None:
     Args:
         name: without folders. form: as ``check_format`` returns it. Digits beside the date are none of another number.
     """
-    parts = re.split("(%.)", form)
-    words = "".join(_DIRECTIVES[part[1]] if part[:1] == "%" else re.escape(part) for part in parts if part)
-    for found in re.finditer(f"(?<![0-9])(?=({words})(?![0-9]))", name):
+    parts = _PARTS().findall(form)
+    for begin in range(len(name)):
+        end = _end(name, begin, parts)
+        if end is None or name[begin - 1 : begin].isdigit() or name[end : end + 1].isdigit():
+            continue
         try:
-            return datetime.strptime(found[1], form).date()
+            return datetime.strptime(name[begin:end], form).date()
         except ValueError:
             continue
     return None
+
+
+def _end(name: str, at: int, parts: list[str]) -> int | None:
+    """Where a date that begins ``at`` a place ends; None: none does."""
+    for part in parts:
+        if part in _DIRECTIVES:
+            found = _DIRECTIVES[part]().match(name, at)
+            if found is None:
+                return None
+            at = found.end()
+        else:
+            words = "%" if part == "%%" else part
+            if not name.startswith(words, at):
+                return None
+            at += len(words)
+    return at
 
 
 def format_of(names: Sequence[str]) -> str | None:

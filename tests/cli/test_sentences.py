@@ -63,14 +63,15 @@ def test_a_suffix_that_is_no_format_is_named(filled: Cli, tmp_path: Path) -> Non
         ("export pgn", ".pgn."),
         ("export bpgn", ".bpgn."),
         ("clocks", ".csv, .jsonl, .json or name the format with --format."),
-        (f"convert {WATCHER}", ".pgn, .bpgn or name the format with --format."),
+        ("convert LOG", ".pgn, .bpgn or name the format with --format."),
         ("report last", ".html, .htm."),
         ("plot race last", ".svg, .png or .pdf, or give --format."),
-        (f"replay engine {WATCHER} --uci no-engine", ".pgn."),
+        ("replay engine LOG --uci no-engine", ".pgn."),
         ("db share", ".sqlite, .sqlite3, .db."),
     ):
         for name in ("x.xlsx", "x.pgn.gz"):
-            result = filled(*command.split(), "-o", tmp_path / name, code=2)
+            words = [WATCHER if word == "LOG" else word for word in command.split()]
+            result = filled(*words, "-o", tmp_path / name, code=2)
             assert f"{tmp_path / name}: " in result.stderr
             assert result.stderr.endswith(f"name the file {formats}\n" if "plot" in command else f"file {formats}\n")
             assert list(tmp_path.glob("x*")) == []
