@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 from pathlib import Path
 
@@ -103,6 +104,8 @@ async def test_logins_that_no_known_server_has(step: int, tmp_path: Path) -> Non
             else:
                 assert await asyncio.wait_for(reader.readexactly(len(text)), 20) == text
         writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         nonlocal begun
