@@ -269,3 +269,12 @@ def test_no_random_dialogue_that_a_client_logged_leaves_a_password(kind: str, fi
         for secret in dialogue.secrets:
             for written in (secret, line_of("xboard", True, secret)[6:-1], repr(secret)[2:-1].encode()):
                 assert written not in clean, seed
+
+
+def test_a_connection_that_has_stopped_delays_the_others_of_a_log_only_for_a_while() -> None:
+    stopped = logged("pychess", LOGINS["name prompt 0"][:2]) + line_of("pychess", False, b'"Ann" is a regis')
+    other = line_of("pychess", False, b"Bob tells you: hi\n\r").replace(b"'Ann'", b"'Eve'")
+    scrubbing = Scrubbing(SourceKind.PYCHESS)
+    given = [len(scrubbing.receive(line)) for line in [*stopped.splitlines(keepends=True), *[other] * 3000]]
+    assert sum(given[-1500:]) >= 1500 * len(other)
+    assert sum(given) + len(scrubbing.finish()) == len(stopped) + 3000 * len(other)

@@ -16,6 +16,8 @@ from recorder.sources.client_logs import LoggedText, logged_text
 __all__ = ["ClientLogScrubber"]
 
 _MAX_LINE: Final = 1 << 20
+_MOST_WAITING: Final = 1000
+"""Lines; no server prints so many during a login, but another connection of the log may go on."""
 
 
 class ClientLogScrubber:
@@ -79,6 +81,8 @@ class ClientLogScrubber:
         while self._waiting:
             line, text, connection = self._waiting[0]
             if text is not None and connection is not None:
+                if len(self._waiting) > _MOST_WAITING:
+                    connection.finish()
                 clean = connection.clean(text)
                 if clean is None:
                     break
@@ -105,6 +109,7 @@ class _Connection:
         self._add(False, self._guard.answers.receive(data))
 
     def finish(self) -> None:
+        """Wait for nothing more."""
         self._add(True, self._guard.finish())
         self._add(False, self._guard.answers.finish())
 
