@@ -34,6 +34,7 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=60, check=False)
 
 
+@pytest.mark.long_except("alone")
 @pytest.mark.parametrize("words", [[], ["-n", "2"]], ids=["alone", "xdist"])
 def test_what_is_missing_is_deselected_and_named_in_the_last_line(tmp_path: Path, words: list[str]) -> None:
     done = run(tmp_path, *words)

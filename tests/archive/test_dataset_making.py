@@ -130,6 +130,7 @@ def test_processes_change_nothing(cli: Cli, tmp_path: Path) -> None:
     same_as_archive(tmp_path / "jobs1", saved, tmp_path / "archive.sqlite")
 
 
+@pytest.mark.long
 def test_what_is_written_in_several_steps_is_joined(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dataset_parts, "_PLIES_AT_ONCE", 100)
     monkeypatch.setattr(dataset_parts, "_PLIES_IN_TABLE", 300)

@@ -121,6 +121,7 @@ def test_only_files_that_a_record_names_are_read(folder: Path, dataset: Dataset)
         unfinished.unlink()  # other tests share the folder
 
 
+@pytest.mark.long
 def test_an_archive_is_written_as_a_data_set(archive: Archive, cli: Cli, tmp_path: Path) -> None:
     words = ("export", "plies", "--dataset", "-o", tmp_path / "games")
     cli(*words, "--include", "examined,setup,empty")

@@ -329,6 +329,7 @@ def test_the_profile_has_six_pictures_and_a_head() -> None:
     assert figure.get_supxlabel() == "6 games, 150 plies of the player"
 
 
+@pytest.mark.long
 def test_a_picture_of_the_profile_that_cannot_be_drawn_says_so() -> None:
     figure = player_profile(posed(TEN), player="Ann")
     texts = [text.get_text() for ax in figure.axes for text in ax.texts]
