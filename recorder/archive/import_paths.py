@@ -1,6 +1,7 @@
 """Importing what a user names: logs, folders of logs, and other archives.
 
-The games of another archive are taken as they were read; their bytes are not parsed again. The archive gets what
+The games of another archive are taken as they were read; their bytes are parsed again only where each archive says
+something else of a log that the other does not know: its date, server, zone, kind or timing file. The archive gets what
 importing all logs of both would give it. So a source that both have is there once; where one has more of a log than the
 other, the longer one counts; what was forgotten here stays out, and a player whom one of them forgets is
 forgotten.
@@ -9,27 +10,38 @@ forgotten.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from recorder.archive.erasing import forget_handles
-from recorder.archive.importing import STORED, Import, Outcome, identify, read_identified, why_failed
+from recorder.archive.erasing import forget_handles, forgotten_in
+from recorder.archive.importing import (
+    STORED,
+    Import,
+    Outcome,
+    SourcePass,
+    identify,
+    read_identified,
+    store,
+    why_failed,
+)
 from recorder.archive.inputs import Input, ReadOptions, open_inputs
-from recorder.archive.kept_bytes import source_blocks
+from recorder.archive.kept_bytes import source_blocks, source_timing
 from recorder.archive.locate import archive_file, open_archive
 from recorder.archive.partial_logs import PartialLogs
 from recorder.archive.reading_ahead import ReadingAhead, read_ahead
 from recorder.archive.workers import WorkerDiedError
-from recorder.errors import StorageError
+from recorder.errors import SourceError, StorageError
 from recorder.live.status import is_state_file
 from recorder.pipeline import PARSER_VERSION
 from recorder.progress import Progress, of_several
-from recorder.sources.redaction import Forgotten, ForgottenHandle
+from recorder.sources import SourceKind
+from recorder.sources.redaction import Forgotten, ForgottenHandle, redacted
 from recorder.text import plural
 from storage import ArchiveStore, ForgottenSource, GameFilter, SourceRow, is_database, reading_other
 
@@ -40,6 +52,7 @@ if TYPE_CHECKING:
 __all__ = ["ImportReport", "Merged", "copy_source", "import_paths", "merge", "merge_file"]
 
 _GAMES = 200
+_BLOCK_BYTES = 1 << 20
 _FAILURES_SHOWN = 5
 
 
@@ -50,12 +63,14 @@ class _Step:
     Attributes:
         row: of the other archive. status: as ``Outcome.status``.
         ours: the source whose place it takes. part_of: the name of a longer one that is here.
+        options: it is read again with these. None: its games are taken as they were read.
     """
 
     row: SourceRow
     status: str
     ours: SourceRow | None = None
     part_of: str | None = None
+    options: dict[str, Any] | None = None
 
 
 class Merged(NamedTuple):
@@ -109,7 +124,10 @@ def merge(archive: ArchiveStore | None, other: ArchiveStore, name: str, *, dry_r
             outcomes.append(_outcome(name, step))
             if step.status in STORED:
                 outcomes[-1].games = 0
-                copy_source(archive, other, step.row, wanted, ours=step.ours, outcome=outcomes[-1])
+                if step.options is None:
+                    copy_source(archive, other, step.row, wanted, ours=step.ours, outcome=outcomes[-1])
+                else:
+                    _read_source(archive, other, step, outcomes[-1])
                 progress(step.row.name, step.row.size_bytes, step.row.size_bytes)
         archive.duplicates.take_over_decisions(other.duplicates)
         analyses, homeless = archive.analyses.take_over(other.analyses)
@@ -154,7 +172,7 @@ def _plan(archive: ArchiveStore, other: ArchiveStore) -> list[_Step]:
     steps: list[_Step] = []
     for row in other.sources():
         if (mine := by_hash.get(row.sha256)) is not None:
-            steps.append(_Step(row, "replaced" if _is_better(row, mine) else "known", mine))
+            steps.append(_of_both(archive, other, row, mine))
         elif _was_forgotten(other, row, forgotten):
             steps.append(_Step(row, "forgotten"))
         elif (whole := next((mine for mine in ours if there.begins(row, here, mine)), None)) is not None:
@@ -163,17 +181,105 @@ def _plan(archive: ArchiveStore, other: ArchiveStore) -> list[_Step]:
             before = next((mine for mine in ours if here.begins(mine, there, row)), None)
             if before is not None:
                 ours.remove(before)  # another version of it goes on differently and is a log of its own
-            steps.append(_Step(row, "new" if before is None else "grown", before))
+            if before is None:
+                steps.append(_Step(row, "new"))
+            else:
+                steps.append(_Step(row, "grown", before, options=_to_read_with(archive, other, row, before)))
     return steps
 
 
-def _is_better(row: SourceRow, mine: SourceRow) -> bool:
-    """Whether the other archive knows more of the same source."""
+def _of_both(archive: ArchiveStore, other: ArchiveStore, row: SourceRow, mine: SourceRow) -> _Step:
+    """What becomes of a source that both archives have."""
     if mine.lacks_player and mine.kept and not row.kept:
-        return False  # its games would have bytes without them; the kept bytes may be all that is left
+        return _Step(
+            row, "known", mine
+        )  # its games would have bytes without them; the kept ones may be all that is left
     if (row.parser_version == PARSER_VERSION) != (mine.parser_version == PARSER_VERSION):
-        return row.parser_version == PARSER_VERSION
-    return row.kept and not mine.kept and row.options == mine.options
+        better = row.parser_version == PARSER_VERSION
+    else:
+        better = row.kept and not mine.kept
+    either = _given(_of_either(row, mine))
+    if not better and either == _given(mine.options):
+        return _Step(row, "known", mine)
+    options = _to_read_with(archive, other, row, mine)
+    if options is None and not better and either != _given(row.options):
+        return _Step(row, "known", mine)  # what this archive says would be lost
+    return _Step(row, "replaced", mine, options=options)
+
+
+def _of_either(row: SourceRow, mine: SourceRow) -> dict[str, Any]:
+    """What the archives say of a log; where both say something, this one counts, and which chat is kept it decides."""
+    return row.options | _given(mine.options) | {"chat": mine.options.get("chat")}
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _to_read_with(archive: ArchiveStore, other: ArchiveStore, row: SourceRow, mine: SourceRow) -> dict[str, Any] | None:
+    """The options with which a source is read again; None: it is taken as it was read, or its bytes are gone."""
+    options = _of_either(row, mine)
+    read_well = row.parser_version == PARSER_VERSION or mine.parser_version != PARSER_VERSION
+    if (read_well and _given(options) == _given(row.options)) or _bytes_of(archive, other, row, mine) is None:
+        return None
+    wanted = options.get("timing_sha256")
+    return options if wanted is None or _timing_of(archive, other, row, mine, wanted) is not None else None
+
+
+def _bytes_of(archive: ArchiveStore, other: ArchiveStore, row: SourceRow, mine: SourceRow) -> Iterator[bytes] | None:
+    """The bytes of a source, from the archive that has them; None: neither does."""
+    blocks = source_blocks(other, row)
+    return source_blocks(archive, mine) if blocks is None and mine.sha256 == row.sha256 else blocks
+
+
+def _timing_of(
+    archive: ArchiveStore, other: ArchiveStore, row: SourceRow, mine: SourceRow, wanted: str
+) -> bytes | None:
+    """The timing file that a typescript is read with, by its hash; None: neither archive has it."""
+    for store_of, of in ((archive, mine), (other, row)):
+        if of.options.get("timing_sha256") == wanted:
+            with suppress(SourceError):
+                return source_timing(store_of, of)
+    return None
+
+
+def _read_source(archive: ArchiveStore, other: ArchiveStore, step: _Step, outcome: Outcome) -> None:
+    """Read a source again, with what both archives say of it.
+
+    Args:
+        outcome: in which the games are counted.
+    Raises:
+        StorageError: an archive cannot be read or written. SourceError: the file is cut.
+    """
+    row, mine, options = step.row, step.ours, step.options
+    assert mine is not None
+    assert options is not None
+    kind, forgotten = SourceKind(options.get("kind") or row.kind), forgotten_in(archive)
+    timing = _timing_of(archive, other, row, mine, options.get("timing_sha256") or "")
+    same = mine if mine.sha256 == row.sha256 else row
+    keep = row.kept or same.kept
+    with TemporaryFile() as spool:
+        for block in _bytes_of(archive, other, row, mine) or ():  # writing drops what this archive keeps
+            spool.write(block)
+        spool.seek(0)
+        blocks = redacted(iter(lambda: spool.read(_BLOCK_BYTES), b""), forgotten, kind)
+        pipeline = replace(ReadOptions.from_json(options, timing), forgotten=forgotten).pipeline(kind)
+        with archive.write_source(
+            sha256=row.sha256,
+            size_bytes=row.size_bytes,
+            name=same.name,
+            path=same.path,
+            kind=kind.value,
+            keep=keep,
+            parser_version=PARSER_VERSION,
+            options=options,
+            timing=timing,
+            continues=replace(mine, read_up_to=0),
+        ) as writer:
+            outcome.report = store(
+                writer, SourcePass(blocks, pipeline, lambda: row.unfinished), outcome, keep=keep
+            ).report
+    outcome.flawed = bool(outcome.report.anomalies)
 
 
 def _was_forgotten(other: ArchiveStore, row: SourceRow, forgotten: list[ForgottenSource]) -> bool:

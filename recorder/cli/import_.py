@@ -74,7 +74,8 @@ def command(
     be read does not stop the others. In folders, files that are not logs are reported and skipped; hidden files, .csv,
     .parquet, .db and .sqlite files and PGN that this program wrote are not opened.
 
-    Importing another archive gives the same result as importing its logs, without reading them again. Players and logs
+    Importing another archive gives the same result as importing its logs. A date, server or time zone that a log has in
+    one of the archives only is kept; if each has one that the other lacks, the log is read again. Players and logs
     that either archive has erased are excluded from the result, so this archive can lose games. Their number is
     reported; -n reports it without importing. The options under "Reading logs" do not apply.
     """

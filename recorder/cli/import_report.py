@@ -90,7 +90,7 @@ def print_outcome(outcome: Outcome, *, verbose: bool, alone: bool = True) -> Non
 _MERGED = {
     "new": "new",
     "grown": "more of it than was here",
-    "replaced": "kept, or read by a newer program, there",
+    "replaced": "kept, read by a newer program, or with a date or server, there",
     "forgotten": _EXCLUDED["forgotten"],
 }
 

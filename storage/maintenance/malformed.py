@@ -131,7 +131,11 @@ def _literal(name: str) -> str:
     """SQL: a column's value as a literal of SQL, also that of a text that is no UTF-8."""
     quoted = f'"{name}"'
     as_text = f"'CAST(X''' || hex({quoted}) || ''' AS TEXT)'"
-    return f"CASE typeof({quoted}) WHEN 'text' THEN {as_text} ELSE quote({quoted}) END"
+    infinite = f"iif({quoted} > 0, '9e999', '-9e999')"
+    return (
+        f"CASE WHEN typeof({quoted}) = 'text' THEN {as_text} WHEN {quoted} IN (9e999, -9e999) THEN {infinite}"
+        f" ELSE quote({quoted}) END"
+    )
 
 
 def _place(keys: list[str], values: Sequence[str]) -> str:

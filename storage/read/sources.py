@@ -237,12 +237,18 @@ def read_kept(
         'SELECT source_id, "offset", size_bytes, zstd FROM source_chunks'
         ' WHERE source_id = ? AND "offset" < ? AND "offset" + size_bytes > ? ORDER BY "offset"'
     )
+    at = offset
     for number, start, size, compressed in driver.execute(query, (row_number(driver, row.sha256), end, offset)):
         place = f"zstd in the row of source_chunks with source_id {number}, offset {start} ({row.name})"
         block = unpacked(compressed, place)
         if len(block) != size:
             raise StorageError(f"{place} holds {len(block)} bytes, not {size}.")
-        yield block[max(offset - start, 0) : end - start]
+        if start > at:
+            break
+        yield block[at - start : end - start]
+        at = start + size
+    if at < end:
+        raise ValueError("kept bytes are missing")
 
 
 def beginnings_of(driver: sqlite3.Connection, hashes: Collection[str], length: int) -> dict[str, bytes]:

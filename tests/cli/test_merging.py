@@ -147,11 +147,76 @@ def test_bytes_are_kept_if_one_archive_keeps_them(tmp_path: Path) -> None:
     first, second = (Cli(tmp_path / f"{name}.sqlite") for name in ("first", "second"))
     first("import", "--no-keep-source", WATCHER)
     second("import", WATCHER)
-    assert "kept, or read by a newer program, there: 5 games" in first("import", second.archive).stdout
+    assert (
+        "kept, read by a newer program, or with a date or server, there: 5 games"
+        in first("import", second.archive).stdout
+    )
     assert [row["kept"] for row in first.json("sources", "--json")] == [True]
     (out := tmp_path / "out").mkdir()
     assert state(first, out) == state(second, out)
     assert "nothing new" in second("import", first.archive).stdout
+
+
+_DATE, _SERVER, _ZONE = ("--date", "2017-03-01"), ("--server", "FICS"), ("--tz", "Europe/Berlin")
+_KEPT = ("--no-keep-source",)
+
+
+@pytest.mark.parametrize(
+    ("here", "there"),
+    [
+        ((), _DATE + _ZONE),
+        (_DATE, ()),
+        (_SERVER, _DATE),
+        (_DATE + _KEPT, _SERVER),
+        (_SERVER, _DATE + _KEPT),
+        (_DATE, ("--date", "2018-01-01", *_SERVER)),
+        (("--chat", "none"), _DATE),
+    ],
+    ids=" ".join,
+)
+def test_what_either_archive_says_of_a_log_counts(
+    tmp_path: Path, here: tuple[str, ...], there: tuple[str, ...]
+) -> None:
+    """As if the log was imported with the options of both; where both say something, with this archive's."""
+    log = tmp_path / "moved.raw"
+    log.write_bytes(WATCHER.read_bytes())
+    first, second, new = (Cli(tmp_path / f"{name}.sqlite") for name in ("first", "second", "new"))
+    first("import", *here, log)
+    second("import", *there, log)
+    new("import", *(word for word in (*there, *here) if word not in _KEPT), log)
+    log.unlink()  # what neither archive keeps is gone
+    (out := tmp_path / "out").mkdir()
+    would = [row["status"] for row in first.json("import", "-n", "--json", second.archive)]
+    assert would == [row["status"] for row in first.json("import", "--json", second.archive)]
+    assert state(first, out) == state(new, out)
+    assert [row["status"] for row in first.json("import", "--json", second.archive)] == ["known"]
+
+
+def test_a_longer_log_of_another_archive_keeps_the_date_it_has_here(tmp_path: Path) -> None:
+    log = tmp_path / "grows.raw"
+    first, second, new = (Cli(tmp_path / f"{name}.sqlite") for name in ("first", "second", "new"))
+    log.write_bytes(WATCHER.read_bytes()[:15_000])
+    first("import", *_DATE, log)
+    log.write_bytes(WATCHER.read_bytes())
+    second("import", *_SERVER, log)
+    new("import", *_DATE, *_SERVER, log)
+    (out := tmp_path / "out").mkdir()
+    assert [row["status"] for row in first.json("import", "--json", second.archive)] == ["grown"]
+    assert state(first, out) == state(new, out)
+
+
+def test_a_date_that_no_archive_can_use_again_changes_nothing(tmp_path: Path) -> None:
+    """Neither keeps the log, and each says something else of it."""
+    log = tmp_path / "gone.raw"
+    log.write_bytes(WATCHER.read_bytes())
+    first, second = (Cli(tmp_path / f"{name}.sqlite") for name in ("first", "second"))
+    first("import", *_SERVER, *_KEPT, log)
+    second("import", *_DATE, *_KEPT, log)
+    log.unlink()
+    (out := tmp_path / "out").mkdir()
+    before = state(first, out)
+    assert [row["status"] for row in first.json("import", "--json", second.archive)] == ["known"]
+    assert state(first, out) == before
 
 
 def test_the_reading_of_a_newer_parser_wins(filled: Cli, tmp_path: Path) -> None:
