@@ -6,7 +6,7 @@ import datetime
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from recorder.model import Game, SourceKind, SourceReport, TimeBasis, is_forgotten
+from recorder.model import EventKind, Game, SourceKind, SourceReport, TimeBasis, is_forgotten
 from recorder.sources.base import LineEnds
 from recorder.sources.redaction import Forgotten, Redactor
 from recorder.text import plural
@@ -94,13 +94,20 @@ class SavedPipeline:
         return [self._dated(game) for game in games]
 
     def _dated(self, game: Game) -> Game:
-        if game.date_text is None and game.started_at_ms is None and self._day is not None:
+        if game.date_text is None and game.started_at_ms is None and self._day is not None and self._may_be(game):
             return replace(game, date_text=self._day)
         self._dated_games += self._day is not None
         if self._tz is None or game.time_basis is not TimeBasis.LOCAL:
             return game
         begun, ended = (_in_utc(at_ms, self._tz) for at_ms in (game.started_at_ms, game.ended_at_ms))
         return replace(game, started_at_ms=begun, ended_at_ms=ended, time_basis=TimeBasis.UTC)
+
+    def _may_be(self, game: Game) -> bool:
+        """Whether the given day is one that the file has in part, if it has any: ``2004.??.??``."""
+        day = (self._day or "").replace("-", ".")
+        tags = (event for event in game.events if event.kind is EventKind.TAG and event.detail == "Date")
+        known = next((event.text.replace("-", ".") for event in tags), "?" * len(day))
+        return len(known) == len(day) and all(letter in ("?", its) for letter, its in zip(known, day, strict=True))
 
     def _redacted(self, data: bytes, last: bool = False) -> bytes:
         """Whole lines without the handles that are forgotten."""

@@ -188,14 +188,18 @@ def test_a_date_for_games_that_have_one_is_refused_in_words(cli: Cli, tmp_path: 
         '[UTCDate "2001.02.03"]\n[UTCTime "04:05:06"]',
         '[Date "????.??.??"]',
         '[Round "1"]',
+        '[Date "2004.??.??"]',
+        '[Date "2020.01.??"]',
     )
     path.write_text("".join(f'[White "{number}"]\n{tag}\n\n1. e4 *\n\n' for number, tag in enumerate(games)))
-    said = "2 games have dates of their own: --date gives a date only to games without one"
+    said = "3 games have dates of their own: --date gives a date only to games without one"
     for words in (("import", "-n", "-v"), ("import",), ("convert",)):
         assert "of their own" not in cli(*words, path).output
         assert said in cli(*words, "--date", "2020-01-01", path).output
     days = [game["day"] for game in sorted(cli.json("games", "--json"), key=lambda game: game["white"]["handle"])]
-    assert days == ["2001-02-03", "2001-02-03", "2020-01-01", "2020-01-01"]
+    assert days == ["2001-02-03", "2001-02-03", "2020-01-01", "2020-01-01", None, "2020-01-01"]
+    dates = [line for line in cli("export", "pgn").stdout.splitlines() if line.startswith("[Date ")]
+    assert sorted(dates)[2:] == ['[Date "2004.??.??"]', *['[Date "2020.01.01"]'] * 3]
     cli("import", "--date", "2020-01-01", BOARD)
     assert "2 games have dates" in cli("import", "--date", "2020-01-01", MATCH).output
     (journal, *_) = sorted((PGN.parent / "outage").glob("*.journal.zst"))
