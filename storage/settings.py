@@ -31,7 +31,6 @@ __all__ = [
     "take_over_decisions",
     "decide",
     "decisions",
-    "forget_content_version",
     "forgotten_handles",
     "forgotten_sources",
     "load_decided",
@@ -100,7 +99,7 @@ def archive_id(driver: sqlite3.Connection) -> str:
 
 
 def content_version(driver: sqlite3.Connection) -> str | None:
-    """A word that differs after each change of the archive; None: not known, because it is new or was upgraded."""
+    """A word that differs after each change of the archive; None: not known, because it is new."""
     return _value(driver, CONTENT_VERSION)
 
 
@@ -109,11 +108,6 @@ def mark_changed(driver: sqlite3.Connection) -> None:
     driver.execute(
         "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", (CONTENT_VERSION, secrets.token_hex(8))
     )
-
-
-def forget_content_version(driver: sqlite3.Connection) -> None:
-    """Make the version unknown until the next change."""
-    driver.execute("DELETE FROM settings WHERE name = ?", (CONTENT_VERSION,))
 
 
 def forgotten_sources(driver: sqlite3.Connection) -> list[ForgottenSource]:

@@ -31,7 +31,7 @@ from storage.maintenance.private import PRIVATE_COLUMNS, PRIVATE_TABLES, keyed, 
 from storage.read.query import fold
 from storage.schema.tables import metadata
 from storage.schema.upgrade import create, require_current
-from storage.settings import ARCHIVE_ID, Decision, archive_id, decisions, secret_of, store_decisions
+from storage.settings import ARCHIVE_ID, Decision, archive_id, decisions, mark_changed, secret_of, store_decisions
 from storage.write.merged import pin
 
 __all__ = ["Rewrite", "share"]
@@ -295,6 +295,7 @@ class _Copying:
         driver = self._driver
         driver.execute("DELETE FROM settings")
         driver.execute("INSERT INTO settings (name, value) VALUES (?, ?)", (ARCHIVE_ID, self._archive))
+        mark_changed(driver)
         store_decisions(driver, self._decided)
         wanted = {"events": f"{published_events(chat)} AND {self._written}", **dict.fromkeys(PRIVATE_TABLES, "0")}
         for table in metadata.sorted_tables:

@@ -21,7 +21,7 @@ from recorder.text import clean
 from storage.files import backup, create_file, driver_of, make_engine, open_sqlite, unchanged_while_read
 from storage.maintenance.malformed import storage_errors
 from storage.schema.views import VIEWS
-from storage.settings import forget_content_version
+from storage.settings import mark_changed
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -254,7 +254,7 @@ def _migrate(path: Path, scripts: Path, target: str) -> None:
 
                 name_openings(driver_of(connection))
                 relate_all(driver_of(connection))
-                forget_content_version(driver_of(connection))
+                mark_changed(driver_of(connection))
     except StorageError:
         raise
     except Exception as error:  # whatever a migration raises, the message says that nothing changed
@@ -273,7 +273,7 @@ def _finish_merging(path: Path) -> None:
     engine = make_engine(path, foreign_keys=False)
     with storage_errors(path), engine.connect().execution_options(immediate=True) as connection, connection.begin():
         relate_all(driver_of(connection))
-        forget_content_version(driver_of(connection))
+        mark_changed(driver_of(connection))
 
 
 def _prove(connection: Connection, before: dict[str, int]) -> None:
