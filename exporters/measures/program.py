@@ -144,7 +144,7 @@ def frame_of_rows(columns: Sequence[str], kinds: Sequence[str], rows: Sequence[t
     import pandas as pd
 
     values: Iterable[Sequence[Any]] = zip(*rows, strict=True) if rows else ([] for _ in columns)
-    dtypes: list[Any] = [_DTYPES.get(kind, "Int64") for kind in kinds]
+    dtypes: list[Any] = ["string" if kind.startswith("ENUM") else _DTYPES.get(kind, "Int64") for kind in kinds]
     arrays = (pd.array(list(one), dtype=dtype) for one, dtype in zip(values, dtypes, strict=True))
     return pd.DataFrame(dict(zip(columns, arrays, strict=True)))
 
@@ -180,13 +180,13 @@ def run(program: Program, given: Any, *, omitted: bool = False) -> Measured:
         AttributeError: columns are missing; the message names them. DimensionError: a dimension does not fit.
     """
     plies = Plies.of(given)
-    statement = _Statement(program, plies.columns, omitted=omitted)
+    statement = _Statement(program, plies, omitted=omitted)
     if program.top is not None:  # the largest of all parts
         column, most = program.top
         largest = f"WITH {statement.steps} SELECT {column} FROM kept ORDER BY ALL DESC LIMIT {most}"
         values = sorted((value for (value,) in plies.rows(largest)), reverse=True)[:most]
         program = replace(program, least=values[-1] if values else 0)
-        statement = _Statement(program, plies.columns, omitted=omitted)
+        statement = _Statement(program, plies, omitted=omitted)
     found: Measured = plies.computed(statement)
     return found
 
@@ -199,16 +199,18 @@ def run_each(program: Program, plies: Plies, values: Iterable[str]) -> dict[str,
     Returns:
         By value the same as of its plies alone, except shares of the whole table, without the column.
     """
-    statement = _Statement(program, plies.columns, omitted=False, each=program.by[0])
+    statement = _Statement(program, plies, omitted=False, each=program.by[0])
     whole: dict[str | None, Measured] = plies.computed(statement)
     nothing = whole[None]
     return {value: whole.get(value, nothing) for value in values}
 
 
 class _Statement:
-    """The SQL of a program, for a table with certain columns; ``each``: attributes are counted by this column."""
+    """The SQL of a program, for some plies; ``each``: attributes are counted by this column."""
 
-    def __init__(self, program: Program, have: frozenset[str], *, omitted: bool, each: str | None = None) -> None:
+    def __init__(self, program: Program, plies: Plies, *, omitted: bool, each: str | None = None) -> None:
+        have = plies.columns
+        self._large = plies.large
         self._each = each
         by_each = "" if each is None else f"{each} AS _each, "
         self._program = program
@@ -269,6 +271,8 @@ class _Statement:
         steps = {"judged": judged, "kept": kept, **own}
         once = ("OVER (", "GROUP BY")
         how = {name: "" if any(word in own.get(name, "") for word in once) else "NOT " for name in steps}
+        if not self._large:
+            how["judged"] = ""
         return ", ".join(f"{name} AS {how[name]}MATERIALIZED ({step})" for name, step in steps.items())
 
     def _keys(self, also: Sequence[str] | None) -> list[str]:

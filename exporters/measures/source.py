@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Plies", "Statement", "among", "game_of", "parts_of"]
 
+_NOT_MEASURED: Final = {"uci", "at", "white_holdings", "black_holdings", "server_game_no", "day", "elapsed_origin"}
 _KINDS: Final = {"text": "VARCHAR", "integer": "BIGINT", "number": "DOUBLE", "boolean": "BOOLEAN"}
 _OF: Final = {column.name: _KINDS[column.kind] for column in ALL_PLY_COLUMNS if column.kind in _KINDS}
 
@@ -101,6 +102,12 @@ class Plies:
         """All plies of the games that have a ply for which a condition holds."""
         games = f"SELECT {self.game} FROM ({self.select}) WHERE {condition}"
         return replace(self, select=f"SELECT * FROM ({self.select}) WHERE {self.game} IN ({games})")
+
+    def gathered(self) -> Plies:
+        """The same plies copied into memory, for many statements: without the columns that no measure reads."""
+        columns = self.columns - _NOT_MEASURED
+        self.store(f"SELECT {', '.join(sorted(columns))} FROM plies", "gathered")
+        return replace(self, columns=columns, select="SELECT * FROM gathered", large=False)
 
     def ending(self, in_progress: Collection[str]) -> Plies:
         """The same plies, with the ending ``in-progress`` of the games with these keys."""

@@ -49,9 +49,9 @@ def heading(name: str) -> str:
 
 
 def mean_text(ms: float) -> str:
-    """A mean of whole seconds, with tenths: ``0:04.5``."""
+    """A mean of which some times were printed in whole seconds, with tenths: ``~0:04.5``."""
     whole, tenth = divmod(abs(round(ms / 100)), 10)
-    return f"{'-' if ms < 0 else ''}{format_clock(whole * 1000, False)}.{tenth}"
+    return f"~{'-' if ms < 0 else ''}{format_clock(whole * 1000, False)}.{tenth}"
 
 
 def figure_text(name: str, values: Mapping[str, Any], *, of_lag: bool = False) -> str | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from functools import cached_property
+from typing import Any, Final
 
 import pandas as pd
 
@@ -19,18 +20,24 @@ _ENDED: Final = "result, ending, termination, arrival_ms, time_basis"
 _SAMPLED: Final = f"key, {_ALIKE}, mover, opponent, mover_rating, opponent_rating, {_ENDED}"
 
 
-class Shown(NamedTuple):
+@dataclass(frozen=True)
+class Shown:
     """What a picture states of its plies.
 
     Attributes:
-        sample: rows of which titles are made: of sides that are alike in all that titles state the first and the last.
+        titled, player: what the title is about. marks: as ``words.footer_marks`` returns them.
         attrs: ``games``, ``plies`` and ``excluded`` (reason → plies), of the plies that are drawn.
-        marks: as ``words.footer_marks`` returns them.
     """
 
-    sample: pd.DataFrame
+    titled: Plies
+    player: str | None
     attrs: dict[Any, Any]
     marks: dict[str, int]
+
+    @cached_property
+    def sample(self) -> pd.DataFrame:
+        """Rows of which titles are made: of sides that are alike in all that titles state the first and the last."""
+        return _sample(self.titled, self.player)
 
 
 @dataclass(frozen=True)
@@ -76,7 +83,7 @@ def shown_of(drawn: Drawn, *, about: Plies | None = None, player: str | None = N
     titled = drawn.plies if about is None else about
     counted = run(Program((), drawn.reasons, {"n": "games"}), drawn.plies).attrs
     attrs = {name: counted[name] for name in ("games", "plies", "excluded")}
-    return Shown(_sample(titled, player), attrs, _marks(drawn.plies if mark_all else drawn.kept))
+    return Shown(titled, player, attrs, _marks(drawn.plies if mark_all else drawn.kept))
 
 
 def _sample(plies: Plies, player: str | None) -> pd.DataFrame:

@@ -68,12 +68,15 @@ class Who:
     """Whose games and moves a picture of many games shows.
 
     Attributes:
-        player: the handle; None: of everybody. identities: of the player.
+        player: the handle; None: of everybody. identities: of the player. alone: there are no games of others.
     """
 
-    def __init__(self, player: str | None = None, identities: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, player: str | None = None, identities: frozenset[str] = frozenset(), *, alone: bool = False
+    ) -> None:
         self.player = player
         self.identities = identities
+        self.alone = alone
 
     @property
     def condition(self) -> str:
@@ -86,7 +89,7 @@ class Who:
 
     def games(self, plies: Plies) -> Plies:
         """All moves of the games in which the player moved."""
-        return plies if self.player is None else plies.in_games(self.condition)
+        return plies if self.player is None or self.alone else plies.in_games(self.condition)
 
 
 def who_of(plies: Plies, player: str | None) -> Who:

@@ -193,7 +193,7 @@ def draw_player_charts(plies: Plies, player: str, identities: frozenset[str]) ->
     """The pictures of a player: those of the profile sheet, one by one, and blunders of evaluated moves.
 
     Args:
-        plies: of the player's games. player: the handle. identities: as ``mover_id`` has them.
+        plies: of the player's games only. player: the handle. identities: as ``mover_id`` has them.
     Returns:
         As ``draw_charts``.
     Raises:
@@ -201,7 +201,7 @@ def draw_player_charts(plies: Plies, player: str, identities: frozenset[str]) ->
     """
     pictures = _pictures()
     panels = {**pictures.catalogue.PLAYER_PANELS, **pictures.catalogue.BLUNDER_PANELS}
-    found = pictures.panels.computed_panels(panels, plies, pictures.words.Who(player, identities))
+    found = pictures.panels.computed_panels(panels, plies, pictures.words.Who(player, identities, alone=True))
     wanted = [heading for heading, data in found.items() if not isinstance(data, ExportError)]
     return _draw([(heading, None, _drawing(panels[heading].drawn, found[heading], player)) for heading in wanted])
 

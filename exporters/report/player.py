@@ -103,7 +103,7 @@ def player_report(
     plies = Plies.of(plies)
     chosen = player_of_handle(sides, player)
     own_sides = [row for row in sides if row["player_id"] in chosen.identities]
-    games = plies.in_games(among("mover_id", chosen.identities))
+    games = plies.in_games(among("mover_id", chosen.identities)).gathered()
     page = PlayerPage(chosen.handle, chosen.identities, {**(excluded or {}), **chosen.excluded}, filters or {})
     (html,) = player_pages(games, own_sides, [page], site=site, pictures=True)
     return html

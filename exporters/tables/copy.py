@@ -17,6 +17,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import numpy as np
+
 from exporters.tables.filling import add_games, add_plies, in_pieces, make_table
 from recorder.progress import Progress
 from storage.columnar import copy_folder
@@ -27,10 +29,11 @@ if TYPE_CHECKING:
 
 __all__ = ["ColumnarCopy", "fill"]
 
-_VERSION: Final = 1
-_PART_PLIES: Final = 200_000
+_VERSION: Final = 2
+_PART_PLIES: Final = 120_000
 _MEMORY_PLIES: Final = 100_000
 _OPTIONS: Final = "FORMAT parquet, COMPRESSION snappy, PARQUET_VERSION V2"
+_MOST_SMALL: Final = 8
 _MANIFEST: Final = "manifest.json"
 
 
@@ -57,6 +60,7 @@ class ColumnarCopy:
 
     def __init__(self, path: Path) -> None:
         self.folder = copy_folder(path)
+        self._now: ColumnReader | None = None
 
     def read(self, connection: Any, reader: ColumnReader, progress: Progress, *, make: bool) -> bool:
         """Make the views ``games`` and ``plies`` of the copy as the archive is now.
@@ -119,14 +123,7 @@ class ColumnarCopy:
     def _updated(
         self, connection: Any, reader: ColumnReader, progress: Progress, content: str | None, old: _Manifest | None
     ) -> _Manifest:
-        stamps = reader.stamps()
-        known: dict[int, str] = {}
-        if old is not None:
-            rows = connection.execute(
-                "SELECT id, stamp FROM read_parquet(?)", [str(self.folder / old.games)]
-            ).fetchall()
-            known = {row_id: stamp for row_id, stamp in rows if stamps.get(row_id, (0, ""))[1] == stamp}
-        missing = [(row_id, plies) for row_id, (plies, stamp) in stamps.items() if known.get(row_id) != stamp]
+        missing = self._missing(connection, reader, old)
         total, done = sum(plies for _, plies in missing), 0
         token = secrets.token_hex(4)
         parts = {} if old is None else dict(old.parts)
@@ -135,26 +132,16 @@ class ColumnarCopy:
         for run in in_pieces(missing, _PART_PLIES):
             number += 1
             name = f"plies-{token}-{number}.parquet"
-            add_games(
-                connection,
-                "new_games",
-                reader,
-                run,
-                part=number,
-                stamps={row_id: stamps[row_id][1] for row_id, _ in run},
-            )
+            add_games(connection, "new_games", reader, run, part=number)
             statement = f"COPY ({{}}) TO '{_quoted(self.folder / name)}' ({_OPTIONS})"
             if rows := add_plies(connection, statement, reader, [row_id for row_id, _ in run], part=number):
                 parts[number] = (name, rows)
             done += sum(plies for _, plies in run)
             progress("Preparing the tables of moves", done, total)
-        kept = []
+        source = "SELECT g.*, n.stamp FROM new_games g JOIN now n USING (id)"
         if old is not None:
-            connection.execute("CREATE OR REPLACE TABLE kept_ids AS SELECT unnest(?::BIGINT[]) AS id", [list(known)])
-            kept.append(
-                f"SELECT g.* FROM read_parquet('{_quoted(self.folder / old.games)}') g SEMI JOIN kept_ids USING (id)"
-            )
-        source = " UNION ALL ".join([*kept, "SELECT * FROM new_games"])
+            kept = f"read_parquet('{_quoted(self.folder / old.games)}') g SEMI JOIN now USING (id, stamp)"
+            source = f"SELECT g.* FROM {kept} UNION ALL BY NAME {source}"
         games = self._join_small(connection, source, parts, token)
         name = f"games-{token}.parquet"
         connection.execute(
@@ -164,10 +151,45 @@ class ColumnarCopy:
         self._replace(manifest, old)
         return manifest
 
+    def behind(self, connection: Any, reader: ColumnReader) -> int:
+        """How many plies the copy lacks."""
+        import duckdb
+
+        manifest = self._manifest()
+        try:
+            missing = self._missing(connection, reader, manifest)
+        except duckdb.Error:
+            missing = self._missing(connection, reader, None)
+        return sum(plies for _, plies in missing)
+
+    def _missing(self, connection: Any, reader: ColumnReader, old: _Manifest | None) -> list[tuple[int, int]]:
+        """Row number and number of plies of the games that are new or changed; ``now`` has those of the archive."""
+        if self._now is not reader:
+            rows = reader.stamps()
+            ids, plies, stamps = zip(*rows, strict=True) if rows else ((), (), ())
+            arrays = {
+                "id": np.array(ids, dtype=np.int64),
+                "plies": np.array(plies, dtype=np.int64),
+                "stamp": np.array(stamps, dtype=object),
+            }
+            connection.execute(
+                "CREATE OR REPLACE TABLE now AS SELECT id, plies, md5_number_lower(stamp::VARCHAR) AS stamp FROM arrays"
+            )
+            del arrays
+            self._now = reader
+        known = "" if old is None else f"ANTI JOIN read_parquet('{_quoted(self.folder / old.games)}') USING (id, stamp)"
+        found: list[tuple[int, int]] = connection.execute(f"SELECT id, plies FROM now {known} ORDER BY id").fetchall()
+        return found
+
     def _join_small(self, connection: Any, games: str, parts: dict[int, tuple[str, int]], token: str) -> str:
         """Join small files of plies to one, without rows that no game has any more; return the SELECT of games."""
-        small = [number for number, (_, rows) in parts.items() if rows < _PART_PLIES // 4]
-        if len(small) < 8:
+        counts = connection.execute(f"SELECT part, sum(plies) FROM ({games}) GROUP BY part").fetchall()
+        living = {part: int(plies) for part, plies in counts}
+        for number in parts.keys() - {number for number, plies in living.items() if plies}:
+            del parts[number]
+        stale = [number for number, (_, rows) in parts.items() if 2 * living[number] < rows]
+        small = [number for number, (_, rows) in parts.items() if number in stale or rows < _PART_PLIES // 4]
+        if len(small) < _MOST_SMALL and not stale:
             return games
         listed = ", ".join(f"'{_quoted(self.folder / parts[number][0])}'" for number in small)
         number = max(parts) + 1

@@ -21,23 +21,15 @@ Arrays = dict[str, NDArray[Any]]
 _UNKNOWN: Final = -1  # of truths
 
 
-def _arrays_of_games(reader: ColumnReader, games: Sequence[tuple[int, int]], stamps: Mapping[int, str]) -> Arrays:
-    """The rows of ``games``.
-
-    Args:
-        reader: of the archive. games: row number and number of plies of each. stamps: by row number; of those without
-            one it is empty.
-    """
+def _arrays_of_games(reader: ColumnReader, games: Sequence[tuple[int, int]]) -> Arrays:
+    """The rows of ``games``, of row numbers and numbers of plies."""
     ids = [row_id for row_id, _ in games]
     named = reader.named_events(ids)
     rows = [
         game_facts(facts, plies) | {"event": named.get(facts.id)}
         for facts, (_, plies) in zip(reader.facts(ids), games, strict=True)
     ]
-    found: Arrays = {
-        "id": np.array(ids, dtype=np.int64),
-        "stamp": np.array([stamps.get(row_id, "") for row_id in ids], dtype=object),
-    }
+    found: Arrays = {"id": np.array(ids, dtype=np.int64)}
     for name, kind in GAME_TYPES.items():
         values = [row[name] for row in rows]
         if kind == "VARCHAR":
@@ -82,7 +74,7 @@ def _typed(name: str, kind: str, words: Mapping[str, Sequence[Any]]) -> str:
 
 def make_table(connection: Any, name: str, like: str) -> None:
     """Make an empty table; ``like``: ``games`` or ``plies``."""
-    own, types = ("id BIGINT, stamp VARCHAR", GAME_TYPES) if like == "games" else ("game BIGINT", PLY_TYPES)
+    own, types = ("id BIGINT", GAME_TYPES) if like == "games" else ("game BIGINT", PLY_TYPES)
     columns = ", ".join(("part INTEGER", own, *(f'"{one}" {kind}' for one, kind in types.items())))
     connection.execute(f"CREATE OR REPLACE TABLE {name} ({columns})")
 
@@ -95,17 +87,15 @@ def add_games(
     *,
     part: int = 0,
     first: int = 0,
-    stamps: Mapping[int, str] | None = None,
 ) -> None:
     """Add rows to a table of games.
 
     Args:
         table: its name. reader: of the games. games: row number and number of plies of each.
         part: the file of plies that has theirs. first: is added to row numbers.
-        stamps: by row number; without any they are empty.
     """
-    arrays = _arrays_of_games(reader, games, stamps or {})
-    columns = _columns(connection, GAME_TYPES, {}, f"{part} AS part, id + {first} AS id, stamp")
+    arrays = _arrays_of_games(reader, games)
+    columns = _columns(connection, GAME_TYPES, {}, f"{part} AS part, id + {first} AS id")
     connection.execute(f"INSERT INTO {table} SELECT {columns} FROM arrays")
     del arrays
 

@@ -253,7 +253,8 @@ def open_tables(
         copy = None if path is None or (where is not None and where.per_source) else ColumnarCopy(path)
         few = not plies or sum(count for _, count in chosen) <= _FEW_PLIES
         if copy is None or not copy.read(connection, reader, progress, make=False):
-            if not few and arrow:  # loading Arrow takes as long as reading some thousand games without it
+            lacks = arrow and not few and (copy is None or copy.behind(connection, reader) > _FEW_PLIES)
+            if lacks:  # loading Arrow takes as long as reading some thousand games without it
                 stack.close()
                 reader = cast("ColumnReader", stack.enter_context(store.columns(arrow=True)))
                 chosen = reader.games_of(where or ALL_PLAYED) if games is None else games

@@ -119,7 +119,7 @@ def pages_of_players(
             sides = [row | ending_of(row, in_progress) for row in tables.side_rows()]
             bar = [BarItem("Games", "../index.html", "up")]
             pages = [_page_of(one) for one in run]
-            plies = tables.plies().ending(in_progress)
+            plies = tables.plies().ending(in_progress).gathered()
             yield from zip(run, player_pages(plies, sides, pages, site=replace(site, bar=bar)), strict=True)
 
 

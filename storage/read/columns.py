@@ -258,9 +258,9 @@ class ColumnReader:
         """What differs after each change of the archive; None: it is not known."""
         return content_version(self._database)
 
-    def stamps(self) -> dict[int, tuple[int, str]]:
-        """Of each game that is shown its number of plies, and what changes when its row or its main line does."""
-        return {row_id: (plies, stamp) for row_id, plies, stamp in self._driver.execute(_STAMPS)}
+    def stamps(self) -> list[tuple[int, int, str]]:
+        """Row number and number of plies of each shown game, and what changes when its row or main line does."""
+        return self._driver.execute(_STAMPS).fetchall()
 
     def games(self, ids: list[int], *, thinking: bool = False) -> Iterator[Game]:
         """Games, in this order: with what explains their clocks, or with what engines thought of their moves."""

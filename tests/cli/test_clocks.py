@@ -54,6 +54,30 @@ def test_the_figures_are_those_of_the_plies(sealed: Cli) -> None:
         assert reported == [len(times), sum(times), _median(times), max(times), "milliseconds"]
 
 
+def test_means_of_whole_seconds_are_exact_and_marked(tmp_path: Path) -> None:
+    """Text shows tenths, JSON the mean itself; what is printed in milliseconds has no mark."""
+    cli = Cli(tmp_path / "archive.sqlite")
+    saved = tmp_path / "saved.pgn"
+    moves = "1. e4 {{[%emt {0}]}} e5 {{[%emt {0}]}} 2. d4 {{[%emt {1}]}} d5 {{[%emt {1}]}} 3. c4 {{[%emt {2}]}} c5 *"
+    game = '[Event "x"]\n[White "Ann"]\n[Black "Bob"]\n[Result "*"]\n[TimeControl "{0}+0"]\n\n{1}\n\n'
+    texts = [game.format(60, moves.format("0:00:00", "0:00:04", "0:00:05"))]
+    texts.append(game.format(120, moves.format("0:00:00.000", "0:00:04.001", "0:00:05.001")))
+    saved.write_text("".join(texts))
+    cli("import", saved)
+    words = ("clocks", "--by", "time-control", "--by", "side")
+    means = {(row["time_control"], row["side"]): row["mean_ms"] for row in cli.json(*words, "--json")["rows"]}
+    assert means == {
+        ("60+0", "white"): 4500,
+        ("60+0", "black"): 4000,
+        ("120+0", "white"): 4501,
+        ("120+0", "black"): 4001,
+    }
+    shown = cli(*words).stdout
+    assert [cells[6] for cells in map(str.split, shown.splitlines()[1:])] == [
+        "~0:04.5", "~0:04.0", "0:04.501", "0:04.001",
+    ]  # fmt: skip
+
+
 def test_the_newest_game_can_be_named(sealed: Cli) -> None:
     key = sealed.json("games", "--json", "--last", 1)[0]["key"]
     for words in ([], ["--by", "phase"]):
