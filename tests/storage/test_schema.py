@@ -62,6 +62,9 @@ def counts(path: Path) -> dict[str, int]:
         connection.close()
 
 
+_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
+
 def fill(path: Path) -> None:
     """A row in every table of a file of any revision: values by column type, children of row 1."""
     connection = open_sqlite(path)
@@ -88,6 +91,9 @@ def _value(table: str, column: str, kind: str) -> object:
         "time_basis": "none",
         "parent_line_no": None if table == "ply_lines" else 0,
         "line_no": 0,
+        "key": "a",
+        "fen": _FEN,
+        "start_fen": _FEN,
     }
     if (table, column) == ("games", "kind"):
         return "setup"  # nothing is merged with it
