@@ -146,7 +146,7 @@ class Mapping(Generic[_T]):
         self.words: dict[str, Container[Any]] = {lines[place].column: known for place, _, known in self._kinds}
         if "result" in self.types:
             self.words["result"] = RESULTS
-        self._check = RowCheck(self.types, self.words)
+        self._check = RowCheck(self.types, self.words, table)
 
     def row(self, value: _T, *given: Any, base_ms: int = 0) -> Row:
         """The row of a value.

@@ -22,6 +22,7 @@ __all__ = [
     "SOURCE_KINDS",
     "TIMES",
     "allowed",
+    "form_of",
     "require_moves",
     "require_sound_game",
     "require_sound_plies",
@@ -64,6 +65,7 @@ class _Form(Container[object]):
 
 
 _FEN: Final = _Form("a FEN", r"[!-~]*/[!-~]* [wb](?: [ -~]*)?")
+_HAND: Final = _Form("pieces in hand", r"[A-Z]*")
 _SHA256: Final = _Form("a SHA-256", r"[0-9a-f]{64}")
 FORMS: Final = {
     "fen": _FEN,
@@ -72,9 +74,12 @@ FORMS: Final = {
     "key": _Form("a key", r"[0-9a-f]+"),
     "sha256": _SHA256,
     "source_sha256": _SHA256,
+    "holdings.white": _HAND,
+    "holdings.black": _HAND,
+    "passed": _Form("a colour and a piece", r"[WB][A-Z]"),
     "settings": _Form("a JSON object", r"(?s:\{.*\})"),
 }
-"""Names of columns of texts that have a form."""
+"""Names of columns of texts that have a form; with the table where those of other tables have none."""
 _NO_MOVE: Final = re.compile(r"[\x00-\x1f\x7f]")
 _UNPROVED: Final = Proof.UNPROVED.value
 _INTEGER: Final = (int, bool)  # PostgreSQL has truths
@@ -84,6 +89,11 @@ _TYPES: Final = {"int": _INTEGER, "bool": _INTEGER, "None": (NoneType,)}
 def allowed(column: str) -> range:
     """The integers that a column of this name may hold."""
     return next((held for name, held in _RANGES if name.fullmatch(column)), _INTEGERS)
+
+
+def form_of(table: str, column: str) -> _Form | None:
+    """The form of the texts of a column; None: they may be any."""
+    return FORMS.get(f"{table}.{column}") or FORMS.get(column)
 
 
 def types_of(model: Any) -> dict[str, frozenset[type]]:
@@ -101,9 +111,12 @@ class RowCheck:
     Args:
         columns: their names, with the types of their values in Python.
         words: what columns of a closed set hold, by name.
+        table: that they are of, where it matters.
     """
 
-    def __init__(self, columns: Mapping[str, frozenset[type]], words: Mapping[str, Container[Any]]) -> None:
+    def __init__(
+        self, columns: Mapping[str, frozenset[type]], words: Mapping[str, Container[Any]], table: str = ""
+    ) -> None:
         self._types = tuple(columns.values())
         self._sound: set[tuple[type, ...]] = set()
         self._allowed: list[tuple[int, Container[Any]]] = []
@@ -112,8 +125,8 @@ class RowCheck:
                 self._allowed.append((place, words[name]))
             elif int in types:
                 self._allowed.append((place, allowed(name)))
-            elif name in FORMS:
-                self._allowed.append((place, FORMS[name]))
+            elif (form := form_of(table, name)) is not None:
+                self._allowed.append((place, form))
 
     def __call__(self, row: Sequence[Any]) -> None:
         """Check a row.
@@ -131,9 +144,9 @@ class RowCheck:
                 raise ValueError("a value is none of its column's")
 
     @classmethod
-    def of(cls, model: Any, words: Mapping[str, Container[Any]]) -> Self:
+    def of(cls, model: Any, words: Mapping[str, Container[Any]], table: str = "") -> Self:
         """The check of rows that become a named tuple, whose fields have the names of columns."""
-        return cls(types_of(model), words)
+        return cls(types_of(model), words, table)
 
 
 _PLY_RANGES: Final = {"at_ms": _INSTANTS, "proof_code": range(max(Proof) + 1), "origin_code": range(max(Origin) + 1)}

@@ -23,7 +23,7 @@ from recorder.errors import RecorderError, StorageError
 from storage import files
 from storage.files import open_sqlite, unchanged_while_read
 from storage.read.sources import unpacked
-from storage.sound import FORMS, allowed
+from storage.sound import FORMS, allowed, form_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Column, Table
@@ -74,7 +74,7 @@ def malformed_values(driver: sqlite3.Connection) -> Iterator[str]:
     """
     from storage.schema.tables import metadata
 
-    driver.create_function("has_form", 2, lambda name, text: (text or b"").decode(errors="replace") in FORMS[name])
+    driver.create_function("has_form", 3, _has_form)
     for table in metadata.tables.values():
         try:
             yield from _of_table(driver, table)
@@ -178,8 +178,8 @@ def _wanted(column: Column[Any]) -> str:
         return "one of its words or numbers"
     if "holds" in column.info:
         return str(column.info["holds"][1])
-    if column.name in FORMS:
-        return FORMS[column.name].name
+    if (form := form_of(column.table.name, column.name)) is not None:
+        return form.name
     kind = column.type.__visit_name__
     if kind == "JSON" or "json" in column.info:
         return f"a JSON {column.info['json']}"
@@ -199,13 +199,18 @@ def _is_valid(column: Column[Any]) -> str:
     elif "json" in column.info:
         of_text = f"typeof({name}) = 'text' AND json_valid({name})"
         valid = f"CASE WHEN {of_text} THEN json_type({name}) = '{column.info['json']}' END"
-    elif column.name in FORMS:
-        valid = f"typeof({name}) = 'text' AND has_form('{column.name}', CAST({name} AS BLOB))"
+    elif form_of(column.table.name, column.name) is not None:
+        valid = f"typeof({name}) = 'text' AND has_form('{column.table.name}', '{column.name}', CAST({name} AS BLOB))"
     else:
         valid = _of_type(column, name)
     if "holds" in column.info:
         valid = f"{valid} AND ({column.info['holds'][0]})"
     return f"({valid}) OR {name} IS NULL" if column.nullable else valid
+
+
+def _has_form(table: str, column: str, text: bytes | None) -> bool:
+    form = form_of(table, column)
+    return form is not None and (text or b"").decode(errors="replace") in form
 
 
 def _of_type(column: Column[Any], name: str) -> str:

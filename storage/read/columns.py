@@ -221,7 +221,7 @@ _FROM_THINKING = "FROM json_each(?) wanted CROSS JOIN thinking t ON t.observatio
 _CHECK_FACTS: Final = RowCheck.of(GameFacts, GAMES.words | {"source_kind": SOURCE_KINDS})
 _CHECK_COUNT: Final = RowCheck({name: GAMES.types[name] for name in ("id", "ply_count")}, {})
 _CHECK_VIEWS: Final = RowCheck.of(SegmentColumns, {"time_basis": GAMES.words["time_basis"]})
-_CHECK_HOLDINGS: Final = RowCheck.of(HoldingsColumns, {})
+_CHECK_HOLDINGS: Final = RowCheck.of(HoldingsColumns, {}, "holdings")
 _QUALITIES: Final = np.isin(np.arange(512), QUALITIES)
 _T = TypeVar("_T", bound=NamedTuple)
 

@@ -28,6 +28,7 @@ from recorder.model import (
 
 LATIN1 = st.text(st.characters(max_codepoint=255), max_size=30)
 FENS = st.sampled_from(["4k3/8/8/8/8/8/8/4K3 w - - 0 1", "8/8/8/8/8/8/krbnNBRK/qrbnNBRQ b - - 3 9"])
+HANDS = st.sampled_from(["", "P", "PPNQ"])
 HANDLES = st.text(string.ascii_letters, min_size=3, max_size=17)
 OFFSETS = st.integers(0, 2**40)
 CLOCKS = st.none() | st.integers(-5_000, 20_000_000)
@@ -76,7 +77,7 @@ def observations(draw: Any) -> Observation:
     anchors = st.builds(
         Anchor, st.integers(0, 1), st.integers(0, 300), FENS, st.sampled_from(["start", "gap"]), OFFSETS
     )
-    hands = st.tuples(st.integers(0, 300), LATIN1, LATIN1, st.none() | st.just("BN"), MOMENTS, OFFSETS)
+    hands = st.tuples(st.integers(0, 300), HANDS, HANDS, st.none() | st.just("BN"), MOMENTS, OFFSETS)
     happenings = st.tuples(
         st.sampled_from(list(EventKind)),
         LATIN1,
