@@ -98,8 +98,8 @@ def _texts(columns: Sequence[Column], texts: Mapping[str, str]) -> dict[str, str
     found = {}
     for column in columns:
         text = texts.get(column.name, f"{'p' if column.name in PLY_TYPES and 'ply' in texts else 'g'}.{column.name}")
-        kind = _TYPE_OF.get(column.dtype)
-        found[column.name] = f"({text})::{kind}" if kind else text
+        kind = _TYPE_OF.get(column.dtype)  # a time control of ten digits is unknown
+        found[column.name] = f"TRY_CAST(({text}) AS {kind})" if kind else text
     return found
 
 

@@ -66,6 +66,7 @@ _B: Final[i64] = 66  # "B"
 _UNDERSCORE: Final[i64] = 95  # "_"
 _MOST_DIGITS: Final = 12
 _MOST_MINUTES: Final = 9  # digits
+_LARGEST: Final = (1 << 31) - 1  # of a game's number, its plies and its time control: tables have no place for more
 
 _FULL: Final = TAIL_FLIP + 1  # the tokens every whole frame has
 _MAX_RANKS = 16
@@ -460,4 +461,5 @@ def check_frame(frame: Style12) -> str | None:
             return f"the board cannot be {frame.board!r}"
     if _VERBOSE.fullmatch(frame.verbose) is None:
         return f"the move cannot be {frame.verbose!r}"
-    return None
+    numbers = (frame.game_no, frame.ply, 60 * frame.base_min, frame.increment_s)
+    return f"no game has the number {max(numbers)}" if max(numbers) > _LARGEST else None

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from recorder.dialects.recogniser import Recogniser
 from recorder.events import Line
 from recorder.model import Disposition
 from tests.edge_cases.scripts import Table, log, read, sans
+from tests.support.cli import Cli
 
 LINES = (
     "<g1> {n} p=0 t=blitz r=0 it=300,0 i=300,0",
@@ -70,3 +73,33 @@ def test_clocks_of_the_next_board_that_no_server_has(base: int) -> None:
     assert (sans(game)[2], clocks[2], clocks[3:]) == ("Nf3", (True, True), [(False, False)] * 2)
     assert found.anomalies() == ["malformed"]
     assert [event for event in game.events if event.kind.value == "clock"] == []
+
+
+@pytest.mark.parametrize("field", ["number", "base", "increment", "move_no"])
+def test_a_first_frame_with_a_number_that_no_table_holds_is_none(field: str) -> None:
+    table = Table()
+    first = table.frame(**{field: "9" * 12})
+    found = read(log(first, table.frame(), table.play("e4")))
+    (game,) = found.games
+    assert (sans(game), found.anomalies(), found.frames(Disposition.MALFORMED)) == (["e4"], ["malformed"], [1])
+
+
+_LIST = """Movelist for game 7:
+
+Ann (1500) vs. Bob (1600) --- Mon Nov  4, 08:38 UTC 2002
+Rated blitz match, initial time: 999999999 minutes, increment: 0 seconds.
+
+Move  Ann                Bob
+----  ----------------   ----------------
+  1.  e4      (0:00)     e5      (0:00)
+      {Ann resigns} 0-1
+"""
+
+
+def test_a_time_control_of_years_keeps_no_table_from_its_other_games(tmp_path: Path) -> None:
+    (tmp_path / "odd.raw").write_bytes(log(f"fics% {_LIST}"))
+    cli = Cli(tmp_path / "archive.sqlite")
+    cli("import", "--kind", "raw", tmp_path / "odd.raw")
+    assert [game["base_s"] for game in cli.json("games", "--json")] == [59_999_999_940]
+    rows = [line.split(",") for line in cli("export", "plies").stdout.splitlines()]
+    assert [row[rows[0].index("base_s")] for row in rows] == ["base_s", "", ""]
