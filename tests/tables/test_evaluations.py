@@ -105,7 +105,7 @@ def test_an_analysis_comes_first_the_one_of_most_positions(tmp_path: Path) -> No
         (game,) = storage.games()
         boards = boards_after(game, range(13))
         older = {3: [analysed(3, 77)], 4: [analysed(4, 5)]}
-        for begun_ms, settings, found in ((2000, "new", lines), (1000, "old", older)):
+        for begun_ms, settings, found in ((2000, '{"run":"new"}', lines), (1000, '{"run":"old"}', older)):
             positions = [AnalysedPosition(ply, board_fen(boards[ply], ply), tuple(of)) for ply, of in found.items()]
             storage.analyses.add(game.key, Analysis("Deep", "uci", settings, begun_ms, ()), positions)
     archive = Archive(cli.archive)
