@@ -35,18 +35,27 @@ TIMES: Final = range(1 - 10**15, 10**15)  # servers print twelve digits of secon
 _PLIES: Final = range(1 << 31)
 _INSTANTS: Final = range(-62_135_596_800_000, 253_402_300_800_000)  # the years 1 to 9999
 _CENTURY: Final = range(-3_155_760_000_000, 3_155_760_000_001)
-_RANGES: Final = (
-    (re.compile(r"move"), range(1 << 16)),
-    (re.compile(r".*_bytes|read_up_to|line_count"), range(_MOST + 1)),
-    (re.compile(r"(?:.*_)?ply(?:_count)?"), _PLIES),
-    (re.compile(r"(?:started_at|ended_at|begun)_ms"), _INSTANTS),
-    (re.compile(r"(?:at|start_arrival)_ms"), _CENTURY),
-    (re.compile(r"(?:white|black)_rating"), range(-(10**9), 10**9)),
-    (re.compile(r".*_(?:ms|s)|flags|irreversible|from_offset"), TIMES),
+_RANGES: Final[tuple[tuple[tuple[str, ...], tuple[str, ...], range], ...]] = (
+    (("move",), (), range(1 << 16)),
+    (("read_up_to", "line_count"), ("_bytes",), range(_MOST + 1)),
+    (("ply", "ply_count"), ("_ply", "_ply_count"), _PLIES),
+    (("started_at_ms", "ended_at_ms", "begun_ms"), (), _INSTANTS),
+    (("at_ms", "start_arrival_ms"), (), _CENTURY),
+    (("white_rating", "black_rating"), (), range(-(10**9), 10**9)),
+    (("flags", "irreversible", "from_offset"), ("_ms", "_s"), TIMES),
 )
-"""Names of columns of integers, and what they hold; all others hold ``_INTEGERS``."""
+"""Names of columns of integers, how other names end, and what they hold; all others hold ``_INTEGERS``."""
 RESULTS: Final = ("1-0", "0-1", "1/2-1/2", "*")
 SOURCE_KINDS: Final = frozenset(kind.value for kind in SourceKind)
+
+
+_FEN: Final = re.compile(r"[!-.0-~]*/[!-~]* [wb](?: [ -~]*)?")
+_HAND: Final = re.compile(r"[A-Z]*")
+_SHA256: Final = re.compile(r"[0-9a-f]{64}")
+_VARIANT: Final = re.compile(r"(?!.*\.\.)[^\x00-\x1f\x7f]+")
+_KEY: Final = re.compile(r"[0-9a-f]+")
+_PASSED: Final = re.compile(r"[WB][A-Z]")
+_OBJECT: Final = re.compile(r"(?s:\{.*\})")
 
 
 class _Form(Container[object]):
@@ -56,28 +65,25 @@ class _Form(Container[object]):
         name: of what they are.
     """
 
-    def __init__(self, name: str, pattern: str) -> None:
+    def __init__(self, name: str, pattern: re.Pattern[str]) -> None:
         self.name = name
-        self._pattern = re.compile(pattern)
+        self._pattern = pattern
 
     def __contains__(self, value: object) -> bool:
         return isinstance(value, str) and self._pattern.fullmatch(value) is not None
 
 
-_FEN: Final = _Form("a FEN", r"[!-~]*/[!-~]* [wb](?: [ -~]*)?")
-_HAND: Final = _Form("pieces in hand", r"[A-Z]*")
-_SHA256: Final = _Form("a SHA-256", r"[0-9a-f]{64}")
 FORMS: Final = {
-    "fen": _FEN,
-    "start_fen": _FEN,
-    "variant": _Form("a variant", r"(?!.*\.\.)[^\x00-\x1f\x7f]+"),
-    "key": _Form("a key", r"[0-9a-f]+"),
-    "sha256": _SHA256,
-    "source_sha256": _SHA256,
-    "holdings.white": _HAND,
-    "holdings.black": _HAND,
-    "passed": _Form("a colour and a piece", r"[WB][A-Z]"),
-    "settings": _Form("a JSON object", r"(?s:\{.*\})"),
+    "fen": _Form("a FEN", _FEN),
+    "start_fen": _Form("a FEN", _FEN),
+    "variant": _Form("a variant", _VARIANT),
+    "key": _Form("a key", _KEY),
+    "sha256": _Form("a SHA-256", _SHA256),
+    "source_sha256": _Form("a SHA-256", _SHA256),
+    "holdings.white": _Form("pieces in hand", _HAND),
+    "holdings.black": _Form("pieces in hand", _HAND),
+    "passed": _Form("a colour and a piece", _PASSED),
+    "settings": _Form("a JSON object", _OBJECT),
 }
 """Names of columns of texts that have a form; with the table where those of other tables have none."""
 _NO_MOVE: Final = re.compile(r"[\x00-\x1f\x7f]")
@@ -88,7 +94,8 @@ _TYPES: Final = {"int": _INTEGER, "bool": _INTEGER, "None": (NoneType,)}
 
 def allowed(column: str) -> range:
     """The integers that a column of this name may hold."""
-    return next((held for name, held in _RANGES if name.fullmatch(column)), _INTEGERS)
+    found = (held for names, ends, held in _RANGES if column in names or column.endswith(ends))
+    return next(found, _INTEGERS)
 
 
 def form_of(table: str, column: str) -> _Form | None:

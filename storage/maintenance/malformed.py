@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 from recorder.errors import RecorderError, StorageError
 from storage import files
 from storage.files import open_sqlite, unchanged_while_read
+from storage.maintenance.rules import broken_rules
 from storage.read.sources import unpacked
 from storage.sound import FORMS, allowed, form_of
 
@@ -279,8 +280,6 @@ def first_malformed(path: Path) -> str | None:
 
     It reads the whole file, so it is for callers that have failed already.
     """
-    from storage.maintenance.check import broken_rules
-
     try:
         with unchanged_while_read(path), closing(open_sqlite(path, read_only=True)) as driver:
             looks = malformed_pages(driver), malformed_values(driver), missing_rows(driver), broken_rules(driver)
