@@ -34,7 +34,7 @@ __all__ = [
     "headers_differ",
     "is_saved",
     "short_of_round",
-    "tells_enough",
+    "proves_enough",
 ]
 
 DAY_BITS: Final = REQUIRED_BITS - 10
@@ -211,7 +211,7 @@ def compare(one: View, other: View) -> Verdicts:
     return verdicts if why is None else Verdicts(Verdict.SAME, why)
 
 
-def tells_enough(view: View) -> bool:
+def proves_enough(view: View) -> bool:
     """Whether the times of a game are enough to prove that another one with equal times is the same."""
     seconds = {ply: spent.ms // _SECOND_MS for ply, spent in view.spent_ms.items()}
     fine = {spent.ms for spent in view.spent_ms.values() if spent.fine and spent.ms > 0}

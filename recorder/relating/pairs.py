@@ -2,7 +2,7 @@
 
 An archive may have thousands of games of two players, and programs repeat the same moves as often. Games whose first
 moves differ are not one. Of many with the same first moves only those are compared that something may prove to be one:
-they were seen at one moment, one was lost from sight and the other one joined, or their times may be equal and tell
+they were seen at one moment, one was lost from sight and the other one joined, or their times may be equal and prove
 enough.
 """
 
@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from recorder.model import StartPrecision
-from recorder.relating.compare import is_saved, short_of_round, tells_enough
+from recorder.relating.compare import is_saved, proves_enough, short_of_round
 from recorder.relating.game_view import DAY_MS, SKEW_MS, View
 from recorder.relating.outages import LOST_ENDS, taken_back_at
 
@@ -51,9 +51,9 @@ def pairs_to_compare(views: Sequence[View]) -> Iterator[_Pair]:
 
 
 def repeated_often(views: Sequence[View]) -> set[int]:
-    """Numbers of views whose first moves so many have that equal ones make nothing probable, but for telling times."""
+    """Numbers of views whose first moves many others have, so that neither they nor their times prove anything."""
     counts = Counter(view.opening for view in views if view.plies or view.starts)
-    return {number for number, view in enumerate(views) if counts[view.opening] > _MANY and not tells_enough(view)}
+    return {number for number, view in enumerate(views) if counts[view.opening] > _MANY and not proves_enough(view)}
 
 
 def _of_many(views: Sequence[View], same: list[int], every: list[int]) -> set[_Pair]:
@@ -103,13 +103,13 @@ class _Timed(NamedTuple):
 
     Attributes:
         fine: all are printed, in milliseconds (True) or in seconds (False); None: some are computed.
-        tells: its times are enough to prove something.
+        proves: its times are enough to prove something.
     """
 
     number: int
     times_ms: tuple[int, ...]
     fine: bool | None
-    tells: bool
+    proves: bool
 
 
 def _of_equal_times(views: Sequence[View], numbers: list[int]) -> Iterator[_Pair]:
@@ -120,8 +120,8 @@ def _of_equal_times(views: Sequence[View], numbers: list[int]) -> Iterator[_Pair
     found: list[_Timed] = []
     wild: list[int] = []
     for number in numbers:
-        view, tells = views[number], tells_enough(views[number])
-        if not tells and (view.span_ms is not None or not view.live):
+        view, proves = views[number], proves_enough(views[number])
+        if not proves and (view.span_ms is not None or not view.live):
             continue
         times = [spent for ply in _TIMED if (spent := view.spent_ms.get(ply)) is not None]
         if len(times) < len(_TIMED):
@@ -129,7 +129,7 @@ def _of_equal_times(views: Sequence[View], numbers: list[int]) -> Iterator[_Pair
             continue
         units = {spent.fine if spent.printed else None for spent in times}
         fine = next(iter(units)) if len(units) == 1 else None
-        found.append(_Timed(number, tuple(spent.ms for spent in times), fine, tells))
+        found.append(_Timed(number, tuple(spent.ms for spent in times), fine, proves))
     yield from product(wild, (*wild, *(one.number for one in found)))
     exact: dict[object, list[_Timed]] = {}
     places: dict[tuple[int, ...], list[_Timed]] = {}
@@ -149,7 +149,7 @@ def _of_one_time(views: Sequence[View], some: list[_Timed]) -> Iterator[_Pair]:
     if len(some) <= _MANY:
         yield from combinations([one.number for one in some], 2)
         return
-    days = [(views[one.number].begun_ms, one.number) for one in some if one.tells]
+    days = [(views[one.number].begun_ms, one.number) for one in some if one.proves]
     dated = sorted((*begun, number) for begun, number in days if begun is not None)
     begins = [begin for begin, _, _ in dated]
     for at, (_, latest, one) in enumerate(dated):
@@ -169,7 +169,7 @@ def _of_other_units(views: Sequence[View], one: _Timed, places: dict[tuple[int, 
     )
     others = [other for other in near if other.fine is not one.fine or other.fine is None]
     if len(others) > _MANY:
-        others = [other for other in others if one.tells and other.tells]
+        others = [other for other in others if one.proves and other.proves]
     yield from ((one.number, other.number) for other in others if _may_agree(views[one.number], views[other.number]))
 
 

@@ -53,7 +53,7 @@ class SavedPipeline:
         self._dated_games = 0
 
     @property
-    def unredacted(self) -> int:
+    def unredacted(self) -> bool:
         """Whether a name was found that should not be in the bytes."""
         return self._redactor is not None and self._redactor.replaced
 

@@ -120,7 +120,7 @@ _SHOWN: Final = later(rb"[\x21-\x7e]")
 _FILLED: Final = later(rb"\xff(?:[\xfb-\xfe].|[\xf0-\xfa])|[\x21-\x7e\x80-\xff]", re.S)
 _ENDS_SESSION: Final = later(rb"Logging you out|\*{4} Auto-logout|Thank you for using ")
 _HINTS: Final = (
-    *(b"pas", b"login", b"added: >", b"register", b"su ", b"su	", b"pw", b"senha", b"identify", b"auth"),
+    *(b"pas", b"login", b"added: >", b"register", b"su ", b"su\t", b"pw", b"senha", b"identify", b"auth"),
     *(b"logging you out", b"-logout", b"thank you for u"),
 )
 _KEY_HINTS: Final = (b"\x19(93 ", b"\x19(114 ", b"\x19(134 ")

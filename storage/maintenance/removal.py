@@ -12,6 +12,7 @@ import codecs
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any, Protocol
 
 import zstandard
@@ -233,11 +234,12 @@ def redact_rows(connection: Connection, words: HandleText) -> HandleReport:
     """
     driver = driver_of(connection)
     driver.create_function("is_forgotten", 1, lambda handle: handle in words, deterministic=True)
+    is_utf8 = cache(partial(_is_utf8, driver))  # reads all that is kept of a source
 
     def redacted(text: str | None, saved: int | None) -> str | None:
         if not text:
             return text
-        return words.text(text) if saved is None else words.words(text, lambda: _is_utf8(driver, saved))
+        return words.text(text) if saved is None else words.words(text, lambda: is_utf8(saved))
 
     driver.create_function("redacted", 2, redacted)
     driver.create_function("file_name", 1, lambda name: name and words.name(name), deterministic=True)
