@@ -62,8 +62,9 @@ class Terminal:
 
     def end(self) -> int:
         """Wait for the command's end; check that the terminal's settings are restored."""
-        status = None
+        status, end_s = None, time.monotonic() + 120
         while status is None:
+            assert time.monotonic() < end_s, self.seen
             with contextlib.suppress(subprocess.TimeoutExpired):
                 status = self.process.wait(0.02)
             while select.select([self.master], [], [], 0)[0]:
@@ -205,11 +206,11 @@ def test_under_tmux(pane: Pane) -> None:
     pane.run("resize-window", "-x", "120", "-y", "40")
     pane.until("|| 1x", "g go to")
     pane.type("C-z")
-    assert "|| 1x" not in pane.until("shell:")
+    assert "|| 1x" not in pane.until("Stopped", "\nshell:\n")  # the shell's second prompt: now it reads
     pane.type("fg", "Enter")
     pane.until("|| 1x", "g go to")
     pane.type("q")
-    assert "|| 1x" not in pane.until("shell:")
+    assert "|| 1x" not in pane.until("shell:fg", "\nshell:\n")
     pane.type("stty -a", "Enter")
     pane.until(" icanon", " echo ")
 
