@@ -117,7 +117,7 @@ def file_of_games(archive: ArchiveStore, where: GameFilter, suffix: str, name: s
     out = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed when it was sent
     try:
         _write_games(archive, where, suffix, out, public=public)
-    except BaseException:
+    except BaseException:  # whatever ends it, also Ctrl-C
         out.close()
         raise
     headers = {"content-disposition": f'attachment; filename="{name}.{suffix}"', "content-length": str(out.tell())}

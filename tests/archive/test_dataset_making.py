@@ -248,7 +248,7 @@ def dying(task: SourceToMake, reporting: Reporting) -> SourceMade:
         def kill(*_: object) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
-        dataset_parts.SourceWriter.add = kill  # type: ignore[method-assign]
+        dataset_parts.SourceWriter.add = kill  # type: ignore[method-assign]  # in this process only
     return make_source(task, reporting)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from botocore.exceptions import EndpointConnectionError  # type: ignore[import-untyped]
+from botocore.exceptions import EndpointConnectionError  # type: ignore[import-untyped]  # it has no types
 
 from recorder import urls
 from recorder.errors import ExitCode, SourceError

@@ -48,17 +48,17 @@ def archive(cli: Cli) -> Archive:
 
 
 @pytest.fixture(scope="module")
-def somebody(archive: Archive) -> str:
+def handle(archive: Archive) -> str:
     """The registered player with the most games."""
     sides = archive.sides()
     return str(sides[~sides["player_guest"].fillna(False)]["player"].astype("string").mode()[0])
 
 
 @pytest.fixture(scope="module")
-def page(cli: Cli, somebody: str, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def page(cli: Cli, handle: str, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     out = tmp_path_factory.mktemp("page") / "player.html"
-    message = cli("report", "--player", somebody.upper(), "-o", out).stderr
-    assert f"games of {somebody}, " in message
+    message = cli("report", "--player", handle.upper(), "-o", out).stderr
+    assert f"games of {handle}, " in message
     assert f"to {out}." in message
     assert "--force" in cli("report", "--index", "-o", out, code=5).stderr
     return out.read_bytes()
@@ -249,11 +249,11 @@ def test_the_page_has_tables_with_captions_and_pictures_with_words(page: bytes) 
     assert {link.removeprefix("#") for link in links} <= targets
 
 
-def test_its_figures_are_those_of_the_measures(archive: Archive, somebody: str, page: bytes) -> None:
+def test_its_figures_are_those_of_the_measures(archive: Archive, handle: str, page: bytes) -> None:
     text = Page(page).text
-    plies, sides = archive.plies(player=somebody), archive.sides(player=somebody)
-    own = plies[plies["mover"] == somebody]
-    mine = sides[sides["player"] == somebody]
+    plies, sides = archive.plies(player=handle), archive.sides(player=handle)
+    own = plies[plies["mover"] == handle]
+    mine = sides[sides["player"] == handle]
     assert f"{len(mine):,}, with {len(own):,} moves of this player" in text
     for row in measures.longest_thinks(own, 3).to_dict("records"):
         dots = "." if row["side"] == "white" else "…"
@@ -288,10 +288,10 @@ def hostile(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def hostile_pages(cli: Cli, archive: Archive, somebody: str) -> list[bytes]:
+def hostile_pages(cli: Cli, archive: Archive, handle: str) -> list[bytes]:
     with pytest.MonkeyPatch.context() as patch:  # test_report_browser.py has hostile words in pictures
         patch.setattr("exporters.report.player.draw_player_charts", lambda *_: ([], ""))
-        return [hostile_player(archive, somebody), hostile_index(archive, cli.archive)]
+        return [hostile_player(archive, handle), hostile_index(archive, cli.archive)]
 
 
 def hostile_player(archive: Archive, player: str) -> bytes:
@@ -389,11 +389,9 @@ def test_a_player_page_runs_nothing(page: bytes) -> None:
 
 
 @pytest.mark.long
-def test_the_same_archive_gives_the_same_bytes(archive: Archive, somebody: str, page: bytes) -> None:
+def test_the_same_archive_gives_the_same_bytes(archive: Archive, handle: str, page: bytes) -> None:
     """The command, which was given the handle in capitals, and the function."""
-    assert (
-        player_report(archive.plies(player=somebody), records(archive.sides(player=somebody)), player=somebody) == page
-    )
+    assert player_report(archive.plies(player=handle), records(archive.sides(player=handle)), player=handle) == page
 
 
 def test_the_command_counts_what_the_index_excludes(cli: Cli, tmp_path: Path) -> None:
@@ -402,7 +400,7 @@ def test_the_command_counts_what_the_index_excludes(cli: Cli, tmp_path: Path) ->
     assert "older than the newest 1" in Page(index.read_bytes()).text
 
 
-def test_the_command_says_what_it_cannot(cli: Cli, archive: Archive, somebody: str) -> None:
+def test_the_command_says_what_it_cannot(cli: Cli, archive: Archive, handle: str) -> None:
     assert "--index" in cli("report", code=2).stderr
     assert "--index" in cli("report", "last", "last~1", code=2).stderr
     assert "--index" in cli("report", "last", "--rated", code=2).stderr
