@@ -284,6 +284,7 @@ def shared_beginning(archive: recorder.Archive) -> str:
     return next(key[0] for key in keys if sum(other[0] == key[0] for other in keys) > 1)
 
 
+@pytest.mark.long
 def test_tables_have_a_row_for_each_game_of_the_iterator(archive: recorder.Archive) -> None:
     keys = [game.key for game in archive.games(player="Morphy")]
     assert list(archive.game_table(player="Morphy")["key"]) == keys

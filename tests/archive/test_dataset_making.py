@@ -281,6 +281,7 @@ def stopping(task: SourceToMake, reporting: Reporting) -> SourceMade:
     return make_source(task, reporting)
 
 
+@pytest.mark.long
 def test_ctrl_c_leaves_the_sources_that_were_finished(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -320,6 +321,7 @@ def test_a_data_set_without_a_log_that_an_error_of_this_program_ended_is_not_com
     assert json.loads((folder / "manifest.json").read_text())["complete"] is True
 
 
+@pytest.mark.long
 def test_files_that_are_missing_or_cut_are_written_again(cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "games"
     words = ("convert", "--dataset", folder, "--jobs", "1")

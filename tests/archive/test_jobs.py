@@ -166,6 +166,7 @@ def test_a_process_that_dies_costs_the_log_that_it_was_reading(made: Cli, monkey
     assert f"{WATCHER.name}: the process that read it ended with signal 9. Verify it again." in found.stderr
 
 
+@pytest.mark.long
 def test_convert_writes_the_same(cli: Cli, tmp_path: Path) -> None:
     logs = [
         *sorted((SERVER / "b09_crazyhouse").glob("*.raw*")),

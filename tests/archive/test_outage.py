@@ -32,6 +32,7 @@ def record(cli: Cli, journals: list[Path]) -> list[str]:
     return [line for line in pgn.read_text().splitlines() if line.startswith("[Result ")]
 
 
+@pytest.mark.long
 def test_each_game_of_two_journals_is_there_once(tmp_path: Path) -> None:
     cli, imported = Cli(tmp_path / "a.sqlite"), Cli(tmp_path / "imported.sqlite")
     journals = sorted(CORPUS.glob("*.zst"))

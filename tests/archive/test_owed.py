@@ -40,6 +40,7 @@ def start(cli: Cli, folder: Path, pgn: Path | None) -> tuple[list[str], int]:
     return messages, child.appended
 
 
+@pytest.mark.long
 def test_another_recorder_appends_the_games_to_the_pgn_of_their_journal(cli: Cli, tmp_path: Path) -> None:
     ours, others = tmp_path / "a.pgn", tmp_path / "b.pgn"
     left = left_open(cli, tmp_path / "j", ours)
@@ -61,6 +62,7 @@ def test_games_of_a_recorder_without_a_pgn_are_appended_to_none(cli: Cli, tmp_pa
     assert len(games_of(cli)) == 5
 
 
+@pytest.mark.long
 def test_games_of_a_journal_imported_while_open_are_appended_to_no_pgn(cli: Cli, tmp_path: Path) -> None:
     writer = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
     writer.received(STREAM)

@@ -97,6 +97,7 @@ def test_a_piece_ends_where_a_game_does(text: bytes, border: int) -> None:
     assert reading_ahead._last_border(text) == border
 
 
+@pytest.mark.long
 def test_a_compressed_file_is_divided_too(tmp_path: Path, divided: list[bool]) -> None:
     path = tmp_path / "saved.pgn.bz2"
     path.write_bytes(bz2.compress(SAVED))
@@ -125,6 +126,7 @@ def test_kept_bytes_erasures_and_messages_are_the_same_for_a_divided_file(tmp_pa
     assert divided == [True, True, True]
 
 
+@pytest.mark.long
 def test_a_file_that_has_grown_is_read_on(tmp_path: Path, divided: list[bool]) -> None:
     path = tmp_path / "saved.pgn"
     for jobs, name in ((1, "one.db"), (3, "three.db")):

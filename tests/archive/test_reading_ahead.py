@@ -74,6 +74,7 @@ def both(tmp_path: Path, *imports: Sequence[Path], **options: Any) -> list[Impor
     return reports
 
 
+@pytest.mark.long
 def test_the_archive_of_several_processes_is_that_of_one(tmp_path: Path) -> None:
     folders = sorted(
         folder for folder in SERVER.iterdir() if folder.name[:3] in ("a01", "a03", "a10", "a12", "b08", "b09", "x03")
@@ -91,6 +92,7 @@ def test_progress_names_each_log(tmp_path: Path) -> None:
     assert list(shown) == ["file 1 of 2: observer_GuestExa.raw", "file 2 of 2: observer_GuestExb.raw"]
 
 
+@pytest.mark.long
 def test_logs_that_grow_repeat_or_are_none_are_settled_in_their_turn(tmp_path: Path) -> None:
     whole = WATCHER.read_bytes()
     logs = {
@@ -186,6 +188,7 @@ def full_log(task: _Task, log: tuple[int, Input], channel: Channel) -> ReadBefor
         return _read_log(task, log, channel)
 
 
+@pytest.mark.long
 def test_a_full_temporary_folder_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading_ahead, "_read_log", full_log)
     both(tmp_path, [WATCHER, ADJOURNED])

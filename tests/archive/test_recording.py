@@ -46,6 +46,7 @@ async def plies_in(archive: Path, at_least: int) -> int:
         await asyncio.sleep(0.02)
 
 
+@pytest.mark.long
 @in_loop
 async def test_journals_are_taken_while_they_are_written(cli: Cli, tmp_path: Path) -> None:
     messages: list[str] = []
@@ -77,6 +78,7 @@ async def test_journals_are_taken_while_they_are_written(cli: Cli, tmp_path: Pat
     assert cli("verify").stdout.count("agrees; 5 games") == 2
 
 
+@pytest.mark.long
 @in_loop
 async def test_a_killed_archive_process_is_restarted(cli: Cli, tmp_path: Path) -> None:
     messages: list[str] = []

@@ -63,6 +63,7 @@ def test_probable_duplicates_are_listed_with_their_evidence(both: Cli) -> None:
     assert "5 pairs of probable duplicates." in both("duplicates").stderr
 
 
+@pytest.mark.long
 def test_unique_counts_probable_duplicates_once(both: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Games are counted, not what their pictures and the pages of players show, which take seconds.
     monkeypatch.setattr("exporters.report.game.draw_charts", lambda keys, plies, events: ([], ""))

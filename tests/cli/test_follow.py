@@ -79,6 +79,7 @@ def test_missing_fields_of_the_log_are_reported_at_the_first_game(cli: Cli, tmp_
     assert cli("export", "pgn").stdout.count('[Date "2020.01.31"]') == 5
 
 
+@pytest.mark.long
 def test_a_killed_follow_continues_when_restarted(cli: Cli, tmp_path: Path) -> None:
     log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
     append(log, STREAM[:END])
@@ -161,6 +162,7 @@ def test_a_game_that_a_rotation_cuts_has_ended_and_is_appended(cli: Cli, tmp_pat
     assert '[RecorderEnd "log-ends"]' in pgn.read_text()
 
 
+@pytest.mark.long
 def test_a_truncated_log_that_is_rewritten_is_no_error(cli: Cli, tmp_path: Path) -> None:
     log, out = tmp_path / "session.log", tmp_path / "events.jsonl"
     append(log, STREAM[:END])

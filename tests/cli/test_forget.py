@@ -259,6 +259,7 @@ def test_the_stored_name_of_a_log_does_not_contain_the_handle(cli: Cli, tmp_path
     assert "0 findings" in cli("verify").stderr
 
 
+@pytest.mark.long
 def test_a_log_in_which_a_handle_cannot_be_replaced_is_not_kept(cli: Cli, tmp_path: Path) -> None:
     """A control character of a terminal cuts the handle in two."""
     log = tmp_path / "session.raw"
@@ -318,6 +319,7 @@ def test_bytes_that_no_source_needs_are_deleted(cli: Cli, tmp_path: Path, how: s
         assert db.execute("SELECT kept_bytes FROM sources").fetchone() == (0,)
 
 
+@pytest.mark.long
 def test_journals_are_read_without_the_player_and_named(cli: Cli, tmp_path: Path) -> None:
     writer = JournalWriter(tmp_path / "journals", host="h", port=1, role="record", sync=Sync.OS)
     data = gzip.decompress(GUESTS.read_bytes())
@@ -342,6 +344,7 @@ def test_journals_are_read_without_the_player_and_named(cli: Cli, tmp_path: Path
     assert contents(cli, out) == contents(other, out)
 
 
+@pytest.mark.long
 def test_a_merge_excludes_players_whom_either_archive_has_erased(tmp_path: Path) -> None:
     first, second, new = (Cli(tmp_path / f"{name}.sqlite") for name in ("first", "second", "new"))
     grown = tmp_path / WATCHER.name

@@ -98,6 +98,7 @@ async def test_record_continues_when_its_archive_process_ends_while_standard_err
         assert await process.wait() == ExitCode.OK
 
 
+@pytest.mark.long
 @in_loop
 async def test_a_process_that_cannot_be_started_is_reported_and_retried(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

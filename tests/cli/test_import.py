@@ -481,6 +481,7 @@ def kept_bytes(cli: Cli) -> bytes:
         return b"".join(archive.read_source(archive.sources()[0].id))
 
 
+@pytest.mark.long
 def test_order_of_imports_does_not_matter_for_copies_that_go_on_differently(tmp_path: Path) -> None:
     whole = WATCHER.read_bytes()
     logs = [tmp_path / f"{number}.log" for number in range(3)]

@@ -110,6 +110,7 @@ def test_any_two_archives_in_any_order(logs: list[Path], tmp_path: Path, seed: i
     assert state(first, out) == state(new, out)
 
 
+@pytest.mark.long
 def test_a_journal_that_is_longer_in_one_archive(tmp_path: Path) -> None:
     """Neither archive contains its bytes."""
     first, second, new = (Cli(tmp_path / f"{name}.sqlite") for name in ("first", "second", "new"))

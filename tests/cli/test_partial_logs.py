@@ -41,6 +41,7 @@ def test_an_older_copy_that_comes_first_by_name(cli: Cli, tmp_path: Path, keep: 
     assert source["size_bytes"] == len(WHOLE)
 
 
+@pytest.mark.long
 def test_any_order_gives_the_same_games(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, WATCHER.read_bytes(), [5_000, 12_345])
     logs = sorted(folder.iterdir())

@@ -91,6 +91,7 @@ def test_leads_are_measured_after_the_chosen_move(archive: Cli, tmp_path: Path) 
     assert pd.read_csv(data)["sides"].sum() > 0
 
 
+@pytest.mark.long
 def test_either_board_names_a_match(archive: Cli, tmp_path: Path) -> None:
     boards = archive.json("games", "--json", "--variant", "bughouse")
     svgs = []

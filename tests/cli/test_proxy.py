@@ -319,6 +319,7 @@ async def test_what_a_killed_run_left_is_imported_and_ended_by_the_next_one(tmp_
     assert len(_movetexts(Cli(archive))) == 5
 
 
+@pytest.mark.long
 @in_loop
 async def test_the_log_contains_the_events_of_connections(tmp_path: Path) -> None:
     log = tmp_path / "run.log"
@@ -376,6 +377,7 @@ async def test_a_locked_archive_delays_no_client(tmp_path: Path) -> None:
     assert journalled(tmp_path / "j").sent.count(b"*****\n\n") == 2
 
 
+@pytest.mark.long
 @in_loop
 async def test_games_of_two_clients_go_into_one_pgn_and_one_stream_of_events(tmp_path: Path) -> None:
     script = [*script_of_chunks(stream_chunks(*WATCHER)), Fault.CLOSE]

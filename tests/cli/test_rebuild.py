@@ -57,6 +57,7 @@ def made(cli: Cli, tmp_path: Path) -> Cli:
     return cli
 
 
+@pytest.mark.long
 def test_exports_are_the_same_byte_for_byte(made: Cli, tmp_path: Path) -> None:
     (out := tmp_path / "out").mkdir()
     before, sources = exports(made, out), made.json("sources", "--json")
@@ -151,6 +152,7 @@ def test_a_log_that_cannot_be_found_is_named_and_nothing_replaced(made: Cli, tmp
     made("db", "rebuild")
 
 
+@pytest.mark.long
 def test_games_of_missing_logs_can_be_carried_over(made: Cli, tmp_path: Path) -> None:
     (out := tmp_path / "out").mkdir()
     before = exports(made, out)

@@ -59,6 +59,7 @@ async def test_games_go_into_journal_archive_and_pgn(tmp_path: Path) -> None:
     assert MOVE in journalled(tmp_path / "journals").received
 
 
+@pytest.mark.long
 @in_loop
 async def test_the_password_comes_from_the_environment_and_goes_nowhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -112,6 +113,7 @@ async def test_a_kill_loses_no_received_byte(tmp_path: Path) -> None:
     assert [outcome["games"] for outcome in json.loads(result.stdout)] == [1]
 
 
+@pytest.mark.long
 @in_loop
 async def test_what_a_killed_run_left_is_imported_by_the_next_one(tmp_path: Path) -> None:
     played = Dialogue(FICS, script=SCRIPT, answers={b"games": TABLE})
@@ -135,6 +137,7 @@ async def test_what_a_killed_run_left_is_imported_by_the_next_one(tmp_path: Path
         assert [game.result for game in archive.games()] == ["1-0"]
 
 
+@pytest.mark.long
 @in_loop
 async def test_a_refusal_has_its_own_exit_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ICS_RECORDER_PASSWORD", "wrongWord")
@@ -276,6 +279,7 @@ async def test_no_password_is_asked_for_without_a_terminal(tmp_path: Path, monke
     assert "Warning" not in run.talk
 
 
+@pytest.mark.long
 @in_loop
 async def test_an_unreachable_host_reports_that_nothing_was_recorded(tmp_path: Path) -> None:
     words = ["127.0.0.1:1", "--guest", "--observe", "rated", "--journal-dir", tmp_path / "j", "--db", tmp_path / "a"]

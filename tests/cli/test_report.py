@@ -17,6 +17,7 @@ def cli(tmp_path_factory: pytest.TempPathFactory) -> Cli:
     return cli
 
 
+@pytest.mark.long
 def test_writes_one_file(cli: Cli, tmp_path: Path) -> None:
     out = tmp_path / "game.html"
     result = cli("report", "last", "-o", out)

@@ -52,6 +52,7 @@ def test_columns_on_request_are_those_of_the_archive(archive: Archive, dataset: 
     assert min(found[name].nunique() for name in extra) > 1
 
 
+@pytest.mark.long
 def test_batches_are_those_of_the_archive(archive: Archive, dataset: Dataset) -> None:
     ours, theirs = list(dataset.batches(700)), list(archive.batches(700))
     assert len(ours) == len(theirs) > 2
@@ -70,6 +71,7 @@ def test_a_game_has_its_moves_and_clocks(archive: Archive, dataset: Dataset) -> 
         dataset["00000000"]
 
 
+@pytest.mark.long
 def test_a_match_of_two_sources_is_there_twice(cli: Cli, tmp_path: Path) -> None:
     log = SERVER / "a12_bughouse" / "observer_GuestBga.raw.gz"
     again = tmp_path / "again.raw"
@@ -84,6 +86,7 @@ def test_a_match_of_two_sources_is_there_twice(cli: Cli, tmp_path: Path) -> None
         assert moves["moment"].tolist() == moments * 2
 
 
+@pytest.mark.long
 def test_games_without_moves(cli: Cli, tmp_path: Path) -> None:
     empty = tmp_path / "empty.pgn"
     empty.write_text('[White "Ann"]\n[Black "Bob"]\n[Result "1-0"]\n\n1-0\n\n')

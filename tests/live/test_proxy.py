@@ -251,6 +251,7 @@ async def test_a_client_that_does_not_read_slows_the_server(tmp_path: Path) -> N
     assert digest == hashlib.sha256(data * (sent_bytes // len(data))).digest()
 
 
+@pytest.mark.long
 @in_loop
 async def test_a_server_that_does_not_read_slows_the_client_but_is_still_read(tmp_path: Path) -> None:
     async with (

@@ -65,6 +65,7 @@ def test_rates_by_the_time_that_was_left(plies: pd.DataFrame) -> None:
     assert "excluded: 2 plies without a known loss" in footer(ax)
 
 
+@pytest.mark.long
 def test_of_one_player(plies: pd.DataFrame) -> None:
     assert labels(blunder_rates(plies, player="bob", by="think")) == ["blunders 2", "mistakes 1", "inaccuracies 0"]
     assert "moves of Bob" in title(blunder_rates(plies, player="bob"))

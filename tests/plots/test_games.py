@@ -157,6 +157,7 @@ def test_lag_of_one_game_has_a_point_for_each_move() -> None:
     assert "nothing excluded" in footer(ax)
 
 
+@pytest.mark.long
 def test_lag_of_several_games_is_a_median_and_a_band() -> None:
     games = joined(posed(TEN, lags_ms=LAGS), posed(TEN, key="b" * 20, lags_ms=LAGS, white="Cid"))
     assert labels(lag_course(games))[0].startswith("all players: median")
@@ -236,6 +237,7 @@ def test_medians_in_pictures_are_those_of_the_measures() -> None:
         assert side_medians(game) == dict(zip(sides["side"], sides["median_ms"], strict=True))
 
 
+@pytest.mark.long
 def test_the_curve_and_the_leads_are_the_measures() -> None:
     games = joined(many(), posed([1000, 0, 1500, 3000] * 12, key="c" * 20, base_s=100, precision="seconds"))
     table = clock_quartiles(games)
@@ -261,6 +263,7 @@ def test_the_curve_of_several_time_controls_is_in_shares() -> None:
     assert "several time controls" in title(ax)
 
 
+@pytest.mark.long
 def test_the_curve_counts_games_not_sides() -> None:
     """Two games have four clocks at a move: too few for a curve of three games."""
     longer = [posed([1000] * 60, key=name * 20, base_s=100) for name in "cd"]
@@ -270,6 +273,7 @@ def test_the_curve_counts_games_not_sides() -> None:
     assert table["games"].tolist() == [8] * 25 + [2] * 5
 
 
+@pytest.mark.long
 def test_the_score_of_those_who_lead_on_the_clock() -> None:
     table = PICTURES["leads"].table(many(), PlotOptions("Ann"))
     assert table["sides"].tolist() == [0, 0, 0, 0, 6]
@@ -298,6 +302,7 @@ def test_times_of_zero_have_an_axis_of_a_second() -> None:
     assert len(set(labels)) * 2 - 1 == len(labels)  # each time once above and once below zero
 
 
+@pytest.mark.long
 def test_how_a_player_s_games_ended() -> None:
     table = PICTURES["endings"].table(many(), PlotOptions("ann"))
     assert table.to_dict("list") == {
@@ -312,6 +317,7 @@ def test_how_a_player_s_games_ended() -> None:
         endings(many(), player="Zoe")
 
 
+@pytest.mark.long
 def test_the_profile_has_six_pictures_and_a_head() -> None:
     figure = player_profile(many(), player="ann")
     names = [ax.get_title(loc="left") for ax in figure.axes if ax.get_title(loc="left")]
@@ -492,6 +498,7 @@ def test_whole_seconds_of_one_side_or_phase_round_no_other_median() -> None:
     assert labels(think_times(phases)) == ["opening: 2 moves, median 301 ms", "endgame: 2 moves, median 1 s"]
 
 
+@pytest.mark.long
 def test_unknown_servers_and_games_in_progress_are_named() -> None:
     known, unknown = posed(TEN), posed(TEN, key="b" * 20).assign(server=pd.NA)
     assert "freechess.org and unknown servers" in title(think_times(joined(known, unknown)))

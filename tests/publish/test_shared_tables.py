@@ -56,12 +56,14 @@ def test_tables_and_games_are_those_of_the_archive(pair: tuple[Archive, Tables],
     assert list(tables.games(**filters)) == list(archive.games(**filters))
 
 
+@pytest.mark.long
 def test_the_filters_leave_something_to_compare(pair: tuple[Archive, Tables]) -> None:
     counts = [len(pair[1].game_table(**filters)) for filters in FILTERS]
     assert all(counts)
     assert len(set(counts)) > 5
 
 
+@pytest.mark.long
 def test_players_and_keys(pair: tuple[Archive, Tables]) -> None:
     archive, tables = pair
     game = next(archive.games(variant="chess"))
@@ -158,6 +160,7 @@ def test_a_reader_may_read_and_not_write(everything: Cli, server: Server, url: s
         connection.execute("DROP ROLE analysts")
 
 
+@pytest.mark.long
 def test_two_archives_are_one(cli: Cli, url: str, tmp_path: Path) -> None:
     first, second, both = (Cli(tmp_path / f"{name}.sqlite") for name in ("first", "second", "both"))
     first("import", PAIR[0])

@@ -72,6 +72,7 @@ def test_a_scenario_from_all_its_connections(cli: Cli, tmp_path: Path, scenario:
     assert cli("export", "games").stdout == before
 
 
+@pytest.mark.long
 def test_what_cuts_and_kills_left_is_one_game_in_any_order_of_imports(tmp_path: Path) -> None:
     """Two recorders: one loses its line twice, the other one is killed twice. Then the next game begins."""
     spent = [900, 700, *[1300, 250, 2600, 900, 4000, 1800, 600] * 4]

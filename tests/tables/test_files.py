@@ -48,6 +48,7 @@ def test_csv(corpus_archive: Archive, rows: list[dict[str, Any]]) -> None:
     assert "\r" not in written
 
 
+@pytest.mark.long
 def test_parquet(corpus_archive: Archive, tmp_path: Path) -> None:
     path = tmp_path / "plies.parquet"
     Cli(corpus_archive.path)("export", "plies", "-o", path)

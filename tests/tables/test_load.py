@@ -92,6 +92,7 @@ def test_without_arrow_it_is_the_same(corpus_archive: Archive, monkeypatch: pyte
     pd.testing.assert_frame_equal(corpus_archive.plies(**EVERYTHING), with_arrow)
 
 
+@pytest.mark.long
 def test_the_copy_gives_what_the_archive_gives(
     corpus_archive: Archive, plies: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,6 +103,7 @@ def test_the_copy_gives_what_the_archive_gives(
     pd.testing.assert_frame_equal(found, plies)
 
 
+@pytest.mark.long
 def test_pieces_are_the_whole(corpus_archive: Archive, plies: pd.DataFrame) -> None:
     pieces = list(corpus_archive.batches(2000, extra=["fen", "material"], **EVERYTHING))
     assert len(pieces) > 5

@@ -102,6 +102,7 @@ def test_takebacks_and_examined_games_are_not_in_it(corpus_archive: Archive) -> 
     assert (plies.groupby("key", observed=True)["ply"].diff().dropna() > 0).all()
 
 
+@pytest.mark.long
 def test_filters(corpus_archive: Archive) -> None:
     of_player = corpus_archive.plies(player="GBTAMI")
     assert set(of_player["key"]) > set(corpus_archive.plies(white="gbtami")["key"]) != set()

@@ -90,6 +90,7 @@ def test_each_row_states_what_it_excludes(site: TestClient) -> None:
     assert re.search(r"n = \d+", html)
 
 
+@pytest.mark.long
 def test_two_players_are_compared(site: TestClient) -> None:
     html = site.get("/insights?measure=usage&by=phase&player=Helmsman&versus=AntaresLight").text
     first, second = (computed(code) for code in codes(html))

@@ -395,6 +395,7 @@ def test_an_opening_is_a_column_that_must_be_asked_for(corpus_archive: Archive) 
         assert (plies[name].astype("string") == plies["key"].map(games[name]).astype("string")).all()
 
 
+@pytest.mark.long
 def test_an_event_is_the_tag_of_a_saved_game_or_of_icc(tmp_path: Path) -> None:
     made = Cli(tmp_path / "archive.sqlite")
     made("import", GUESTS)
