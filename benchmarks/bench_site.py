@@ -22,9 +22,9 @@ from urllib.parse import quote_plus
 
 from starlette.testclient import TestClient
 
-from recorder.web.app import make_app
 from recorder.web.live_feed import LiveFeed
 from recorder.web.security import Access
+from recorder.web.server import make_app
 from storage.read.listing import SORTS
 
 _HOST = "127.0.0.1:8000"

@@ -19,7 +19,6 @@ import recorder.pipeline
 import recorder.saved.bpgn
 import recorder.saved.pgn
 import recorder.tracking.engines.games
-import recorder.tracking.game_lines
 import recorder.tracking.tracker
 from recorder import read_games
 from recorder.archive.following import LogUpdater
@@ -170,8 +169,8 @@ def test_a_board_that_fails_breaks_its_game_off_and_is_counted(monkeypatch: pyte
 
 @pytest.mark.usefixtures("contained")
 def test_an_end_that_fails_leaves_the_moves(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = failing(recorder.tracking.game_lines._who_decided, lambda run, *_: run.white == THIRD)
-    monkeypatch.setattr(recorder.tracking.game_lines, "_who_decided", broken)
+    broken = failing(recorder.tracking.tracker._who_decided, lambda run, *_: run.white == THIRD)
+    monkeypatch.setattr(recorder.tracking.tracker, "_who_decided", broken)
     games, report = read(STREAM)
     assert players(games) == GAMES
     assert [game.end for game in games] == ["result", "result", "unobserved", "aborted", "result"]

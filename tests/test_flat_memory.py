@@ -18,7 +18,7 @@ from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
 from recorder.pipeline import Pipeline
 from recorder.sources import SourceKind
-from recorder.tracking import game_lines as game_lines_module
+from recorder.tracking import tracker as game_lines_module
 from tests.support.journals import HEADER
 from tests.support.testserver import FICS
 

@@ -17,7 +17,9 @@ from recorder.cli.recording_options import outlet_options
 from recorder.errors import ExitCode, SourceError
 from recorder.text import clean
 
-__all__ = ["command"]
+__all__ = [
+    "command",
+]
 
 
 @click.command(
@@ -70,8 +72,7 @@ def command(
     """
     from recorder.archive.event_lines import EventLineWriter, EventPipe
     from recorder.archive.finished_games import FinishedGames, refuse_unwritable
-    from recorder.archive.follower import Follower
-    from recorder.archive.following import LogUpdater
+    from recorder.archive.following import Follower, LogUpdater
     from recorder.archive.inputs import read_options
     from recorder.archive.outlets import MissingFacts
     from recorder.live.service import stop_on_signals
@@ -109,7 +110,7 @@ def _refuse_unfit(log: str, *, wait: bool) -> None:
     Raises:
         SourceError: it is a folder, a pipe or a file of saved games; or it is missing, and ``wait`` is not set.
     """
-    from recorder.archive.follower import holds_saved_games
+    from recorder.archive.following import holds_saved_games
     from recorder.archive.tail import state_of
     from recorder.sources import path_kind
 

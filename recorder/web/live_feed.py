@@ -5,6 +5,11 @@ that takes its events too slowly is sent the whole state again, so that neither 
 reconnect by themselves (``EventSource``) and get the whole state again; no event has to be repeated.
 
 Source: Server-sent events in the HTML standard of WHATWG.
+
+Reads the journals and state files of running recordings: the recorders never learn of it.
+
+Each journal is read once, by the pipeline that also follows logs, however many pages show it. A journal of many parts
+is read from its last parts on, because only the games in progress are shown.
 """
 
 from __future__ import annotations
@@ -14,17 +19,341 @@ import json
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from recorder.archive.tail import open_tail
 from recorder.containment import contain
-from recorder.errors import RecorderError
-from recorder.web.live_reader import LiveReader
-from recorder.web.live_state import LiveState, as_json, board_json
+from recorder.errors import JournalError, RecorderError
+from recorder.journal import OpenSession, RecordKind, open_sessions, parse_note, parse_record
+from recorder.journal.parts import session_parts
+from recorder.live.status import RecorderState, read_states
+from recorder.pipeline import Pipeline
+from recorder.sources import SourceKind
+from recorder.tracking.tracked_game import TrackedGame
+from recorder.web.live_state import (
+    LiveBoard,
+    LiveOutage,
+    LiveSession,
+    LiveState,
+    as_json,
+    board_json,
+    board_of,
+    outage_lines,
+    session_lines,
+    session_state,
+)
 
-__all__ = ["MOST_WAITING", "LiveFeed"]
+__all__ = [
+    "KEPT_MS",
+    "LiveFeed",
+    "LiveReader",
+    "MOST_WAITING",
+]
+
+KEPT_MS: Final = 120_000
+"""How long a game that is over, and a connection that has ended, are shown."""
+
+_ENOUGH_BYTES: Final = 4 << 20
+"""A part of a journal with so much is read without the part before it."""
+_TURN_BYTES: Final = 2 << 20
+_LAST_BYTES: Final = 4096
+_STATES_MS: Final = 500
+_FOLDER_MS: Final = 2_000
+_OUTAGES: Final = 20
+_NS_PER_MS: Final = 1_000_000
+
+
+class JournalReading:
+    """One connection's journal while it grows.
+
+    Args:
+        session: as the folder had it. with_chat: whether kibitzes are shown.
+    Attributes:
+        id: names the session. title: which program records from which server. server: its name.
+        role: of the program that records. began_ms: when its part began.
+        ended: whether the journal has its end. written: whether a process appends to it.
+        behind: bytes that were there at the start and are not read yet.
+        size_bytes: these at the start.
+        heard_ms: when the last record was made; None: none is read.
+        over_ms: when it ended or was left; None: it goes on.
+    Raises:
+        SourceError: from every method: the journal cannot be read.
+    """
+
+    def __init__(self, session: OpenSession, *, with_chat: bool) -> None:
+        header = session.header
+        self.id = header.session
+        self.role = header.role
+        self.server = header.host if header.port is None else f"{header.host}:{header.port}"
+        self.title = f"{header.role} {self.server}"
+        self.path = session.path
+        self.ended = False
+        self.written = session.written
+        self.heard_ms: int | None = None
+        self.over_ms: int | None = None
+        self._anchor_ns = header.anchor_utc_ns
+        self.began_ms = header.anchor_utc_ns // _NS_PER_MS
+        self._with_chat = with_chat
+        parts = session_parts(session.path)
+        first = header.part
+        self.size_bytes = session.size_bytes
+        if session.size_bytes < _ENOUGH_BYTES and header.part - 1 in parts:
+            first -= 1
+            self.size_bytes += parts[first].stat().st_size
+        self.behind = self.size_bytes
+        self._tail = open_tail(session.path, 0, first_part=first)
+        self._pipeline = Pipeline(SourceKind.JOURNAL, in_progress=True, chat="public" if with_chat else "none")
+        self._last = b""
+        self._opening: bytes | None = b"" if first == 1 else None  # the lines before the first that was received
+        self._shown: dict[TrackedGame, tuple[tuple[Any, ...], LiveBoard]] = {}
+        self._over_ms: dict[TrackedGame, int] = {}
+
+    def read(self) -> list[LiveOutage]:
+        """Read what is new, of a long journal a part of it.
+
+        Returns:
+            Outages that its notes report.
+        """
+        outages: list[LiveOutage] = []
+        done = 0
+        while done < _TURN_BYTES and (data := self._tail.read()):
+            done += len(data)
+            self._pipeline.receive(data)
+            self._last = (self._last + data)[-_LAST_BYTES:] if len(data) < _LAST_BYTES else data[-_LAST_BYTES:]
+            outages += self._opening_outages(data)
+        self.behind = max(1, self.behind - done) if done >= _TURN_BYTES else 0  # the size may be one of packed bytes
+        if done:
+            records = list(self._records(self._last))
+            if records:
+                self.heard_ms = records[-1][0]
+            if not self.ended and self._tail.ended:
+                self.ended = True
+                outages += self._outages(records)
+        return outages
+
+    def _opening_outages(self, data: bytes) -> list[LiveOutage]:
+        """The outage before this connection, once the note ``connected`` ends it."""
+        if self._opening is None:
+            return []
+        self._opening += data
+        records = list(self._records(self._opening))
+        since = until = None
+        for at_ms, note in records:
+            if note is not None and note["kind"] == "outage":
+                since = note.get("since_utc_ns")
+            until = at_ms if note is not None and note["kind"] == "connected" else until
+        if until is None and len(self._opening) < _LAST_BYTES:
+            return []
+        self._opening = None
+        if not isinstance(since, int) or until is None:
+            return []
+        return [LiveOutage(self.server, since // _NS_PER_MS, until, None)]
+
+    def _outages(self, records: list[tuple[int, dict[str, Any] | None]]) -> list[LiveOutage]:
+        """The outage with which this connection ended."""
+        return [
+            LiveOutage(self.server, note.get("since_utc_ns", at_ms * _NS_PER_MS) // _NS_PER_MS, None, note["reason"])
+            for at_ms, note in records
+            if note is not None and note["kind"] == "outage" and isinstance(note.get("reason"), str)
+        ]
+
+    def _records(self, data: bytes) -> Iterator[tuple[int, dict[str, Any] | None]]:
+        """The whole records in some bytes: when each was made, and its note."""
+        for line in data.split(b"\n")[:-1]:
+            try:
+                record = parse_record(line)
+                note = parse_note(record.data) if record.kind is RecordKind.NOTE else None
+            except JournalError:
+                continue  # the header, or a line whose beginning is not here
+            yield (self._anchor_ns + record.at_ns) // _NS_PER_MS, note
+
+    def boards(self, now_ms: int) -> Iterator[LiveBoard]:
+        """The games in progress and those that ended a short time ago."""
+        runs = {run for run in self._pipeline.in_progress.boards.every() if run.last is not None}
+        for run in list(self._shown):
+            if run not in runs and run not in self._over_ms:
+                if run.end is None:
+                    del self._shown[run]
+                else:
+                    runs.add(run)  # its number was used again in the same turn
+        for run in sorted(runs | self._over_ms.keys(), key=lambda run: run.first_offset):
+            board = self._board(run, now_ms)
+            if board is not None:
+                yield board
+
+    def _board(self, run: TrackedGame, now_ms: int) -> LiveBoard | None:
+        if not run.following:
+            over_ms = self._over_ms.get(run)
+            if over_ms is None:
+                came_ms = run.last_word[1] if run.result_at_ms is None else run.result_at_ms
+                over_ms = self._over_ms[run] = now_ms if came_ms is None else came_ms
+            if now_ms - over_ms > KEPT_MS:
+                self._shown.pop(run, None)
+                if run not in self._pipeline.in_progress.boards.every():
+                    del self._over_ms[run]
+                return None
+        else:
+            self._over_ms.pop(run, None)
+        state: tuple[Any, ...] = (
+            *(run.last, run.end, run.following, run.gapped, run.holdings, run.result, run.facts.white_rating),
+            *(run.facts.category, None if run.current is None else len(run.current.events)),
+        )
+        shown = self._shown.get(run)
+        if shown is None or shown[0] != state:
+            shown = self._shown[run] = state, board_of(run, self.id, self.server, with_chat=self._with_chat)
+        return shown[1]
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._tail.close()
+
+
+class LiveReader:
+    """Reads all recordings of a folder.
+
+    Args:
+        folder: of the journals; it need not exist. with_chat: whether kibitzes and reasons of outages are shown.
+        now_ms: the wall clock.
+    Attributes:
+        state: as of the last ``look``.
+    """
+
+    def __init__(
+        self, folder: Path, *, with_chat: bool, now_ms: Callable[[], int] = lambda: time.time_ns() // _NS_PER_MS
+    ) -> None:
+        self.state = LiveState(0, None, (), (), {})
+        self._folder = folder
+        self._with_chat = with_chat
+        self._now_ms = now_ms
+        self._readings: dict[str, JournalReading] = {}
+        self._names: frozenset[str] = frozenset()
+        self._looked_ms = self._states_ms = 0
+        self._states: list[RecorderState] = []
+        self._outages: deque[LiveOutage] = deque(maxlen=_OUTAGES)
+
+    def look(self) -> bool:
+        """Read what is new.
+
+        Returns:
+            Whether ``state`` has changed.
+        """
+        now_ms = self._now_ms()
+        self._find(now_ms)
+        if abs(now_ms - self._states_ms) >= _STATES_MS:
+            self._states_ms = now_ms
+            self._states = read_states(self._folder)
+        for name, reading in list(self._readings.items()):
+            try:
+                for outage in reading.read():
+                    self._add(outage)
+            except RecorderError:  # it is looked for again
+                reading.close()
+                del self._readings[name]
+        self._expire(now_ms)
+        return self._take(now_ms)
+
+    def _find(self, now_ms: int) -> None:
+        """Look for connections that have begun or ended, when the names in the folder change and every other second."""
+        names = frozenset(path.name for path in self._folder.glob("*.journal"))
+        if names == self._names and abs(now_ms - self._looked_ms) < _FOLDER_MS:
+            return
+        self._names, self._looked_ms = names, now_ms
+        written = set()
+        for session in open_sessions(self._folder):
+            name = session.header.session
+            if not session.written:
+                continue
+            written.add(name)
+            if name in self._readings:
+                self._readings[name].path = session.path
+                continue
+            try:
+                self._readings[name] = JournalReading(session, with_chat=self._with_chat)
+            except (RecorderError, OSError):
+                continue  # it was just removed or compressed
+        for name, reading in self._readings.items():
+            reading.written = name in written
+
+    def _add(self, outage: LiveOutage) -> None:
+        """Note an outage; the note of the next connection completes that of the one before."""
+        for place, one in enumerate(self._outages):
+            if one.server == outage.server and one.from_ms == outage.from_ms:
+                self._outages[place] = outage._replace(
+                    until_ms=outage.until_ms or one.until_ms, reason=outage.reason or one.reason
+                )
+                return
+        self._outages.append(outage)
+
+    def _expire(self, now_ms: int) -> None:
+        """Drop connections that ended some time ago, or that another one of the same recorder has followed."""
+        going: dict[str, int] = {}  # clients of a proxy come and go beside each other: none follows another
+        for reading in self._readings.values():
+            if reading.written and not reading.ended and reading.role != "proxy":
+                going[reading.title] = max(reading.began_ms, going.get(reading.title, 0))
+        for name, reading in list(self._readings.items()):
+            if reading.written and not reading.ended:
+                reading.over_ms = None
+                continue
+            if reading.over_ms is None:
+                reading.over_ms = now_ms
+            followed = going.get(reading.title, -1) >= (reading.heard_ms or 0)
+            if followed or now_ms - reading.over_ms > KEPT_MS:
+                reading.close()
+                del self._readings[name]
+
+    def _take(self, now_ms: int) -> bool:
+        readings = list(self._readings.values())
+        size = sum(reading.size_bytes for reading in readings if reading.behind)
+        behind = sum(reading.behind for reading in readings)
+        boards: dict[str, LiveBoard] = {}
+        for reading in readings:
+            if not reading.behind:
+                boards.update((board.id, board) for board in reading.boards(now_ms))
+        state = self.state._replace(
+            reading=100 * (size - behind) // size if behind else None,
+            sessions=tuple(self._sessions(readings, now_ms)),
+            outages=outage_lines(self._outages, with_reason=self._with_chat),
+            boards=boards,
+        )
+        if state == self.state:
+            return False
+        self.state = state._replace(version=state.version + 1)
+        return True
+
+    def _sessions(self, readings: list[JournalReading], now_ms: int) -> Iterator[LiveSession]:
+        states = {state.journal: state for state in self._states if state.journal is not None}
+        for reading in readings:
+            published = states.get(reading.path.name)
+            words, live = session_state(published, written=reading.written, ended=reading.ended, now_ms=now_ms)
+            yield LiveSession(
+                id=reading.id,
+                title=_title(reading.title, published),
+                state=words,
+                live=live,
+                heard_ms=None if reading.heard_ms is None else reading.heard_ms // 1000 * 1000,
+                lines=() if published is None else session_lines(published),
+            )
+        for state in self._states:
+            if state.journal is None:
+                words, _ = session_state(state, written=True, ended=False, now_ms=now_ms)
+                yield LiveSession(
+                    f"recorder-{state.pid}", f"record {state.server}", words, False, None, session_lines(state)
+                )
+
+    def close(self) -> None:
+        """Let go of all files."""
+        for reading in self._readings.values():
+            reading.close()
+        self._readings.clear()
+
+
+def _title(title: str, state: RecorderState | None) -> str:
+    return f"{title} as {state.handle}" if state is not None and state.handle else title
+
 
 MOST_WAITING: Final = 32
 """So many changes may wait for a page before it gets the whole state instead."""
@@ -35,7 +364,6 @@ _IDLE_S: Final = 60.0
 _READY_S: Final = 3.0
 _AGAIN_S: Final = 2.0
 _RETRY_MS: Final = 1000
-_NS_PER_MS: Final = 1_000_000
 
 
 class _Client:

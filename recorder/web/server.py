@@ -1,26 +1,101 @@
-"""Serve the site: the address, who may read it, and the web server."""
+"""Serve the site: which answer each address has, who may read it, and the web server.
+
+Archives are opened for each request, read-only."""
 
 from __future__ import annotations
 
 import os
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from recorder.archive.locate import open_archive
 from recorder.errors import ExportError, RecorderError, StorageError
 from recorder.live.net.sockets import Address, format_address, listen
 from recorder.text import reason_of
-from recorder.web.security import LEAST_TOKEN, Access, is_loopback, new_token
+from recorder.web.answers import FormChoices, failed, not_found, page
+from recorder.web.game_answers import GameAnswers
+from recorder.web.insight_answers import InsightAnswers
+from recorder.web.list_answers import ListAnswers
+from recorder.web.live_feed import LiveFeed
+from recorder.web.pages import live_page, login_page, message_page
+from recorder.web.security import LEAST_TOKEN, Access, Guard, is_loopback, new_token
 from storage.read.game_filter import ALL_PLAYED
 
 if TYPE_CHECKING:
     import uvicorn
 
-__all__ = ["TOKEN_VARIABLE", "ending", "read_token", "serve"]
+__all__ = [
+    "TOKEN_VARIABLE",
+    "ending",
+    "make_app",
+    "read_token",
+    "serve",
+]
+
+
+def make_app(where: str, access: Access, feed: LiveFeed) -> Guard:
+    """The site of an archive.
+
+    Args:
+        where: the archive, as ``--db`` names it. access: who may read what. feed: what running recordings see.
+    Raises:
+        StorageError: the archive cannot be used.
+    """
+    with open_archive(where):  # it can be used
+        choices = FormChoices(where)
+    public = not access.private
+    lists, games = ListAnswers(where, choices, public=public), GameAnswers(where, public=public)
+    insights, live = InsightAnswers(where, choices, public=public), _Live(feed)
+    routes = [
+        Route("/", lists.games),
+        Route("/games.{suffix}", lists.download),
+        Route("/insights", insights.insights),
+        Route("/players.json", lists.handles),
+        Route("/explorer", lists.explorer),
+        Route("/login", lambda _request: RedirectResponse("/", 303)),
+        Route("/game/{key}.{suffix}", games.game_file),
+        Route("/game/{key}", games.game),
+        Route("/game/{key}/lines", games.lines),
+        Route("/player/{handle:path}", games.player),
+        Route("/live", live.page),
+        Route("/live/events", live.events),
+    ]
+    handlers: Mapping[Any, Callable[..., Response]] = {404: not_found, 405: not_found, RecorderError: failed}
+    return Guard(Starlette(routes=routes, exception_handlers=handlers), access, login_page, message_page)
+
+
+class _Live:
+    """The page of running recordings; it needs no archive."""
+
+    def __init__(self, feed: LiveFeed) -> None:
+        self._feed = feed
+
+    def page(self, request: Request) -> Response:
+        """The boards as they are now; the page's script keeps them so."""
+        chosen = request.query_params
+        return page(
+            live_page(
+                self._feed.look(),
+                search=chosen.get("q", "").strip(),
+                playing=bool(chosen.get("playing")),
+                hide_results=bool(chosen.get("hide")),
+            )
+        )
+
+    async def events(self, _request: Request) -> Response:
+        """What changes, as server-sent events."""
+        return StreamingResponse(self._feed.events(), 200, media_type="text/event-stream")
+
 
 TOKEN_VARIABLE: Final = "ICS_RECORDER_WEB_TOKEN"
 _HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -79,7 +154,6 @@ def serve(
     try:
         import uvicorn
 
-        from recorder.web.app import make_app
         from recorder.web.live_feed import LiveFeed
     except ImportError as error:
         name = (error.name or "").partition(".")[0]

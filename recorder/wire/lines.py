@@ -10,23 +10,195 @@ lines with which it has nothing to do, not another set of rules.
 Sources: FICS help pages ``iv_block`` and ``iv_nowrap``; the wrapping of FICS 1.6.2 (network.c) and of FatICS
 (telnet.py); the seal helpers openseal (``[G]`` as a line) and zseal (``[G]`` and a zero byte anywhere); ICC's
 formats2.txt (``\\x19``).
+
+Bytes that hold complete lines → their texts in bulk, and which of them need more than that.
+
+A line needs care where its bytes are more than text (control bytes, pings, continuation lines) or where it is too
+long; ``LineReader`` reads these one by one.
+
+Lines that a server has wrapped: one is kept open until the next line shows that it is complete.
+
+Source: FICS help page ``iv_nowrap``; the wrapping of FICS 1.6.2 (network.c) and of FatICS (telnet.py).
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from functools import partial
+from itertools import accumulate
 from typing import Final
 
 from recorder.events import LONGEST_CUT, Chunk, CutLines, Line
 from recorder.events.lines import LineRow
 from recorder.model import Anomaly, AnomalyKind
 from recorder.wire.controls import Controls, TelnetFilter
-from recorder.wire.cutting import DELETED, PING, cut_lines, find_care, find_suspect
-from recorder.wire.wrapping import MARGIN, WrappedLine, is_whole
 
-__all__ = ["COUNTED_TAGS", "LineReader"]
+__all__ = [
+    "COUNTED_TAGS",
+    "LineReader",
+    "PING",
+    "is_whole",
+]
+
+MARGIN: Final = len("\\   ")
+"""How many characters a continuation line begins with."""
+_WHOLE_TAGS: Final = ("<12>", "<b1>", "<g1>", "<d1>")
+
+
+class WrappedLine:
+    """A line that the next one may continue.
+
+    Attributes:
+        line: the line, without its continuations; None if no line is open.
+        size: its characters so far, continuations included.
+        keeps_blanks: this server leaves the blank where it breaks a line.
+    """
+
+    def __init__(self) -> None:
+        self.line: Line | None = None
+        self.size = 0
+        self._more: list[str] = []  # its continuations
+        self._end = ""  # its last characters, in which a tag may begin
+        self._last = ""  # its last physical line
+        self._width = 0  # the longest of its physical lines
+        self.keeps_blanks = False
+
+    def hold(self, line: Line) -> None:
+        """Keep a line open."""
+        self.line = line
+        self._last = self._end = line.text
+        self.size = self._width = len(line.text)
+
+    def add(self, physical: str, at_ms: int | None, margin: int) -> tuple[str, str]:
+        """Append a continuation line.
+
+        Args:
+            physical: the continuation line with its margin.
+            at_ms: its arrival, now that of the whole line.
+            margin: how many characters on each side of the seam to return.
+        Returns:
+            The text around the seam as it was sent, with a line end, and as it is now.
+        """
+        assert self.line is not None
+        part = physical[MARGIN:]
+        more = self._glue(part, physical) + part
+        end, begin = self._end[-margin:], part[:margin]
+        self._more.append(more)
+        self._end = (end + more)[-margin:]
+        self.size += len(more)
+        self.line = self.line._replace(at_ms=at_ms)
+        self._last = physical
+        self._width = max(self._width, len(physical))
+        return f"{end}\n{begin}", end + more[: len(more) - len(part)] + begin
+
+    def _glue(self, part: str, physical: str) -> str:
+        """The text between two parts: FICS removes the blank, FatICS leaves it, both may cut a long word.
+
+        A word is cut only where it is too long for a line of its own, and then the line before is full.
+        """
+        before = self._last
+        if not part or not before.strip():
+            return ""
+        if before.endswith(" ") or part.startswith(" "):
+            self.keeps_blanks = True
+            return ""
+        if self.keeps_blanks:
+            return ""
+        word = len(before.rpartition(" ")[2]) + len(part.partition(" ")[0])
+        return "" if len(before) >= max(self._width, len(physical)) and word > len(before) - MARGIN else " "
+
+    def release(self, out: list[LineRow]) -> None:
+        """Emit the open line: it is complete."""
+        line = self.line
+        if line is not None:
+            if self._more:
+                line = line._replace(text=line.text + "".join(self._more))
+                self._more.clear()
+            out.append(line)
+            self.line = None
+
+
+def is_whole(text: str) -> bool:
+    """Whether no server wraps this line (frames and similar lines) and a board has all fields up to its times.
+
+    Args:
+        text: a line without prompts.
+
+    Returns:
+        True if the line needs no continuation.
+    """
+    return text.startswith(_WHOLE_TAGS) and (")" in text or not text.startswith("<12>"))
+
+
+DELETED: Final = b"\r\x07\x00"
+"""Bytes that are part of no text."""
+PING: Final = b"[G]\x00"
+"""A ping of a sealed connection, which may be anywhere in a line."""
+_OPEN: Final = ord("(")
+# What makes a line more than text (pings and the rest of a cut frame do, too). One search for each is many times
+# quicker than one pattern for all.
+_RARE_BYTES: Final = (b"\x08", b"\x15", b"\x16", b"\x17", b"\x18", b"\x19", b"\x1a", b"\x1b", b"\\")
+
+
+def cut_lines(data: bytes, offset: int) -> tuple[list[str], list[int]]:
+    """Cut complete lines; ``data`` begins at a line's first byte and ends before the last line's ``\\n``.
+
+    Returns:
+        The texts without the bytes that are deleted, and where each begins (and, at last, where the next line does).
+    """
+    if b"\x07" not in data and b"\0" not in data:
+        lead = data.startswith(b"\r")
+        body = data[lead:].decode("latin-1")
+        at = body.find("\n")  # how the first line ends; the last line's own ``\n`` is not in ``body``
+        stop = len(body) if at < 0 else at
+        end = "\n"
+        if body[stop + 1 : stop + 2] == "\r":
+            end = "\n\r"
+        elif body.endswith("\r", 0, stop):
+            end = "\r\n"
+            body = body.removesuffix("\r")
+        texts = body.split(end)
+        rest = "".join(texts)
+        if "\n" not in rest and "\r" not in rest:
+            width = len(end)
+            at = offset + lead
+            firsts = [at]
+            for text in texts:
+                at += len(text) + width
+                firsts.append(at)
+            return texts, firsts
+    raws = data.split(b"\n")
+    firsts = list(accumulate([len(raw) + 1 for raw in raws], initial=offset))
+    for index, raw in enumerate(raws):
+        if raw[:1] == b"\r":
+            firsts[index] += len(raw) - len(raw.lstrip(b"\r"))
+    return data.translate(None, DELETED).decode("latin-1").split("\n"), firsts
+
+
+def find_care(data: bytes, texts: list[str], offset: int, firsts: list[int], longest: int) -> list[int]:
+    """Indices of the lines that are more than text or longer than ``longest`` bytes, in order."""
+    care = find_suspect(texts)
+    for mark in _RARE_BYTES if b"\0" not in data else (*_RARE_BYTES, PING):
+        position = data.find(mark)
+        while position >= 0:
+            index = bisect_right(firsts, offset + position) - 1
+            care.add(index)
+            position = data.find(mark, firsts[index + 1] - offset)
+    if len(data) > longest:
+        care.update(index for index in range(len(firsts) - 1) if firsts[index + 1] - firsts[index] > longest)
+    return sorted(care)
+
+
+def find_suspect(texts: list[str]) -> set[int]:
+    """Indices of lines whose text alone shows that they may be more than text."""
+    found = set()
+    for index, text in enumerate(texts):
+        if text and (ord(text[0]) == _OPEN or text == "[G]"):  # "(" may begin the rest of a frame
+            found.add(index)
+    return found
+
 
 COUNTED_TAGS: Final = ("<12>", "<b1>")
 """The tags of which every occurrence must be accounted for."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.archive.pgn_file import PgnFile, ReadPosition, keys_in
+from recorder.archive.finished_games import PgnFile, ReadPosition, keys_in
 from recorder.archive.process import _Archiving
 from recorder.archive.recording import ArchiveChild, Orders
 from recorder.archive.watchdog import Unwatched

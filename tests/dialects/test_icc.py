@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.dialects.icc.datagrams import format_datagram, parse_datagram
 from recorder.dialects.icc.fields import (
     IccMove,
     MoveForm,
@@ -18,6 +17,7 @@ from recorder.dialects.icc.fields import (
     result_of,
     write_move,
 )
+from recorder.dialects.icc.units import format_datagram, parse_datagram
 from recorder.dialects.icc.values import (
     BeganPosition,
     BughouseHoldings,

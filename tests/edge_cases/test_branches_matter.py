@@ -21,7 +21,6 @@ import recorder.dialects.session
 import recorder.dialects.style12
 import recorder.sources.client_logs
 import recorder.tracking.boards
-import recorder.tracking.game_lines
 import recorder.tracking.game_table
 import recorder.tracking.holdings
 import recorder.tracking.movelists
@@ -170,7 +169,7 @@ BRANCHES = [
     Branch(
         "41 a new game is announced",
         edges_24.test_edge_41_number_reused,
-        recorder.tracking.game_lines.GameEnds,
+        recorder.tracking.tracker.GameEnds,
         "created",
         _nothing,
     ),
@@ -260,7 +259,7 @@ BRANCHES = [
     Branch(
         "69 mate on the other board",
         edges_47.test_edge_69_both_result_lines_of_a_bughouse_match,
-        recorder.tracking.game_lines,
+        recorder.tracking.tracker,
         "is_checkmate",
         lambda position: True,
     ),

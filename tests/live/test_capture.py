@@ -20,7 +20,7 @@ from recorder.journal import JournalHeader, JournalReader, JournalWriter, Record
 from recorder.journal.format import parse_note
 from recorder.journal.parts import PartFile, new_part
 from recorder.live.capture import Capture, pause_s
-from recorder.live.conversation import Conversation, Lasting, setting_commands
+from recorder.live.conversation import Conversation, Lasting, RequestQueue, setting_commands
 from recorder.live.login.login import Login
 from recorder.live.messages import EVENTS, Fact
 from recorder.live.net.connection import Connection
@@ -28,7 +28,6 @@ from recorder.live.net.sockets import Address
 from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
 from recorder.live.secrets.client import SecretGuard
-from recorder.live.sending import RequestQueue
 from recorder.replay.server.login import Manners
 from recorder.sources import read_blocks
 from recorder.wire.timeseal import PING_ANSWER, Sealing, unseal

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from recorder.live.conversation import Conversation, ConversationStage, Lasting
+from recorder.live.conversation import Conversation, ConversationStage, Lasting, RequestQueue
 from recorder.live.login.login import Login
 from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
-from recorder.live.sending import RequestQueue
 
 ASKS = b'\n"Ann" is a registered name.  If it is yours, type the password.\n\npassword: '
 WELCOME = b"\n**** Starting FICS session as Ann ****\n\nfics% "

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from recorder.dialects.recogniser import Recogniser
 from recorder.events import Event, Line
+from recorder.live.conversation import RequestQueue
 from recorder.live.policy.candidates import Candidate, Fate, ObservationWishes, Why
 from recorder.live.policy.language import parse_policy
 from recorder.live.policy.plan import ObservationPlan
@@ -23,7 +24,6 @@ from recorder.live.requests import (
     Request,
     Unobserve,
 )
-from recorder.live.sending import RequestQueue
 from tests.live.asked import AskedObserving as Observing
 
 

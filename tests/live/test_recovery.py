@@ -6,9 +6,9 @@ import pytest
 
 from recorder.dialects.recogniser import Recogniser
 from recorder.events import Event, Line
+from recorder.live.conversation import RequestQueue
 from recorder.live.policy.language import parse_policy
 from recorder.live.requests import AskGames, AskHistory, Request
-from recorder.live.sending import RequestQueue
 from tests.live.asked import AskedObserving as Observing
 
 NOON_MS = 1_322_136_000_000  # 2011-11-24 12:00 UTC

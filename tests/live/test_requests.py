@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from recorder.dialects.recogniser import Recogniser
 from recorder.dialects.session import Family
 from recorder.events import Event, Line
+from recorder.live.conversation import RequestQueue
 from recorder.live.requests import (
     AskGame,
     AskGames,
@@ -24,7 +25,6 @@ from recorder.live.requests import (
     Unobserve,
     format_request,
 )
-from recorder.live.sending import RequestQueue
 
 FRAME = (
     "<12> rnbqkbnr pppppppp -------- -------- -------- -------- PPPPPPPP RNBQKBNR W -1 1 1 1 1 0 12 A B 0 5 0 39 39 "

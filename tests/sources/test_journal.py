@@ -23,7 +23,7 @@ from recorder.pipeline import Pipeline
 from recorder.reading import read_games
 from recorder.sources import SourceKind, detect, find_logs, read_blocks
 from recorder.sources.journal import JournalDecoder
-from recorder.tracking import game_lines as game_lines_module
+from recorder.tracking import tracker as game_lines_module
 from recorder.wire import LineReader
 from tests.support.journals import ANCHOR_NS, HEADER, lines_of, note, received
 

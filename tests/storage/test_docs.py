@@ -8,8 +8,7 @@ import pytest
 
 from storage import ArchiveStore
 from storage.files import open_sqlite
-from storage.schema.meanings import MEANINGS
-from storage.schema.reference import BEGIN, END, with_reference
+from storage.schema.reference import BEGIN, END, MEANINGS, with_reference
 from storage.schema.tables import metadata
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "schema.md").read_text(encoding="utf-8")

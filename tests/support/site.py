@@ -11,10 +11,9 @@ import uvicorn
 from starlette.testclient import TestClient
 
 from recorder.live.net.sockets import Address, listen
-from recorder.web.app import make_app
 from recorder.web.live_feed import LiveFeed
 from recorder.web.security import Access
-from recorder.web.server import ending
+from recorder.web.server import ending, make_app
 from tests.support.cli import GUESTS, Cli
 
 SAVED = Path(__file__).parent.parent / "corpus" / "pgn" / "ficsgames-variants-by-year.pgn"

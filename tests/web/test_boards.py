@@ -13,7 +13,7 @@ from playwright.sync_api import Browser
 from starlette.testclient import TestClient
 
 from exporters.report.game import game_report
-from recorder.web.live_reader import LiveReader
+from recorder.web.live_feed import LiveReader
 from recorder.web.pages import live_page
 from tests.exporters.games import make_game
 from tests.exporters.test_report import saved_match

@@ -14,11 +14,10 @@ from typing import Any
 
 import pytest
 
-import recorder.web.live_reader
+import recorder.web.live_feed
 from recorder.journal import JournalWriter, Sync
 from recorder.live.status import RecorderState, StateFile
-from recorder.web.live_feed import MOST_WAITING, LiveFeed
-from recorder.web.live_reader import KEPT_MS, LiveReader
+from recorder.web.live_feed import KEPT_MS, MOST_WAITING, LiveFeed, LiveReader
 from recorder.web.live_state import LiveBoard
 from recorder.web.security import Access
 from tests.support.cli import SERVER, WATCHER
@@ -201,7 +200,7 @@ def test_a_long_journal_is_read_from_its_last_parts_and_in_turns(
     for _ in range(12):
         journal.received(STREAM[:1500])
     journal.received(BOARD)
-    monkeypatch.setattr(recorder.web.live_reader, "_TURN_BYTES", 500)
+    monkeypatch.setattr(recorder.web.live_feed, "_TURN_BYTES", 500)
     reader = LiveReader(tmp_path, with_chat=False)
     turns = 0
     while reader.look() and reader.state.reading is not None:

@@ -3,21 +3,374 @@
 A unit is what one command caused; text in it is the same text that comes without units. Where a unit also holds
 datagrams about a board, these are read and its text only repeats them, so a unit's lines wait for
 its end. Source: section 8.1 of the protocol reference (ICC's formats2.txt).
+
+ICC's level-2 datagrams about games: text to values and back.
+
+Every datagram has a reader and a writer; one table tests both. Trailing fields that we do not know are ignored, as the
+document asks. Source: section 8 of the protocol reference (ICC's formats2.txt).
+
+Nothing here has been seen on a wire: no transcript with datagrams is public.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Callable, Sequence
 
-from recorder.dialects.icc.fields import MoveForm, read_move
+from recorder.dialects.icc.fields import MoveForm, format_fields, parse_fields, read_move, read_words
+from recorder.dialects.icc.values import (
+    BeganPosition,
+    BughouseHoldings,
+    BughousePass,
+    ClocksSet,
+    DatagramFen,
+    Flip,
+    GameOver,
+    GameText,
+    GoneBack,
+    IccDatagram,
+    IccGame,
+    IllegalMove,
+    JBoard,
+    Kibitz,
+    MoreTime,
+    MoveLag,
+    MoveList,
+    MovesSent,
+    Msec,
+    NumberOnly,
+    Offers,
+    PgnLines,
+    PgnTag,
+    Relation,
+    SettingChanged,
+    SimpleBoard,
+    WhoAmI,
+)
 from recorder.errors import LineError
 from recorder.events import Datagram, Event, Line, Malformed, Noise
 
-if TYPE_CHECKING:
-    from recorder.dialects.icc.values import IccDatagram
+__all__ = [
+    "UnitReader",
+    "format_datagram",
+    "parse_datagram",
+]
 
-__all__ = ["DATAGRAM_NAME", "UnitReader"]
+BOARD_DATAGRAMS = frozenset((22, 23, 24, 25, 49, 70, 84, 101, 110, 111))
+"""Numbers of datagrams about boards: text beside them in one unit repeats them for people."""
+
+_INT = re.compile(r"-?[0-9]{1,10}", re.ASCII)
+_BOARD = re.compile(r"[-pnbrqkPNBRQK]{64}")
+_SYMBOLS = frozenset(("O", "PW", "PB", "SW", "SB", "E", "X"))
+_SCORES = frozenset(("1-0", "0-1", "1/2-1/2", "*", "aborted"))
+
+
+class _Fields:
+    """The arguments of one datagram, taken one by one.
+
+    Every method raises ``LineError`` if the datagram has no more arguments, or if the next one is invalid; those that
+    end
+    with ``_or_none`` return None if there are no more. ``name`` is what the message calls the argument.
+    Source: ICC's formats2.txt.
+    """
+
+    def __init__(self, number: int, fields: Sequence[str]) -> None:
+        self.number = number
+        self.fields = fields
+        self.at = 0
+
+    def __bool__(self) -> bool:
+        return self.at < len(self.fields)
+
+    def fail(self, name: str, value: str) -> LineError:
+        return LineError(f"the {name} of datagram {self.number} cannot be {value!r}", field=name, value=value)
+
+    def text(self, name: str) -> str:
+        if not self:
+            raise LineError(f"datagram {self.number} ends before its {name}", field=name)
+        self.at += 1
+        return self.fields[self.at - 1]
+
+    def whole(self, name: str) -> int:
+        value = self.text(name)
+        if _INT.fullmatch(value) is None:
+            raise self.fail(name, value)
+        return int(value)
+
+    def flag(self, name: str) -> bool:
+        value = self.text(name)
+        if value not in ("0", "1"):
+            raise self.fail(name, value)
+        return value == "1"
+
+    def white(self, name: str) -> bool:
+        value = self.text(name)
+        if value not in ("W", "B"):
+            raise self.fail(name, value)
+        return value == "W"
+
+    def one_of(self, name: str, known: frozenset[str]) -> str:
+        value = self.text(name)
+        if value not in known:
+            raise self.fail(name, value)
+        return value
+
+    def board(self) -> str:
+        value = self.text("board")
+        if _BOARD.fullmatch(value) is None:
+            raise self.fail("board", value)
+        return value
+
+    def rest(self) -> tuple[str, ...]:
+        found = tuple(self.fields[self.at :])
+        self.at = len(self.fields)
+        return found
+
+    def text_or_none(self) -> str | None:
+        return self.text("field") if self else None
+
+    def whole_or_none(self, name: str) -> int | None:
+        return self.whole(name) if self else None
+
+    def flag_or_none(self, name: str) -> bool | None:
+        return self.flag(name) if self else None
+
+
+def _logged_in(it: _Fields) -> WhoAmI:
+    return WhoAmI(it.number, it.text("name"), it.text_or_none() or "")
+
+
+def _game(it: _Fields) -> IccGame:
+    return IccGame(
+        it.number, it.whole("game number"), it.text("White"), it.text("Black"), it.whole("wild number"),
+        it.text("rating type"), it.flag("rated"), it.whole("initial time"), it.whole("increment"),
+        it.whole("initial time"), it.whole("increment"), it.flag("played"), it.text_or_none() or "",
+        it.text_or_none(), it.text_or_none(), it.text_or_none(), it.text_or_none(), it.text_or_none(),
+        it.flag_or_none("legality"), it.flag_or_none("semantics"), it.flag_or_none("plunkers"),
+        it.text_or_none(), it.flag_or_none("promotion to king"),
+    )  # fmt: skip
+
+
+def _over(it: _Fields) -> GameOver:
+    return GameOver(
+        it.number, it.whole("game number"), it.flag("become-examined"), it.text("result code"),
+        it.one_of("score", _SCORES), it.text("description"), it.text_or_none(),
+    )  # fmt: skip
+
+
+def _number_only(it: _Fields) -> NumberOnly:
+    return NumberOnly(it.number, it.whole("game number"))
+
+
+def _relation(it: _Fields) -> Relation:
+    number = it.whole("game number")
+    player = it.text("player") if it.number == 20 else None
+    symbol = it.one_of("relation", _SYMBOLS)
+    return Relation(it.number, number, player, symbol, it.whole_or_none("kibitz value") if it.number == 20 else None)
+
+
+def _offers(it: _Fields) -> Offers:
+    return Offers(it.number, it.whole("game number"), *(it.whole("offer") for _ in range(8)))
+
+
+def _gone_back(it: _Fields) -> GoneBack:
+    return GoneBack(it.number, it.whole("game number"), it.whole("count"))
+
+
+def _moves_sent(it: _Fields) -> MovesSent:
+    return MovesSent(it.number, it.whole("game number"), it.rest())
+
+
+def _move_list(it: _Fields) -> MoveList:
+    number = it.whole("game number")
+    board = None
+    if it.fields[it.at : it.at + 1] == ["*"]:
+        it.text("board")
+    else:
+        board = it.board()
+    return MoveList(it.number, number, board, tuple(read_words(move) for move in it.rest()))
+
+
+def _kibitz(it: _Fields) -> Kibitz:
+    return Kibitz(
+        it.number, it.whole("game number"), it.text("player"), it.text("titles"), it.flag("kibitz"), it.text("text")
+    )
+
+
+def _holdings(it: _Fields) -> BughouseHoldings:
+    return BughouseHoldings(it.number, it.whole("game number"), _letters(it), _letters(it))
+
+
+def _letters(it: _Fields) -> str:
+    """Pieces in hand as letters, upper case for White's.
+
+    Raises:
+        LineError: another letter.
+    """
+    value = it.text("holdings")
+    if value.strip("pnbrqPNBRQ"):
+        raise it.fail("holdings", value)
+    return value
+
+
+def _passed(it: _Fields) -> BughousePass:
+    return BughousePass(it.number, it.whole("game number"), it.white("colour"), it.one_of("piece", frozenset("PNBRQ")))
+
+
+def _clocks_set(it: _Fields) -> ClocksSet:
+    return ClocksSet(it.number, it.whole("game number"), it.whole("clock"), it.whole("clock"))
+
+
+def _more_time(it: _Fields) -> MoreTime:
+    return MoreTime(it.number, it.whole("game number"), it.white("colour"), it.whole("seconds"))
+
+
+def _flip(it: _Fields) -> Flip:
+    return Flip(it.number, it.whole("game number"), it.flag("flip"))
+
+
+def _illegal(it: _Fields) -> IllegalMove:
+    return IllegalMove(it.number, it.whole("game number"), it.text("move"), it.whole("reason"))
+
+
+def _jboard(it: _Fields) -> JBoard:
+    numbered = it.fields[:1] and _INT.fullmatch(it.fields[0]) is not None
+    game_no = it.whole("game number") if numbered else None
+    board, white, push = it.board(), it.white("side to move"), it.whole("double-push file")
+    castling = "".join("01"[it.flag("castling")] for _ in range(4))
+    return JBoard(
+        it.number, game_no, board, white, push, castling, it.whole("move number"), it.text("move"), it.text("move"),
+        it.text_or_none(), it.text_or_none(), it.whole_or_none("status"), it.flag_or_none("flip"),
+    )  # fmt: skip
+
+
+def _fen(it: _Fields) -> DatagramFen:
+    return DatagramFen(it.number, it.whole("game number"), it.text("FEN"))
+
+
+def _board(it: _Fields) -> SimpleBoard:
+    return SimpleBoard(it.number, it.whole("game number"), it.board(), it.white("side to move"))
+
+
+def _msec(it: _Fields) -> Msec:
+    return Msec(
+        it.number, it.whole("game number"), it.white("colour"), it.whole("clock"), it.flag("running"),
+        it.whole_or_none("free time"), it.whole_or_none("least time"),
+    )  # fmt: skip
+
+
+def _began(it: _Fields) -> BeganPosition:
+    """The position that a game began at.
+
+    Raises:
+        LineError: a field is missing or invalid.
+    """
+    number, fen, count = it.whole("game number"), it.text("FEN"), it.whole("count")
+    if count < 0:
+        raise it.fail("count", str(count))
+    return BeganPosition(it.number, number, fen, count)
+
+
+def _tag(it: _Fields) -> PgnTag:
+    return PgnTag(it.number, it.whole("game number"), it.text("tag"), it.text("value"))
+
+
+def _setting(it: _Fields) -> SettingChanged:
+    return SettingChanged(it.number, it.whole("datagram"), it.flag("setting"))
+
+
+def _lag(it: _Fields) -> MoveLag:
+    return MoveLag(it.number, it.text("player"), it.whole("lag"))
+
+
+def _game_text(it: _Fields) -> GameText:
+    return GameText(it.number, it.whole("game number"), it.text("text"))
+
+
+def _pgn(it: _Fields) -> PgnLines:
+    return PgnLines(it.number, it.rest())
+
+
+_READERS: dict[int, Callable[[_Fields], IccDatagram]] = {
+    0: _logged_in,
+    **dict.fromkeys((12, 15, 18, 40, 100), _game),
+    **dict.fromkeys((13, 16), _over),
+    **dict.fromkeys((14, 17, 19, 41), _number_only),
+    **dict.fromkeys((20, 43), _relation),
+    21: _offers,
+    **dict.fromkeys((22, 23), _gone_back),
+    **dict.fromkeys((24, 111), _moves_sent),
+    25: _move_list,
+    26: _kibitz,
+    37: _holdings,
+    38: _clocks_set,
+    39: _flip,
+    42: _illegal,
+    49: _jboard,
+    56: _msec,
+    57: _passed,
+    61: _more_time,
+    70: _fen,
+    77: _game_text,
+    84: _board,
+    86: _pgn,
+    **dict.fromkeys((101, 110), _began),
+    112: _tag,
+    124: _setting,
+    144: _lag,
+}
+_ON_SIDES = frozenset((MoreTime, BughousePass, Msec, SimpleBoard, JBoard))
+
+
+def parse_datagram(text: str) -> IccDatagram | int:
+    """Read a datagram.
+
+    Args:
+        text: from ``\\x19(`` to ``\\x19)``, line ends inside as ``\\n``.
+    Returns:
+        Its values, moves still as words (``fields.read_move`` reads them); its number if it is not about games.
+    Raises:
+        LineError: it is cut, or a field cannot be what it must be.
+    """
+    number, fields = parse_fields(text)
+    reader = _READERS.get(number)
+    if reader is None:
+        return number
+    try:
+        return reader(_Fields(number, fields))
+    except LineError as error:
+        raise LineError(str(error), text, error.field, error.value) from None
+
+
+def format_datagram(datagram: IccDatagram) -> str:
+    """Write the datagram that ``parse_datagram`` reads; fields that are None were not printed.
+
+    Args:
+        datagram: as ``parse_datagram`` returns it.
+
+    Returns:
+        The text between line ends, with its ``\\x19`` marks.
+    """
+    if isinstance(datagram, MovesSent):
+        return format_fields(datagram.number, [str(datagram.game_no), *datagram.words])
+    if isinstance(datagram, MoveList):
+        moves = "".join(f" {{{' '.join(words)}}}" for words in datagram.words)
+        return f"\x19({datagram.number} {datagram.game_no} {datagram.board or '*'}{moves}\x19)"
+    if isinstance(datagram, PgnLines):
+        return format_fields(datagram.number, list(datagram.lines))
+    fields: list[str] = []
+    for name, value in zip(datagram._fields[1:], datagram[1:], strict=True):
+        if value is None:
+            continue
+        if isinstance(value, bool):
+            side = type(datagram) in _ON_SIDES and name in ("white", "to_white", "white_to_move")
+            fields.append("BW"[value] if side else "01"[value])
+        elif name == "castling":
+            fields += list(str(value))
+        else:
+            fields.append(str(value))
+    return format_fields(datagram.number, fields)
+
 
 DATAGRAM_NAME = "datagram"
 """``Malformed.tag`` of a datagram that cannot be read."""
@@ -93,8 +446,6 @@ class UnitReader:
         return lines
 
     def _datagram(self, line: Line) -> Event:
-        from recorder.dialects.icc.datagrams import BOARD_DATAGRAMS, parse_datagram  # hardly any log needs it
-
         try:
             datagram = parse_datagram(line.text)
         except LineError as error:

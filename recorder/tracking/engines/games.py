@@ -2,20 +2,496 @@
 
 Nothing is joined that the log does not show to be the same: both views overlap in the log, agree in every ply that both
 have, and each move is before or after that of the other view, depending on its direction.
+
+What one engine process is sent and answers, line by line.
+
+Source: the protocol document, sections 8, 9 and 13. In *force* mode moves are replayed; otherwise those that the
+interface sends are the opponent's and ``move`` is the engine's. ``time`` is the engine's clock, ``otim`` the other one.
 """
 
 from __future__ import annotations
 
 import datetime
+from typing import Final
 
+from recorder.cecp.answers import (
+    Answer,
+    Claim,
+    Comment,
+    Features,
+    Indented,
+    Moved,
+    OldClaim,
+    RefusedMove,
+    Signal,
+    TellCommand,
+    format_answer,
+    parse_answer,
+)
+from recorder.cecp.commands import (
+    Command,
+    Holding,
+    LevelCommand,
+    Number,
+    Plain,
+    Rating,
+    Result,
+    Texted,
+    UserMove,
+    parse_command,
+)
+from recorder.cecp.edit import EditBoard, parse_edit
+from recorder.cecp.moves import MoveText, parse_move
+from recorder.cecp.thinking import ThinkingLine
 from recorder.containment import Failures
 from recorder.events import EngineLine
-from recorder.model import Anomaly, Game, TimeBasis, is_forgotten
-from recorder.tracking.engines.process import EngineSide
-from recorder.tracking.engines.results import engine_game
+from recorder.model import Anomaly, AnomalyKind, EventKind, Game, TimeBasis, is_forgotten
+from recorder.rules.prove import Position, position_from_fen
+from recorder.rules.variants import STANDARD_BOARD, has_pockets, read_cecp_variant, rules_of
+from recorder.tracking.engines.results import control_text, engine_game, read_engine_reason
 from recorder.tracking.engines.view import EngineRun, agree
 
-__all__ = ["Engines"]
+__all__ = [
+    "Engines",
+]
+
+_START: Final = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+_CHAT_COMMANDS: Final = {"tellall": "kibitz", "tellothers": "whisper", "tellopponent": "say"}
+_NAME: Final = "myname"
+_ALL_RIGHTS: Final = 15
+_BEGINNINGS: Final = (Plain("xboard"), Plain("new"), Plain("quit"))
+# Comments of xboard's results: it keeps the move that an engine refused, and does not make an engine's illegal move.
+_FALSE_CLAIM: Final = "False illegal-move claim"
+_FORFEITS: Final = ("Xboard: Forfeit due to illegal move: ", "Xboard: Forfeit due to invalid move: ")
+_BREAKS: Final = frozenset(("force", "undo", "remove", "go", "playother", "analyze", "edit"))
+# Variants that begin with the usual pieces; where others begin must be sent.
+_USUAL_START: Final = frozenset(
+    (
+        "chess", "crazyhouse", "bughouse", "suicide", "giveaway", "antichess", "losers", "atomic", "three-check",
+        "king-of-the-hill", "seirawan",
+    )
+)  # fmt: skip
+
+
+class EngineSide:
+    """Follows one engine.
+
+    Args:
+        engine: the log's word for it.
+        chat: the words that are kept, as for ``Tracker``.
+    Attributes:
+        run: the game being played; None: none yet.
+        done: those that are over.
+    """
+
+    def __init__(self, engine: str, chat: str) -> None:
+        self.engine = engine
+        self.run: EngineRun | None = None
+        self.done: list[EngineRun] = []
+        self.anomalies: list[Anomaly] = []
+        self._spoken = {"none": (), "public": ("kibitz", "whisper")}.get(chat, ("kibitz", "whisper", "say"))
+        self._name: str | None = None
+        self._thinks = False  # the last answer was a line of thinking output, or went on with one
+        self._left: EngineRun | None = None  # of a process that ended in mid-game: another one may go on with it
+        self._sent, self._ignored_at = 0, -1  # lines to the engine; how many there were when its move came too late
+        self._edited: EditBoard | None = None
+        self._reset()
+
+    def _reset(self) -> None:
+        """As after ``new``: the engine plays Black from the usual position."""
+        self._variant: str | None = "chess"
+        self._position: Position | None = position_from_fen(_START, rules_of("chess"))
+        self._base_ply = 0
+        self._anchored = False
+        self._force = False
+        self._analysing = False
+        self._plays_white: bool | None = False
+        self._over = False
+        self._time_ms: int | None = None
+        self._other_ms: int | None = None
+        self._level: tuple[LevelCommand, EngineLine] | None = None
+        self._opponent: str | None = None
+        self._ratings: tuple[int, int] | None = None
+        self._turn: bool | None = None  # whether White moves in the position that ``edit`` sets up, if a line says so
+        self._sent_ply: int | None = None  # of the last move that it was sent
+        self._sent_clocks: tuple[int | None, int | None] = None, None  # before that move, in force mode
+        self._objection: EngineLine | None = None  # it refuses that move
+        self._not_made: tuple[str, EngineLine] | None = None  # its own move, which cannot be played
+        self._quoted: tuple[MoveText, EngineLine] | None = None  # a move that the log has as a comment
+
+    def feed(self, line: EngineLine) -> None:
+        """Take the next line."""
+        if not line.to_engine:
+            self._answer(line)
+            return
+        if self._edited is not None:
+            self._edit(line)
+            return
+        self._sent += 1
+        self._obey(parse_command(line.text), line)
+        if self.run is not None and self.run.rows and not self._force:
+            self._settle_left()
+
+    def _obey(self, command: Command, line: EngineLine) -> None:
+        match command:
+            case UserMove(move, _):
+                self._take_move(move, line)
+            case Plain(word):
+                self._word(word, line)
+            case Number("time", value):
+                self._time_ms = 10 * value
+            case Number("otim", value):
+                self._other_ms = 10 * value
+            case LevelCommand():
+                self._level = command, line
+                self._apply_level()
+            case Number("st", _):
+                self._level = None
+            case Rating(own, other):
+                self._ratings = own, other
+                self._describe()
+            case Texted("name", text):
+                self._opponent = text.strip()
+                self._describe()
+            case Texted("variant", text):
+                self._set_variant(text, line)
+            case Texted("setboard", text):
+                self._set_board(text, line)
+            case Holding():
+                self._hold(command, line)
+            case Result(result, comment):
+                self._result(result, comment, line)
+
+    @property
+    def open_runs(self) -> list[EngineRun]:
+        """The games that may go on."""
+        return [run for run in (self._left, self.run) if run is not None]
+
+    def close(self, end: str) -> None:
+        """The game that is followed goes on no further.
+
+        Args:
+            end: ``Game.end`` of a game without a result.
+        """
+        if self.run is not None or end == "log-ends":
+            self._settle_left()
+        self._settle_objection(stands=False)
+        run, self.run = self.run, None
+        if run is None:
+            return
+        if run.result is None:
+            run.end = end
+        if run.rows or run.result is not None:
+            self.done.append(run)
+
+    def detach(self, run: EngineRun | None) -> None:
+        """A game was emitted; lines until the next game belong to no game."""
+        if self._left is run:
+            self._left = None
+        if self.run is run:
+            self.run = None
+            self._over = True
+
+    # -- what the interface says -------------------------------------------------------------------------------
+
+    def _word(self, word: str, line: EngineLine) -> None:
+        run = self.run
+        if word in _BREAKS:
+            self._quoted = None
+        if word in ("new", "xboard", "quit"):
+            self.close("unobserved")
+            self._reset()
+            if word != "new" and run is not None and run in self.done:
+                self.done.remove(run)
+                self._left = run
+            if word != "new":
+                self._over = word == "quit"
+                self._name = None if word == "xboard" else self._name
+        elif word == "force":
+            self._force = True
+        elif word in ("go", "playother") and self._position is not None:
+            self._force = self._analysing = False
+            reached = self._position if run is None else run.position
+            self._plays_white = reached.white_to_move == (word == "go")
+            run = self._running(line)
+            if run is not None and self._sent_ply == run.ply:
+                self._set_clocks(run, self._sent_clocks, self._plays_white)
+        elif word in ("white", "black"):
+            self._plays_white = word == "black"
+            self._turn = word == "white"
+        elif word == "analyze":
+            self._analysing = self._force = True
+            self._running(line)
+        elif word == "exit":
+            self._analysing = False
+        elif word in ("undo", "remove") and run is not None:
+            run.see(line)
+            self._settle_objection(stands=False)
+            count = (word == "remove") + (self._not_made is None and self._ignored_at < self._sent - 1)
+            self._not_made = None
+            if count and not run.take_back(count, line):
+                self._note_anomaly(f"{word}: no such moves", line)
+        elif word == "edit":
+            reached = (self._position if run is None else run.position) or position_from_fen(_START, rules_of("chess"))
+            self._edited = EditBoard(reached.board)
+        elif word in ("draw", "pause", "resume") and run is not None:
+            detail = {"draw": "draw-offer", "pause": "paused", "resume": "resumed"}[word]
+            run.event(EventKind.NOTICE, detail, line, actor=self._opponent if word == "draw" else None, text=word)
+
+    def _take_move(self, move: MoveText, line: EngineLine) -> None:
+        run = self._running(line)
+        if run is None:
+            self._unplaced(line)
+            return
+        self._turn = None
+        self._settle_objection(stands=False)
+        quoted, self._quoted = self._quoted, None
+        not_made, self._not_made = self._not_made, None
+        opposing = not self._force and self._plays_white is not None
+        if opposing and run.position.white_to_move == self._plays_white:
+            # The interface took these for moves: it sends the answer.
+            if quoted is not None:
+                run.play(*quoted, own=True)
+            elif not_made is not None:
+                run.play_unproved(*not_made, own=True)
+        problem = run.play(move, line, own=False)
+        if problem is not None:
+            self._note_anomaly(problem, line)
+            run.play_unproved(move.text, line, own=False)
+        run.replayed += self._force and run.replayed == len(run.rows) - 1
+        self._sent_ply, self._sent_clocks = run.ply, (self._time_ms, self._other_ms)
+        self._time_ms = self._other_ms = None
+        if opposing and self._plays_white is not None:
+            if run.position.white_to_move == self._plays_white:
+                run.colours.add(self._plays_white)
+            self._set_clocks(run, self._sent_clocks, self._plays_white)
+
+    def _set_clocks(self, run: EngineRun, clocks: tuple[int | None, int | None], engine_white: bool) -> None:
+        """Give the last move the clocks of ``time`` and ``otim``."""
+        white, black = clocks if engine_white else clocks[::-1]
+        run.clocks(white, black, engine_white=engine_white)
+
+    def _settle_objection(self, *, stands: bool) -> None:
+        """The interface has answered an engine that refused a move: it takes it back, or it stands."""
+        line, self._objection = self._objection, None
+        if line is not None and not stands and self.run is not None:
+            self.run.take_back(1, line)
+
+    def _settle_left(self) -> None:
+        """Show whether the run goes on with the game that a process before it had left."""
+        left, self._left = self._left, None
+        if left is not None and self.run is not None and self.run.continues(left):
+            self.run.earlier = [*left.earlier, left]
+        elif left is not None:
+            self.done.append(left)
+
+    def _hold(self, holding: Holding, line: EngineLine) -> None:
+        run = self._running(line)
+        if run is not None:
+            white, black, colour, piece = holding
+            run.holding(white, black, f"{colour}{piece.upper()}" if colour and piece else None, line)
+
+    def _running(self, line: EngineLine) -> EngineRun | None:
+        """The game that a line belongs to, begun if it is the first; None: what comes belongs to none."""
+        if self._over or self._position is None:
+            return None
+        run = self.run
+        if run is None:
+            run = self.run = EngineRun(self.engine, self._name, self._variant, self._position, self._base_ply, line)
+            self._thinks = False  # what goes on with a line of the run before is lost with it
+            if self._anchored:
+                run.anchor("start", line)
+            self._describe()
+            self._apply_level()
+        run.see(line)
+        return run
+
+    def _describe(self) -> None:
+        """Apply the facts that were sent before the game began."""
+        run = self.run
+        if run is None:
+            return
+        run.name = self._name
+        run.opponent = self._opponent
+        if self._ratings is not None:
+            run.rating, run.opponent_rating = (rating or None for rating in self._ratings)
+
+    def _apply_level(self) -> None:
+        """The last one before the first move holds for the game; later ones begin another of its periods."""
+        run = self.run
+        if run is None or run.rows or self._level is None or run.level == self._level[0]:
+            return
+        run.level, line = self._level
+        if (text := control_text(run.level)) is not None:
+            run.event(EventKind.NOTICE, "time-control", line, text=text)
+
+    def _set_variant(self, text: str, line: EngineLine) -> None:
+        name = self._variant = read_cecp_variant(text)
+        self._position = None
+        if name in _USUAL_START:
+            start = _START if not has_pockets(rules_of(name)) else _START.replace(" ", "[] ", 1)
+            self._position = position_from_fen(start, rules_of(name))
+
+    def _set_board(self, text: str, line: EngineLine) -> None:
+        if self._variant is None:
+            return
+        try:
+            position = position_from_fen(text, rules_of(self._variant))
+        except ValueError as error:
+            self._note_anomaly(str(error), line)
+            self.close("unobserved")
+            self._position = None
+            return
+        fields = text.split()
+        number = int(fields[5]) if len(fields) > 5 and fields[5].isascii() and fields[5].isdigit() else 1
+        self._stand_on(position, max(0, 2 * (min(number, 10_000) - 1)) + (not position.white_to_move), line)
+
+    def _stand_on(self, position: Position, base_ply: int, line: EngineLine) -> None:
+        """A position was set up: another game begins there."""
+        run = self.run
+        if run is not None and run.rows and position.white_to_move == run.position.white_to_move:
+            shown = base_ply == run.ply if run.is_lost else position.board == run.position.board
+            if shown:  # an engine that lost its way is shown the game's position
+                self._objection = None
+                run.see(line)
+                if run.is_lost:
+                    run.find(position, line)
+                return
+        if run is not None and not (len(run.rows) <= 1 and not run.own and not run.observation.thinking):
+            self.close("unobserved")  # but the single move before ``edit`` only gives Black the move
+        self.run = self._objection = None
+        self._over = False
+        self._position, self._base_ply = position, base_ply
+        self._anchored = position.board != STANDARD_BOARD or base_ply > 0 or position.castling != _ALL_RIGHTS
+
+    def _edit(self, line: EngineLine) -> None:
+        assert self._edited is not None
+        if self._edited.apply(parse_edit(line.text)):
+            if self._edited.is_done:
+                edited, self._edited = self._edited, None
+                reached = self._position if self.run is None else self.run.position
+                turn = reached is None or reached.white_to_move
+                self._set_board(edited.fen(turn if self._turn is None else self._turn), line)
+                self._turn = None
+        elif parse_command(line.text) in _BEGINNINGS:
+            self._edited = None
+            self.feed(line)
+        else:
+            self._note_anomaly("not a line of edit mode", line)
+
+    def _result(self, result: str, comment: str | None, line: EngineLine) -> None:
+        """End the game with a result line.
+
+        Args:
+            comment: the words in braces behind the result; None: there are none.
+        """
+        run = self.run
+        if run is None:
+            return
+        run.see(line)
+        self._settle_objection(stands=comment == _FALSE_CLAIM)
+        if comment is not None and comment.startswith(_FORFEITS):
+            run.refused.discard(run.ply + 1)
+        white_lost = {"1-0": False, "0-1": True}.get(result)
+        moved_and_lost = run.ply in run.own and white_lost is (not run.position.white_to_move)
+        if moved_and_lost and read_engine_reason(comment, result)[0] == "time":
+            # A side that has moved cannot lose on time: the flag had fallen when the move came, and it was not made.
+            run.take_back(1, line)
+        run.result, run.reason, run.end = result, comment, "result"
+        run.event(EventKind.RESULT, "", line, text=line.text)
+        self.close("result")
+        self._over = True
+
+    # -- what the engine says ----------------------------------------------------------------------------------
+
+    def _answer(self, line: EngineLine) -> None:
+        answer = parse_answer(line.text)
+        thinks, self._thinks = self._thinks, False
+        run = self.run
+        if isinstance(answer, ThinkingLine):
+            self._think(answer, line)
+        elif isinstance(answer, Indented):
+            if run is not None and thinks and answer.continues_pv:
+                run.think_on(answer.text)
+                self._thinks = True
+        elif isinstance(answer, Moved):
+            self._made(answer, line)
+        elif isinstance(answer, Comment):
+            # With -engineDebugOutput 2 xboard writes so what is none of the protocol's lines, but obeys it.
+            meant = parse_answer(answer.text.removeprefix(" "))
+            if isinstance(meant, Moved) and meant.number is not None:
+                self._quoted = meant.move, line
+        elif isinstance(answer, Features):
+            self._take_features(answer)
+        elif isinstance(answer, RefusedMove):
+            self._refused(answer, line)
+        elif run is not None:
+            self._note_message(run, answer, line)
+
+    def _think(self, thought: ThinkingLine, line: EngineLine) -> None:
+        run = self.run
+        if run is not None:
+            run.see(line)
+            turn = run.position.white_to_move
+            run.think(thought, turn if self._analysing or self._plays_white is None else self._plays_white, line)
+            self._thinks = True
+
+    def _take_features(self, features: Features) -> None:
+        """Take the engine's name, the only feature that is kept."""
+        for name, value in features.settings:
+            if name == _NAME:
+                self._name = str(value)
+                if self.run is not None:
+                    self.run.name = self._name
+
+    def _note_message(self, run: EngineRun, answer: Answer, line: EngineLine) -> None:
+        """Note what the engine claims, offers or says to players."""
+        if isinstance(answer, Claim | OldClaim):
+            run.event(EventKind.NOTICE, "claim", line, actor=self._name, text=format_answer(answer))
+        elif isinstance(answer, Signal) and answer.text in ("resign", "offer draw"):
+            detail = "resign" if answer.text == "resign" else "draw-offer"
+            run.event(EventKind.NOTICE, detail, line, actor=self._name, text=answer.text)
+        elif isinstance(answer, TellCommand) and _CHAT_COMMANDS.get(answer.word) in self._spoken:
+            run.event(EventKind.CHAT, _CHAT_COMMANDS[answer.word], line, actor=self._name, text=answer.text)
+
+    def _made(self, moved: Moved, line: EngineLine) -> None:
+        """The engine moves: in force mode, and when it is not its turn, that comes too late to count."""
+        run = self._running(line)
+        if run is None:
+            self._unplaced(line)
+            return
+        if self._force or run.position.white_to_move != self._plays_white:
+            run.event(EventKind.NOTICE, "move-ignored", line, actor=self._name, text=line.text)
+            self._ignored_at = self._sent
+            return
+        self._objection = self._not_made = None
+        problem = run.play(moved.move, line, own=True)
+        if problem is not None:
+            self._note_anomaly(problem, line)
+            self._not_made = moved.move.text, line
+            run.refused.add(run.ply + 1)
+
+    def _refused(self, refused: RefusedMove, line: EngineLine) -> None:
+        """``Illegal move: e2e5``: the interface may take back the move that it sent last."""
+        run = self.run
+        if run is None:
+            return
+        run.event(EventKind.NOTICE, "illegal-move", line, actor=self._name, text=line.text)
+        names_a_move = refused.move is None or parse_move(refused.move) is not None
+        if names_a_move and self._sent_ply == run.ply and run.ply not in run.own:
+            self._objection = line
+        self._sent_ply = None
+
+    def _unplaced(self, line: EngineLine) -> None:
+        """A move in a game whose board is not known: reported once a game."""
+        if not self._over:
+            self._over = True
+            self._note_anomaly(
+                f"where the pieces stand is not known (variant {self._variant})", line, AnomalyKind.VARIANT
+            )
+
+    def _note_anomaly(self, problem: str, line: EngineLine, kind: AnomalyKind = AnomalyKind.MALFORMED) -> None:
+        self.anomalies.append(Anomaly.of(kind, line.offset, None, problem, line.text))
 
 
 class Engines:
