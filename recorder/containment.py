@@ -66,11 +66,6 @@ class Failures:
         else:
             self._more += 1
 
-    def clear(self) -> None:
-        """Forget them."""
-        self.anomalies.clear()
-        self._more = 0
-
     @property
     def warnings(self) -> list[str]:
         """How many more there are than anomalies."""

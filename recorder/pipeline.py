@@ -26,7 +26,6 @@ __all__ = ["PARSER_VERSION", "Pipeline"]
 
 PARSER_VERSION = "7"
 _PIECE_BYTES = 1 << 16
-_RESTART_BYTES = 1 << 20
 _FEW_LINES = 32
 _MANY_QUOTED = 10
 

@@ -27,9 +27,9 @@ from recorder.archive.importing import Found, Import, NoBorderError, Part, Plan,
 from recorder.archive.inputs import Input, ReadOptions, clean_blocks, fingerprint, was_exported
 from recorder.archive.workers import TASKS_AHEAD, Channel, Workers, jobs_for, look_until_done, of_batches
 from recorder.errors import SourceError
-from recorder.model import SourceKind, SourceReport
+from recorder.model import SourceKind
 from recorder.model.plies import PlyLine
-from recorder.progress import no_progress, of_several
+from recorder.progress import of_several
 from recorder.sources import HEAD_BYTES, detect, read_blocks
 from storage import is_database
 from storage.write.chunks import ChunkCutter
@@ -187,12 +187,22 @@ class ReadingAhead:
         return read
 
 
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Bytes of a PGN file for one process: ``data``, ``offset`` and ``last`` as ``_cut_file`` gives them."""
+
+    data: bytes
+    offset: int
+    last: bool
+    options: ReadOptions
+    path: Path
+
+
 class _PieceReading:
     """Reads a piece of a PGN file. It is a ``SourceReading`` of these bytes alone.
 
     Args:
-        options: how the file is read. data, offset, last: as ``_cut_file`` gives them.
-        on_bytes: called with the number of bytes that were read.
+        piece: of the file. on_bytes: called with the number of bytes that were read.
     Raises:
         NoBorderError: while it is read: no game ends with the piece, or something was found in it that is reported for
             a file as a whole.
@@ -200,28 +210,19 @@ class _PieceReading:
 
     found: Found
 
-    def __init__(
-        self,
-        options: ReadOptions,
-        data: bytes,
-        offset: int,
-        *,
-        last: bool,
-        on_bytes: Callable[[int], object] = lambda count: None,
-    ) -> None:
-        self._pipeline = options.piece_pipeline(offset)
-        self._data = data
-        self._end = None if last else offset + len(data)
+    def __init__(self, piece: _Piece, on_bytes: Callable[[int], object]) -> None:
+        self._piece = piece
         self._on_bytes = on_bytes
 
     def __iter__(self) -> Iterator[Part]:
-        pipeline = self._pipeline
-        for at in range(0, len(self._data), _BLOCK_BYTES):
-            block = self._data[at : at + _BLOCK_BYTES]
+        data, offset = self._piece.data, self._piece.offset
+        pipeline = self._piece.options.piece_pipeline(offset)
+        for at in range(0, len(data), _BLOCK_BYTES):
+            block = data[at : at + _BLOCK_BYTES]
             yield Part(block, pipeline.receive(block))
             self._on_bytes(len(block))
         read_up_to = pipeline.read_up_to
-        if self._end not in (None, read_up_to):
+        if not self._piece.last and read_up_to != offset + len(data):
             raise NoBorderError
         yield Part(b"", pipeline.finish())
         report = pipeline.report
@@ -235,19 +236,12 @@ def _is_divided(plan: Plan) -> bool:
     return plan.kind is SourceKind.PGN and plan.before is None and plan.seen.size >= _DIVIDED_BYTES
 
 
-def _cut_file(
-    source: Input,
-    options: ReadOptions,
-    size_bytes: int,
-    piece_bytes: int,
-    progress: Progress = no_progress,
-) -> Iterator[tuple[bytes, int, bool]]:
+def _cut_file(source: Input, options: ReadOptions, size_bytes: int) -> Iterator[tuple[bytes, int, bool]]:
     """Cut a PGN file where games seem to end.
 
     Args:
         source: the file. options: how it is read.
-        size_bytes: of the file, decompressed. piece_bytes: about how long a piece is.
-        progress: called after each block.
+        size_bytes: of the file, decompressed.
     Yields:
         The bytes of each piece, secrets and forgotten handles replaced, the place where it begins, and whether it is
         the last one.
@@ -256,10 +250,10 @@ def _cut_file(
     """
     blocks: list[bytes] = []
     offset = size = 0
-    for clean in clean_blocks(source, SourceKind.PGN, options, size_bytes, progress):
+    for clean in clean_blocks(source, SourceKind.PGN, options, size_bytes, None):
         blocks.append(clean)
         size += len(clean)
-        if size >= piece_bytes:
+        if size >= _PIECE_BYTES:
             data = b"".join(blocks)
             end = _last_border(data)
             if end:
@@ -308,35 +302,14 @@ def _last_border(data: bytes) -> int:
     return 0
 
 
-def _joined_report(before: SourceReport, after: SourceReport) -> SourceReport:
-    """What was found in a piece of a file and all pieces before it."""
-    return replace(
-        after,
-        line_count=before.line_count + after.line_count,
-        anomalies=[*before.anomalies, *after.anomalies],
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """Bytes of a PGN file for one process: ``data``, ``offset`` and ``last`` as ``_cut_file`` gives them."""
-
-    data: bytes
-    offset: int
-    last: bool
-    options: ReadOptions
-    path: Path
-
-
 def _read_piece(piece: _Piece, channel: Channel) -> Found | None:
     """Read a piece, and say how many bytes of it were read; runs in a process of its own.
 
     Returns:
         None: it must be read with the rest of the file.
     """
-    reading = _PieceReading(piece.options, piece.data, piece.offset, last=piece.last, on_bytes=channel.say)
     try:
-        return write_parts(piece.path, reading, keep=False)
+        return write_parts(piece.path, _PieceReading(piece, channel.say), keep=False)
     except (NoBorderError, OSError):  # no space in the temporary folder, which one process does not need
         return None
 
@@ -367,7 +340,7 @@ class DividedReading:
         def show() -> None:
             self._progress(source.name, sum(read_bytes), seen.size)
 
-        for data, offset, last in _cut_file(source, options, seen.size, _PIECE_BYTES):
+        for data, offset, last in _cut_file(source, options, seen.size):
             yield Part(data, [])
             path = self._folder / f"{offset}.piece"
             piece = _Piece(data, offset, last, options, path)
@@ -386,8 +359,12 @@ class DividedReading:
 
 def _joined(before: Found, after: Found) -> Found:
     """What was found in a piece of a file and all pieces before it."""
-    report, unredacted = _joined_report(before.report, after.report), before.unredacted + after.unredacted
-    return replace(after, report=report, unredacted=unredacted)
+    report = replace(
+        after.report,
+        line_count=before.report.line_count + after.report.line_count,
+        anomalies=[*before.report.anomalies, *after.report.anomalies],
+    )
+    return replace(after, report=report, unredacted=before.unredacted + after.unredacted)
 
 
 def _divided(workers: Workers, folder: Path, plan: Plan, progress: Progress) -> SourceReading | None:

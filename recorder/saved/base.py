@@ -106,8 +106,7 @@ class SavedReader(Protocol):
         anomalies: what could not be read, with its offset.
         line_count: lines read.
         failures: games that an error of this program kept from being read.
-        pending: offset of the first game that was not returned yet, and the number of lines before it. Reading
-            continues there when the file has grown.
+        read_up_to: offset of the first game that was not returned yet.
     """
 
     anomalies: list[Anomaly]
@@ -115,7 +114,7 @@ class SavedReader(Protocol):
     line_count: int
 
     @property
-    def pending(self) -> tuple[int, int]: ...
+    def read_up_to(self) -> int: ...
 
     def receive(self, block: bytes) -> list[Game]:
         """Read the next bytes; lines end with ``\\n`` or ``\\r\\n``.

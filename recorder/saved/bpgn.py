@@ -371,13 +371,13 @@ class BpgnReader:
         self._end = offset
         self._text: list[bytes] = []
         self._begin = offset
-        self._size = self._lines_before = 0
+        self._size = 0
         self._moves_seen = self._in_comment = self._result_seen = False
 
     @property
-    def pending(self) -> tuple[int, int]:
-        """Where the first match begins that is not finished, and the lines before it."""
-        return (self._begin, self._lines_before) if self._text else (self._end, self.line_count)
+    def read_up_to(self) -> int:
+        """Where the first match begins that is not finished."""
+        return self._begin if self._text else self._end
 
     def receive(self, block: bytes) -> list[Game]:
         """Read the next bytes.
@@ -416,7 +416,7 @@ class BpgnReader:
                 self._in_comment = line[last : last + 1] == b"{"
             self._result_seen |= not self._in_comment and _RESULT_LINE.fullmatch(line) is not None
         if not self._text:
-            self._begin, self._lines_before = offset, self.line_count
+            self._begin = offset
         self.line_count += 1
         self._end = offset + len(whole_line)
         self._size += len(whole_line)

@@ -56,20 +56,19 @@ class PgnReader:
         self._in_comment = False
         self._blank = False  # the line before was blank
         self._done = False  # the last line of movetext ended with a result
-        self._lines_before = 0  # the game that is being gathered
-        self._outside: tuple[int, str, int] | None = None  # text outside games: offset, first line, lines before it
-        self._part: tuple[Game, PartOf, int] | None = None  # goes on in the next part; lines before it
+        self._outside: tuple[int, str] | None = None  # text outside games: offset, first line
+        self._part: tuple[Game, PartOf] | None = None  # goes on in the next part
 
     @property
-    def pending(self) -> tuple[int, int]:
-        """Where the first game stands that was not given yet, and how many lines were read before."""
+    def read_up_to(self) -> int:
+        """Where the first game begins that was not returned yet."""
         if self._part is not None:
-            return self._part[0].first_offset, self._part[2]
+            return self._part[0].first_offset
         if self._tags:
-            return self._tags[0][2], self._lines_before
+            return self._tags[0][2]
         if self._outside is not None:
-            return self._outside[0], self._outside[2]
-        return (self._text_offset, self._lines_before) if self._text else (self._end, self.line_count)
+            return self._outside[0]
+        return self._text_offset if self._text else self._end
 
     def receive(self, block: bytes) -> list[Game]:
         """Read the next bytes.
@@ -129,7 +128,6 @@ class PgnReader:
                 at = offset + line.index("[")
                 if not self._tags:
                     self._report_outside()
-                    self._lines_before = self.line_count - raw.endswith(b"\n")
                 self._tags += [(name, value, at) for name, value in pairs]
                 return games
             if (self._tags or _LIKE_TAG.match(stripped)) and not self._text:
@@ -144,7 +142,7 @@ class PgnReader:
             return []
         if escaped or not (self._text or self._tags or stripped[0] in "{;" or begins_moves(line) or _MATCH.match(line)):
             if self._outside is None:
-                self._outside = offset, stripped, self.line_count - raw.endswith(b"\n")
+                self._outside = offset, stripped
             return []
         return self._movetext(line, stripped, offset)
 
@@ -154,7 +152,7 @@ class PgnReader:
 
     def _report_outside(self) -> None:
         if self._outside is not None:
-            offset, line, _ = self._outside
+            offset, line = self._outside
             self._report_text("text outside games", line, 0, offset)
             self._outside = None
 
@@ -175,7 +173,6 @@ class PgnReader:
             self._text_offset = offset
             if not self._tags:
                 self._report_outside()
-                self._lines_before = self.line_count - line.endswith("\n")
         self._text.append(line)
         self._text_length += len(line)
         if line[0] != "%" or self._in_comment:
@@ -225,16 +222,15 @@ class PgnReader:
         """Games that are whole, now that another one has been read."""
         waiting, self._part = self._part, None
         games: list[Game] = []
-        lines_before = self._lines_before
         if waiting is not None:
-            before, its_part, its_lines = waiting
+            before, its_part = waiting
             whole = _join_parts(before, game) if part is not None and part.continues(its_part) else None
             if whole is None:
                 games.append(before)
             else:
-                game, lines_before = whole, its_lines
+                game = whole
         if part is not None and part.goes_on:
-            self._part = game, part, lines_before
+            self._part = game, part
             return games
         return [*games, game]
 

@@ -122,7 +122,7 @@ class SavedPipeline:
     @property
     def read_up_to(self) -> int:
         """The offset of the first game that was not returned; see ``Pipeline``."""
-        return self._reader.pending[0] if self._ends.decided else 0
+        return self._reader.read_up_to if self._ends.decided else 0
 
     @property
     def report(self) -> SourceReport:

@@ -144,22 +144,6 @@ class ExaminedTree:
         self.current = node
         return node
 
-    def back(self, plies: int) -> Node | None:
-        """Go back as many half-moves as are known; the node, or None before the first board."""
-        for _ in range(plies):
-            if self.current is None or self.current.parent is None or not self.current.joined:
-                break
-            self.current = self.current.parent
-        return self.current
-
-    def forward(self, plies: int) -> Node | None:
-        """Go forward along the main line as far as it is known; the node, or None before the first board."""
-        for _ in range(plies):
-            if self.current is None or not self.current.children or not self.current.branches()[0].joined:
-                break
-            self.current = self.current.branches()[0]
-        return self.current
-
     def commit(self) -> None:
         """The line being shown becomes the main line."""
         node, last = self.current, self._table.committed
