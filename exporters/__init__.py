@@ -1,5 +1,3 @@
 """Exports of an archive: files for other programs, and tables for pandas."""
 
 from __future__ import annotations
-
-__all__: list[str] = []

@@ -19,22 +19,6 @@ from recorder.errors import ExportError
 from recorder.model import Game
 from recorder.text import plural
 
-__all__ = [
-    "ExportReport",
-    "Exporter",
-    "GameExporter",
-    "SPLIT_WORDS",
-    "append_games",
-    "file_stem",
-    "known_keys",
-    "new_folder",
-    "open_output",
-    "refuse_existing",
-    "refuse_protected",
-    "replacing",
-    "write_split",
-]
-
 
 @dataclass(slots=True, repr=False)
 class ExportReport:

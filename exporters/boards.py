@@ -14,8 +14,6 @@ from recorder.rules.position import decode_move
 from recorder.rules.tables import index_of
 from recorder.rules.variants import STANDARD_BOARD
 
-__all__ = ["board_after", "board_text", "boards_by_ply", "final_board", "shown_board"]
-
 # The king's step from the d or e file by its two files → the files of the rook before and after it.
 _ROOKS = {"ec": "ad", "eg": "hf", "db": "ac", "df": "he"}
 

@@ -31,8 +31,6 @@ from recorder.relating.bughouse import pair_bughouse
 from recorder.relating.match import Match, MatchMoment, board_order, timeline
 from recorder.times import decimal_seconds, start_of_second
 
-__all__ = ["CLOCK_WORDS", "BpgnExporter", "BpgnOptions", "find_matches"]
-
 CLOCK_WORDS = ("clk", "lag")
 _KEY_TAGS = ("RecorderKeyA", "RecorderKeyB")
 _FLIPPED = {"1-0": "0-1", "0-1": "1-0"}

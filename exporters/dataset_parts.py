@@ -43,15 +43,6 @@ from storage.read.in_memory import GamesReader
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "DATASET_EVENT_COLUMNS",
-    "DATASET_GAME_COLUMNS",
-    "DATASET_PLY_COLUMNS",
-    "PartFiles",
-    "SourceWriter",
-    "related_frames",
-]
-
 _SOURCE: Final = Column("source", "text", "category", "", "SHA-256 of the source's decompressed bytes", True)
 _OF_SIDES: Final = {column.name: column for column in SIDE_COLUMNS}
 _BASE, _INCREMENT, _SEALED = (_OF_SIDES[name] for name in ("base_s", "increment_s", "player_sealed"))

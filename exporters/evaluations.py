@@ -14,22 +14,6 @@ from recorder.model import Game, Observation, Origin, Ply, Thinking
 
 if TYPE_CHECKING:
     from recorder.model import Analysis
-
-
-__all__ = [
-    "BLUNDER_PERMILLE",
-    "BOUND_CP",
-    "CHANCES",
-    "Evaluation",
-    "INACCURACY_PERMILLE",
-    "MISTAKE_PERMILLE",
-    "main_analysis",
-    "evaluations",
-    "main_thoughts",
-    "pawns_text",
-    "score_text",
-    "thoughts_by_ply",
-]
 _NUMBER: Final = re.compile(r"[0-9]+\.*")
 _MARKS: Final = str.maketrans("", "", "+#!?()")
 _BOUNDS: Final = ("?", "!")

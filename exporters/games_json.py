@@ -12,8 +12,6 @@ from exporters.pgn.annotations import unique_lines
 from recorder.model import Game, LineKind, ObservationKind, Origin, Player, Ply, Precision, Proof, TimeBasis
 from recorder.times import iso, iso_start
 
-__all__ = ["ORIGINS", "PRECISIONS", "PROOFS", "GamesJsonExporter", "game_object", "opening_object", "ply_object"]
-
 PROOFS = {proof.value: proof.name.lower() for proof in Proof}
 ORIGINS = {origin.value: origin.name.lower() for origin in Origin}
 PRECISIONS = {None: None} | {precision.value: precision.name.lower() for precision in Precision}

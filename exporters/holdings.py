@@ -23,8 +23,6 @@ from recorder.model import (
 if TYPE_CHECKING:
     from recorder.relating.match import Match
 
-__all__ = ["BothHoldings", "holdings_after", "holdings_lines", "match_holdings", "plies_with_holdings"]
-
 BothHoldings = tuple[str | None, str | None]
 _UNKNOWN: BothHoldings = (None, None)
 _PIECES = "PNBRQ"

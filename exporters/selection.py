@@ -17,15 +17,6 @@ from recorder.rules.variants import read_pgn_variant
 from recorder.times import read_period
 from storage import GameFilter
 
-__all__ = [
-    "Filters",
-    "INCLUDE_WORDS",
-    "Selection",
-    "make_filter",
-    "read_eco",
-    "read_position",
-    "takes_filters",
-]
 INCLUDE_WORDS = ("examined", "setup", "empty")
 
 

@@ -33,18 +33,6 @@ if TYPE_CHECKING:
     from storage import GameFilter
     from storage.read.store import GameStore
 
-__all__ = [
-    "FORMATS",
-    "arrow_schema",
-    "import_pyarrow",
-    "shielded",
-    "shielded_sql",
-    "write_csv",
-    "write_games",
-    "write_json_lines",
-    "write_plies",
-]
-
 _MOVES: Final = frozenset({"fen", "longest_san", "san", "uci"})
 """Columns of moves and positions, which are never shielded."""
 _OPENS_FORMULA: Final = frozenset("=+-@\t")

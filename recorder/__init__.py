@@ -22,11 +22,11 @@ if _typing.TYPE_CHECKING:
     from exporters.selection import Filters
     from recorder import measures, plots
     from recorder.archive.archive import Archive
-    from recorder.archive.dataset_making import DatasetReport, make_dataset
+    from recorder.archive.care.verifying import Audit, VerifyReport
     from recorder.archive.game_tables import Dataset, Tables
-    from recorder.archive.import_paths import ImportReport, Merged
-    from recorder.archive.importing import Outcome
-    from recorder.archive.verifying import Audit, VerifyReport
+    from recorder.archive.reading.import_paths import ImportReport, Merged
+    from recorder.archive.reading.importing import Outcome
+    from recorder.archive.sharing.dataset_making import DatasetReport, make_dataset
     from recorder.errors import (
         EngineError,
         ExportError,
@@ -122,19 +122,19 @@ _MODULES = {
     **dict.fromkeys(("PARSER_VERSION", "Pipeline"), "recorder.pipeline"),
     "read_games": "recorder.reading",
     "Archive": "recorder.archive.archive",
-    "Audit": "recorder.archive.verifying",
+    "Audit": "recorder.archive.care.verifying",
     "Dataset": "recorder.archive.game_tables",
-    "DatasetReport": "recorder.archive.dataset_making",
+    "DatasetReport": "recorder.archive.sharing.dataset_making",
     "Manifest": "storage.dataset.records",
-    "make_dataset": "recorder.archive.dataset_making",
+    "make_dataset": "recorder.archive.sharing.dataset_making",
     "ExportReport": "exporters.base",
     "Filters": "exporters.selection",
-    "ImportReport": "recorder.archive.import_paths",
-    "Merged": "recorder.archive.import_paths",
-    "Outcome": "recorder.archive.importing",
+    "ImportReport": "recorder.archive.reading.import_paths",
+    "Merged": "recorder.archive.reading.import_paths",
+    "Outcome": "recorder.archive.reading.importing",
     "Published": "storage.publish.publishing",
     "Tables": "recorder.archive.game_tables",
-    "VerifyReport": "recorder.archive.verifying",
+    "VerifyReport": "recorder.archive.care.verifying",
 }
 
 __all__ = [

@@ -5,8 +5,6 @@ from __future__ import annotations
 import signal
 import sys
 
-__all__ = ["run"]
-
 
 def run() -> None:
     """Run the command. While its modules load, Ctrl-C ends the process at once, and so without a traceback."""

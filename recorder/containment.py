@@ -14,8 +14,6 @@ from typing import Final
 from recorder.errors import RecorderError
 from recorder.model import Anomaly, AnomalyKind, SourceReport
 
-__all__ = ["SWITCH", "Failures", "contain", "failures_sentence"]
-
 SWITCH: Final = "ICS_RECORDER_CONTAINMENT"
 """The variable of the environment that switches it off: then every error goes its way."""
 _MOST_STORED: Final = 100

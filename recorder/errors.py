@@ -29,29 +29,6 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
-__all__ = [
-    "EngineError",
-    "ExitCode",
-    "ExportError",
-    "JournalError",
-    "LineError",
-    "ListenError",
-    "LoginError",
-    "NoGamesError",
-    "NoPolicyError",
-    "PasswordError",
-    "PolicyError",
-    "RecorderError",
-    "ReplayError",
-    "SearchTimeoutError",
-    "SourceError",
-    "StorageError",
-    "UnknownVariantError",
-    "VariantError",
-    "WireError",
-    "exit_status",
-]
-
 
 class RecorderError(Exception):
     """Base of every error raised on purpose; its text is one sentence for the user."""

@@ -13,8 +13,6 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]  # lock() and is_locked() ask for it
 
-__all__ = ["Closing", "is_locked", "lock", "sync_folder"]
-
 
 class Closing:
     """A context manager that closes itself at the end of the block."""

@@ -14,19 +14,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from mypy_extensions import i64  # as in ``dialects.style12``
 
-__all__ = [
-    "GLUE",
-    "LINE_LENGTH",
-    "THOUSANDTHS",
-    "integers",
-    "move_number",
-    "movetext",
-    "split_remark",
-    "timed_move",
-    "whole_hms",
-    "with_bars",
-]
-
 GLUE: Final = "\x01"
 """Stands for a blank at which a line must not be broken, until lines are broken."""
 

@@ -22,8 +22,6 @@ from recorder.wire.lines import COUNTED_TAGS, LineReader
 if TYPE_CHECKING:
     from recorder.tracking.engines.games import Engines
 
-__all__ = ["PARSER_VERSION", "Pipeline"]
-
 PARSER_VERSION = "7"
 _PIECE_BYTES = 1 << 16
 _FEW_LINES = 32

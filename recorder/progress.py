@@ -10,9 +10,6 @@ from typing import Protocol
 
 from recorder.text import clean
 
-__all__ = ["Progress", "no_progress", "of_several", "show_progress", "shown_progress"]
-
-
 _FIGURES_WIDTH = 42
 """Columns of a terminal beside the name: a short bar, bytes, rate and remaining time."""
 

@@ -18,8 +18,6 @@ from recorder.saved.pipeline import SavedPipeline
 from recorder.sources import HEAD_BYTES, SourceKind, detect, find_timing, read_blocks, why_not_a_log
 from recorder.sources.redaction import Forgotten
 
-__all__ = ["AnyPipeline", "HalfJoiner", "joined_games", "make_pipeline", "read_games"]
-
 AnyPipeline = Pipeline | SavedPipeline
 _OPEN_ENDS: Final = ("adjourned", "lost-feed")
 _MOST_HALVES: Final = 32  # of the same players; more do not wait

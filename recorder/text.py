@@ -8,8 +8,6 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import AnyStr, Final, NamedTuple
 
-__all__ = ["NameWord", "clean", "later", "plural", "reason_of", "words_of"]
-
 
 def plural(number: int, word: str, words: str | None = None) -> str:
     """Write a number with its noun: ``1 game``, ``1,204 games``.

@@ -13,27 +13,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from recorder.model import Game, StartPrecision, TimeBasis
 from recorder.movetext import THOUSANDTHS, whole_hms
 
-__all__ = [
-    "LOW_LEAST_MS",
-    "LOW_MOST_MS",
-    "LOW_OF_BASE_MS",
-    "THOUSANDTHS",
-    "date_of",
-    "dated",
-    "decimal_seconds",
-    "format_clock",
-    "hms",
-    "iso",
-    "iso_start",
-    "parse_zone",
-    "read_period",
-    "short_hms",
-    "short_seconds",
-    "start_clock",
-    "start_of_second",
-    "whole_hms",
-]
-
 _OFFSET = re.compile(r"([+-])(\d\d):?([0-5]\d)")
 
 

@@ -17,8 +17,6 @@ from recorder.errors import SourceError, StorageError
 if TYPE_CHECKING:
     from recorder.progress import Progress
 
-__all__ = ["DATASET_SCHEMES", "INPUT_SCHEMES", "check_url", "download", "file_system", "is_url", "shown_url", "reason"]
-
 INPUT_SCHEMES: Final = ("https", "s3")
 """Of URLs of logs."""
 DATASET_SCHEMES: Final = ("s3",)

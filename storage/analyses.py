@@ -16,8 +16,6 @@ from storage.read.analyses import analysts, current_plies, has_analyses, stored_
 from storage.write.analyses import AnalysisCounts, count_analyses, settle_analyses, shown_games, store_positions
 from storage.write.games import find_successors
 
-__all__ = ["ArchiveAnalyses", "keys_here"]
-
 
 class ArchiveAnalyses:
     """What engines found in the games of an archive.

@@ -54,8 +54,6 @@ if TYPE_CHECKING:
     from storage.read.columns import ColumnReader
     from storage.write.source import SourceWriter
 
-__all__ = ["ArchiveStore"]
-
 
 class ArchiveStore(Closing):
     """Games and their sources in one SQLite file. No connection stays open between reads and transactions.

@@ -7,8 +7,6 @@ import os
 import shutil
 from pathlib import Path
 
-__all__ = ["copy_folder", "drop_copy"]
-
 
 def copy_folder(path: Path) -> Path:
     """Where the copy of an archive is, or will be."""

@@ -22,8 +22,6 @@ from storage.write.merged import relate
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-__all__ = ["Database"]
-
 
 class Database:
     """An archive's file: connections to read from, and transactions.

@@ -24,8 +24,6 @@ from storage.write.merged import candidate_groups, relate, touch_keys
 if TYPE_CHECKING:
     from recorder.relating.duplicates import DuplicateGroup
 
-__all__ = ["DuplicateGames"]
-
 _SHOWN = "SELECT coalesce(merged_into, id) FROM games WHERE id = ?"
 _KEYS = "SELECT key FROM games WHERE source_id IS NOT NULL AND (id = :row OR merged_into = :row) ORDER BY key"
 

@@ -23,8 +23,6 @@ from storage.write.games import closing_up
 if TYPE_CHECKING:
     from storage.maintenance.removal import ForgetReport, HandleReport, HandleText
 
-__all__ = ["Erasures"]
-
 
 class Erasures:
     """Deletes sources and players, and remembers them until they are wanted again.

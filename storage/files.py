@@ -19,22 +19,6 @@ from recorder.model import Player
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-__all__ = [
-    "BUSY_TIMEOUT_MS",
-    "backup",
-    "copy_to",
-    "create_file",
-    "driver_of",
-    "file_of",
-    "identity_of",
-    "make_engine",
-    "open_sqlite",
-    "reading",
-    "unchanged_while_read",
-    "unfinished_file",
-    "uri_to_read",
-]
-
 BUSY_TIMEOUT_MS = 30_000
 """How long a connection waits for another writer before it gives up."""
 

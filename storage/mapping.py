@@ -43,36 +43,6 @@ from recorder.model.plies import ShownLine
 from recorder.openings import Opening
 from storage.sound import RESULTS, RowCheck, types_of
 
-__all__ = [
-    "STARTS",
-    "ANALYSIS_LINES",
-    "ANCHORS",
-    "ANOMALIES",
-    "COLUMNS",
-    "EVENTS",
-    "EVIDENCE",
-    "GAMES",
-    "HOLDINGS",
-    "MAPPINGS",
-    "OBSERVATIONS",
-    "PLY_LINES",
-    "PRECISIONS",
-    "PRECISION_CODES",
-    "QUALITIES",
-    "SEGMENTS",
-    "SHAPES",
-    "STORED_PLY",
-    "THINKING",
-    "Field",
-    "Mapping",
-    "Row",
-    "game_from_row",
-    "game_row",
-    "observation_from_row",
-    "observation_row",
-    "ply_line_from_row",
-]
-
 Row = tuple[Any, ...]
 _T = TypeVar("_T")
 

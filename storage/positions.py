@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from recorder.rules.position import Position
     from storage.database import Database
 
-__all__ = ["IndexState", "Occurrence", "PositionIndex", "PositionLine", "main_lines"]
-
 _VERSION: Final = "1"
 _BYTES_IN_ROW: Final = 32
 """Of the file, for each half-move: what is stated before an index is made."""

@@ -18,32 +18,6 @@ from recorder.errors import StorageError
 if TYPE_CHECKING:
     from recorder.relating.grouping import Decided, Pair
 
-__all__ = [
-    "ARCHIVE_ID",
-    "CONTENT_VERSION",
-    "DECISIONS",
-    "Decision",
-    "FORGOTTEN",
-    "ForgottenSource",
-    "SECRET",
-    "archive_id",
-    "content_version",
-    "take_over_decisions",
-    "decide",
-    "decisions",
-    "forgotten_handles",
-    "forgotten_sources",
-    "load_decided",
-    "mark_changed",
-    "note_handle",
-    "note_source",
-    "recall_handle",
-    "recall_source",
-    "rename_decisions",
-    "secret_of",
-    "store_decisions",
-]
-
 SECRET: Final = "pseudonym-secret"
 """The setting from which pseudonyms and the archive's id are made; a share does not have it."""
 

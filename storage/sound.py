@@ -15,20 +15,6 @@ from typing import Any, Final, Self
 from recorder.model import Game, Origin, Ply, PlyLine, Proof, Segment, SourceKind
 from recorder.model.plies import ShownLine
 
-__all__ = [
-    "FORMS",
-    "RESULTS",
-    "RowCheck",
-    "SOURCE_KINDS",
-    "TIMES",
-    "allowed",
-    "form_of",
-    "require_moves",
-    "require_sound_game",
-    "require_sound_plies",
-    "types_of",
-]
-
 _MOST: Final = (1 << 62) - 1  # no source holds a larger number; sums of two such are still SQLite's integers
 _INTEGERS: Final = range(-_MOST, _MOST + 1)
 TIMES: Final = range(1 - 10**15, 10**15)  # servers print twelve digits of seconds at most

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-import recorder.archive.following
-import recorder.archive.rebuilding
+import recorder.archive.care.rebuilding
+import recorder.archive.following.following
 import recorder.dialects.recogniser
 import recorder.pipeline
 import recorder.saved.bpgn
@@ -21,9 +21,9 @@ import recorder.saved.pgn
 import recorder.tracking.engines.games
 import recorder.tracking.tracker
 from recorder import read_games
-from recorder.archive.following import LogUpdater
-from recorder.archive.importing import store
-from recorder.archive.inputs import ReadOptions
+from recorder.archive.following.following import LogUpdater
+from recorder.archive.reading.importing import store
+from recorder.archive.reading.inputs import ReadOptions
 from recorder.containment import SWITCH, contain
 from recorder.dialects.chat import parse_chat
 from recorder.dialects.gameinfo import parse_delta
@@ -340,11 +340,11 @@ def test_the_report_as_json_names_it_and_a_fixed_program_rereads_the_log(
 def test_a_log_on_which_storing_fails_does_not_stop_the_next(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import recorder.archive.inputs
+    import recorder.archive.reading.inputs
 
     broken = failing(Redactor, lambda *_: next(calls) == 0)
     calls = iter(range(10))
-    monkeypatch.setattr(recorder.archive.inputs, "Redactor", broken)
+    monkeypatch.setattr(recorder.archive.reading.inputs, "Redactor", broken)
     (tmp_path / "adjourned.log").write_bytes(ADJOURNED.read_bytes())
     result = cli("import", WATCHER, tmp_path / "adjourned.log", code=3)
     assert f"{WATCHER}: an error of this program, please report it: ValueError: boom" in result.output
@@ -380,7 +380,7 @@ def test_a_log_whose_storing_fails_keeps_the_old_archive_or_is_carried_over(
     cli("import", WATCHER, ADJOURNED)
     before, pgn = cli.archive.read_bytes(), cli("export", "pgn").stdout
     broken = failing(store, lambda _writer, _reading, outcome, **_: outcome.name == WATCHER.name)
-    monkeypatch.setattr(recorder.archive.rebuilding, "store", broken)
+    monkeypatch.setattr(recorder.archive.care.rebuilding, "store", broken)
     message = cli("db", "rebuild", code=3).stderr
     assert "is not read because of an error of this program, please report it: ValueError: boom" in message
     assert "put its file back" not in message
@@ -412,7 +412,7 @@ def test_a_log_that_is_followed_goes_on(cli: Cli, tmp_path: Path, monkeypatch: p
 
 def fail_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the first games not be stored."""
-    monkeypatch.setattr(recorder.archive.following, "_AGAIN_S", 0.0)
+    monkeypatch.setattr(recorder.archive.following.following, "_AGAIN_S", 0.0)
     calls = iter(range(100))
     monkeypatch.setattr(LogUpdater, "_write", failing(LogUpdater._write, lambda *_: next(calls) == 0))
 

@@ -85,9 +85,6 @@ TABLE: dict[str, set[str]] = {
     "recorder.__main__": EVERYTHING,
 }
 
-UPWARD = {("recorder.model.games", "recorder.archive.game_views")}
-"""The only import from a layer above: methods of ``Game`` that callers look for; formats are not its subject."""
-
 
 def module_name(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
@@ -165,7 +162,7 @@ def wrong_imports(path: Path) -> str | None:
     module = module_name(path)
     layer = layer_of(module)
     allowed = TABLE[layer] | {layer}
-    wrong = {name for name in imports_of(path) if layer_of(name) not in allowed and (module, name) not in UPWARD}
+    wrong = {name for name in imports_of(path) if layer_of(name) not in allowed}
     return f"{path.relative_to(ROOT)} ({layer}) imports {sorted(wrong)}" if wrong else None
 
 
@@ -188,12 +185,6 @@ def test_the_machinery_of_other_layers_is_seen() -> None:
     assert machinery("exporters/table_files.py") >= {"csv"}
     assert "SELECT 1 FROM analyses LIMIT 1" in machinery("storage/read/analyses.py")
     assert machinery_of("def f(): from sqlalchemy.orm import Session; return 'Select games.'") == {"sqlalchemy"}
-
-
-def test_the_import_from_above_happens_only_when_its_method_is_called() -> None:
-    for module, above in UPWARD:
-        tree = ast.parse((ROOT / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8"))
-        assert above not in {node.module for node in tree.body if isinstance(node, ast.ImportFrom)}
 
 
 def test_a_forbidden_import_is_seen(tmp_path: Path) -> None:
@@ -240,12 +231,10 @@ def import_cycles(imports: dict[str, set[str]]) -> list[list[str]]:
 
 @pytest.mark.long
 def test_no_modules_import_each_other() -> None:
-    """Imports in functions count, but for the one in ``UPWARD``; those of the type checker do not."""
+    """Imports in functions count; those of the type checker do not."""
     names = {path: module_name(path).removesuffix(".__init__") for path in FILES}
     imports = {name: (imports_of(path, when_run=True) & set(names.values())) - {name} for path, name in names.items()}
     assert sum(map(len, imports.values())) > 1000
-    for module, above in UPWARD:
-        imports[module].remove(above)
     assert import_cycles(imports) == []
 
 

@@ -9,9 +9,6 @@ from exporters.evaluations import BLUNDER_PERMILLE, INACCURACY_PERMILLE, MISTAKE
 from exporters.measures.dimensions import TIME_TROUBLE, band_of
 from exporters.measures.program import Part, Program, Reason, Stats
 
-__all__ = ["INSTANT_MS", "SCORE", "TIMES"]
-
-
 INSTANT_MS: Final = 100
 """The least that FICS and its descendants charge for a move: one that was made beforehand costs so much."""
 _LEAST_LONG_MS: Final = 5000

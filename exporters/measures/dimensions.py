@@ -8,8 +8,6 @@ from typing import Final
 
 from recorder.times import LOW_LEAST_MS, LOW_MOST_MS, LOW_OF_BASE_MS
 
-__all__ = ["DIMENSIONS", "Dimension", "DimensionError", "TIME_TROUBLE", "band_of", "dimension"]
-
 _HOUR_MS = 3_600_000
 _DAY_MS = 24 * _HOUR_MS
 _THURSDAY = 3  # 1970-01-01, counted from Monday

@@ -21,8 +21,6 @@ from recorder.errors import ExportError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Measured", "Part", "Program", "Reason", "Stats", "frame_of_rows", "run", "run_each"]
-
 
 class Reason(NamedTuple):
     """Why plies are excluded: in words, and as a condition."""

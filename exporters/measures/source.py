@@ -17,8 +17,6 @@ from storage.read.engine import new_database
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-__all__ = ["Plies", "Statement", "among", "game_of", "parts_of"]
-
 _NOT_MEASURED: Final = {"uci", "at", "white_holdings", "black_holdings", "server_game_no", "day", "elapsed_origin"}
 _KINDS: Final = {"text": "VARCHAR", "integer": "BIGINT", "number": "DOUBLE", "boolean": "BOOLEAN"}
 _OF: Final = {column.name: _KINDS[column.kind] for column in ALL_PLY_COLUMNS if column.kind in _KINDS}

@@ -7,8 +7,6 @@ from typing import Any
 
 from recorder.times import format_clock
 
-__all__ = ["figure_text", "group_columns", "heading", "shown_names"]
-
 _MARKS = {"player": ("guest", "computer"), "opponent": ("opponent_guest", "opponent_computer")}
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _HEADINGS = {

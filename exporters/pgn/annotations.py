@@ -25,19 +25,6 @@ from recorder.model import (
 )
 from recorder.movetext import GLUE, with_bars
 
-__all__ = [
-    "Annotation",
-    "Extras",
-    "Item",
-    "Variation",
-    "brace_comment",
-    "brace_text",
-    "comment_of",
-    "find_extras",
-    "chat_of",
-    "thought_text",
-    "unique_lines",
-]
 _Line = tuple[int, int]
 
 

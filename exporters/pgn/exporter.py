@@ -32,15 +32,6 @@ from recorder.movetext import GLUE, LINE_LENGTH, move_number, movetext, timed_mo
 from recorder.rules.variants import known_start, variant_of
 from recorder.times import decimal_seconds, hms, short_seconds
 
-__all__ = [
-    "CLOCK_WORDS",
-    "ENDS",
-    "PgnExporter",
-    "PgnOptions",
-    "STYLES",
-    "colours_for_handles",
-    "wrap",
-]
 CLOCK_WORDS = ("clk", "emt", "lag")
 STYLES = ("default", "fics", "lichess")
 _INFERRED = Proof.INFERRED.value

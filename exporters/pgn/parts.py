@@ -27,17 +27,6 @@ from recorder.model import (
 )
 from recorder.model.plies import ShownLine, ShownPlies, shown_line, shown_plies
 
-__all__ = [
-    "PgnPart",
-    "cut_into_parts",
-    "cut_line",
-    "fen_with_holdings",
-    "printed_holdings",
-    "is_chess_fen",
-    "is_null_move",
-    "named_as",
-    "parts_around",
-]
 _DROP_GAMES = frozenset(("crazyhouse", "bughouse"))
 _PROOF_OF = itemgetter(Ply._fields.index("proof_code"))
 _CHESS_BOARD = re.compile(r"(?:[pnbrqkPNBRQK1-8]~?|/)+(?:\[[PNBRQpnbrq]*\])?")

@@ -29,24 +29,6 @@ from recorder.model import (
 from recorder.rules.variants import pgn_variant
 from recorder.times import date_of, start_clock, start_of_second
 
-__all__ = [
-    "CHESS_TITLES",
-    "KEY_TAG",
-    "add_losses",
-    "as_crazyhouse",
-    "decoded",
-    "event_name",
-    "fics_tags",
-    "is_saved",
-    "readable",
-    "saved_tags",
-    "tag",
-    "tag_lines",
-    "tags",
-    "variant_name",
-    "with_fics_tags",
-    "with_saved_tags",
-]
 _REMARK = "Bughouse: what came from the other board is in hand from the start"
 _START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 _ORDER = "QRBNP"

@@ -33,8 +33,6 @@ from exporters.plots.words import (
 )
 from recorder.errors import ExportError
 
-__all__ = ["bughouse_clocks"]
-
 _BOARDS = ("A", "B")
 _DASHES: dict[str, Literal["solid"] | tuple[float, tuple[float, ...]]] = {"A": "solid", "B": (0, (4, 1.6))}
 

@@ -26,8 +26,6 @@ from exporters.plots.words import PlySource, Who, about_games, only_game, usable
 from exporters.tables.columns import EVALUATIONS
 from recorder.errors import ExportError
 
-__all__ = ["BLUNDER_PANELS", "PANELS", "PICTURES", "PLAYER_PANELS", "Picture", "PlotOptions", "player_profile"]
-
 _SIZE = (13.0, 11.5)
 
 

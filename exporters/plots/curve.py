@@ -25,8 +25,6 @@ from exporters.plots.style import (
 from exporters.plots.words import PlySource, Who, footer_text, headline, name_of, no_data
 from recorder.errors import ExportError
 
-__all__ = ["CURVE", "clock_curve", "clock_quartiles"]
-
 _FEWEST = 3
 _OF_GAMES = 20
 _QUARTILES = {"q25": 25, "median": None, "q75": 75}

@@ -50,16 +50,6 @@ from exporters.plots.words import (
 from recorder.errors import ExportError
 from recorder.times import LOW_LEAST_MS, LOW_MOST_MS, LOW_OF_BASE_MS
 
-__all__ = [
-    "blunder_rates",
-    "blunder_sheet",
-    "blunder_table",
-    "blunders",
-    "evaluated_moves",
-    "evaluation_course",
-    "evaluation_sheet",
-]
-
 _TICKS_CP: Final = (-1000, -500, -300, -100, 0, 100, 300, 500, 1000)
 _KINDS: Final = (
     ("inaccuracy", "inaccuracies", INACCURACY_PERMILLE, MISTAKE_PERMILLE, "o", 4.5),

@@ -24,16 +24,6 @@ from exporters.plots.style import FOOTER_POINTS, Theme, dress, fill_lines, theme
 from exporters.table_files import import_pyarrow, shielded, shielded_sql
 from recorder.errors import ExportError
 
-__all__ = [
-    "FORMATS",
-    "TABLE_FORMATS",
-    "add_sheet_titles",
-    "new_axes",
-    "new_figure",
-    "svg_text",
-    "write_picture",
-    "write_table",
-]
 _PREFIX = re.compile(r"[A-Za-z0-9_-]*")
 _ELEMENT = re.compile(r"<[^<>]*>")
 FORMATS: Final = ("svg", "png", "pdf")

@@ -39,8 +39,6 @@ from exporters.plots.words import (
     no_data,
 )
 
-__all__ = ["COURSE", "HISTOGRAM", "lag_course", "lag_histogram", "lag_sheet"]
-
 _BINS = 40
 _BAND = "line: median, band: 5 % to 95 % of the moves"
 _QUANTILES = {"p05_ms": 5, "p50_ms": None, "p95_ms": 95}

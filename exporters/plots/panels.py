@@ -14,8 +14,6 @@ from exporters.plots.style import Theme, theme_of
 from exporters.plots.words import PlySource, Who, who_of
 from recorder.errors import ExportError
 
-__all__ = ["Captions", "Panel", "computed_panels"]
-
 _Data = TypeVar("_Data")
 
 

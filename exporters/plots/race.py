@@ -41,8 +41,6 @@ from exporters.plots.words import (
     whole_seconds,
 )
 
-__all__ = ["Mark", "clock_race", "marks_of", "move_times", "side_medians"]
-
 
 class Mark(NamedTuple):
     """Something that happened after half-move ``ply``. ``name``: what the legend calls it."""

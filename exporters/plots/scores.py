@@ -21,8 +21,6 @@ from exporters.plots.words import PlySource, Who, footer_text, headline
 from exporters.tables.facts import reason_words
 from recorder.errors import ExportError
 
-__all__ = ["ENDINGS", "endings", "lead_scores", "leads", "result_counts", "score_by_lead"]
-
 _LEADS = (-20, -5, 5, 20)  # percent of the base time
 _LEAD_WORDS = ("> 20 %\nbehind", "5–20 %\nbehind", "about\neven", "5–20 %\nahead", "≥ 20 %\nahead")
 _EXCLUDED = {

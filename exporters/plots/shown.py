@@ -13,8 +13,6 @@ from exporters.measures.program import Measured, Program, Reason, Stats, frame_o
 from exporters.measures.source import Plies, among
 from exporters.plots.words import MEANINGS
 
-__all__ = ["Drawn", "Shown", "counts_of", "figures_of", "reasons_against", "shown_of"]
-
 _ALIKE: Final = "server, rated, category, variant, side, time_control, base_s, increment_s"
 _ENDED: Final = "result, ending, termination, arrival_ms, time_basis"
 _SAMPLED: Final = f"key, {_ALIKE}, mover, opponent, mover_rating, opponent_rating, {_ENDED}"

@@ -23,29 +23,6 @@ from matplotlib.transforms import ScaledTranslation
 from recorder.errors import ExportError
 from recorder.times import short_hms
 
-__all__ = [
-    "FOOTER_POINTS",
-    "LegendEntry",
-    "THEMES",
-    "Theme",
-    "add_footer",
-    "add_legend",
-    "add_titles",
-    "clock_axis",
-    "clock_text",
-    "draw_points",
-    "dress",
-    "duration_text",
-    "fill_lines",
-    "move_axis",
-    "numbers",
-    "percent_axis",
-    "plain",
-    "ply_place",
-    "theme_of",
-    "width_points",
-]
-
 LegendEntry = tuple[Artist, str]
 """What a legend shows, and its words."""
 

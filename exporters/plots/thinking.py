@@ -32,18 +32,6 @@ from exporters.plots.style import (
 )
 from exporters.plots.words import PlySource, Who, footer_text, headline, no_data
 
-__all__ = [
-    "Classes",
-    "HEATMAP",
-    "PHASES",
-    "THINKS",
-    "classes_of",
-    "heatmap_cells",
-    "phase_shares",
-    "think_heatmap",
-    "think_times",
-]
-
 _FINE_S = (0.0, 0.1001, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, np.inf)
 _WHOLE_S = (0.0, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, np.inf)
 

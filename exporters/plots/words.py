@@ -13,30 +13,6 @@ from exporters.tables.facts import ChosenPlayer
 from recorder.errors import ExportError
 from recorder.model import variant_beside
 
-__all__ = [
-    "PlySource",
-    "Who",
-    "about_game",
-    "about_games",
-    "dates_of",
-    "footer_text",
-    "handles_of",
-    "headline",
-    "is_coarse",
-    "MEANINGS",
-    "footer_marks",
-    "name_of",
-    "no_data",
-    "only_game",
-    "one",
-    "player_of",
-    "reasons_text",
-    "title_of",
-    "usable",
-    "who_of",
-    "whole_seconds",
-]
-
 PlySource = pd.DataFrame | Plies
 """What a picture of many games is made of: a ply frame, or plies that DuckDB reads."""
 _RATED = {True: "rated", False: "unrated"}

@@ -25,18 +25,6 @@ if TYPE_CHECKING:
 
     from exporters.measures.source import Plies
 
-__all__ = [
-    "Chart",
-    "SQUARE",
-    "draw_board",
-    "draw_charts",
-    "draw_player_charts",
-    "drawings",
-    "harmless",
-    "piece_name",
-    "serialise",
-]
-
 SQUARE = 45
 """The side of a square in the units of a drawn board."""
 _NAMES = {"p": "pawn", "n": "knight", "b": "bishop", "r": "rook", "q": "queen", "k": "king"}

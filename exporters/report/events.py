@@ -27,22 +27,6 @@ from recorder.model import (
 )
 from recorder.times import iso, iso_start
 
-__all__ = [
-    "CAUSE_WORDS",
-    "EventWords",
-    "about",
-    "anomaly_words",
-    "clock_words",
-    "event_words",
-    "instant",
-    "is_engine_talk",
-    "player_words",
-    "proof_words",
-    "provenance",
-    "result_words",
-    "source_name",
-]
-
 
 class EventWords(NamedTuple):
     """An event for people: ``kind`` is its class for the eye, ``who`` said or did it, None: the server."""

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 
     from exporters.report.page import Site
 
-__all__ = ["game_report"]
-
 
 _HOLDINGS = "The file has no pieces in hand: they follow from the captures and drops of both boards."
 _LINKS = {

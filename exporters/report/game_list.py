@@ -17,8 +17,6 @@ from recorder.model import Player, TimeBasis
 from recorder.model.games import day_of
 from storage.read.listing import ListedGame
 
-__all__ = ["FileSite", "index_of_files", "list_row", "player_file"]
-
 _SEARCHED: Final = frozenset(("player", "opponent", "colour", "outcome", "eco", "time", "variant", "server"))
 """Filters by which the index of a site of files chooses games, by the names that they have in addresses."""
 _NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9]+")

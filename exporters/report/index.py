@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from storage.dataset.files import DatasetSource
     from storage.read.sources import SourceRow
 
-__all__ = ["MOST_GAMES", "index_report"]
-
 _Row: TypeAlias = "Mapping[str, Any]"
 """A game, by the names of columns."""
 

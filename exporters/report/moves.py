@@ -27,8 +27,6 @@ from recorder.model import EventKind, Game, GameEvent, GameKind, Ply, Proof
 from recorder.times import LOW_LEAST_MS, LOW_MOST_MS, LOW_OF_BASE_MS
 from storage.read.columns import NULL
 
-__all__ = ["Cell", "Row", "MoveVerdict", "low_limit_ms", "move_rows", "took_text", "verdict_counts", "verdicts"]
-
 _LEVELS = ((BLUNDER_PERMILLE, "blunder"), (MISTAKE_PERMILLE, "mistake"), (INACCURACY_PERMILLE, "inaccuracy"))
 
 

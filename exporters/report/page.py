@@ -23,30 +23,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from exporters.pgn.tags import decoded
 from recorder.errors import ExportError
 from recorder.model import EXACT, Ply
-from recorder.times import THOUSANDTHS, short_hms
+from recorder.movetext import THOUSANDTHS
+from recorder.times import short_hms
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
-
-
-__all__ = [
-    "PIECES",
-    "BarItem",
-    "Site",
-    "clock_text",
-    "count",
-    "is_exact",
-    "island",
-    "number_text",
-    "plain_name",
-    "policy_of",
-    "render_page",
-    "spoken_duration",
-    "spoken_move",
-    "trusted",
-    "visible",
-]
 
 
 class BarItem(NamedTuple):

@@ -13,8 +13,6 @@ from exporters.report.positions import Course, ReportPosition
 from recorder.model import Anomaly, Game, GameKind, Ply
 from recorder.rules.fen import board_fen
 
-__all__ = ["PlaybackBoard", "is_untimed", "marked", "play_data", "where"]
-
 
 class PlaybackBoard(NamedTuple):
     """One game with what is shown of it."""

@@ -16,8 +16,6 @@ from recorder.replay.moments import Begin, GameMoment, ShownPly
 from recorder.replay.several import moments_of_games
 from recorder.replay.timing import Timing, cap_idle
 
-__all__ = ["CAPS_MS", "STEP_MS", "ClockRun", "Playback", "Showing", "play"]
-
 STEP_MS: Final = 1000
 """How long a board without a time is shown."""
 CAPS_MS: Final = (10_000, 3_000)

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     from exporters.report.page import Site
 
-__all__ = ["MOST_GAMES", "PlayerPage", "games_by_server", "player_of_handle", "player_pages", "player_report"]
-
 _Row: TypeAlias = "Mapping[str, Any]"
 """A side of a game, by the names of columns."""
 

@@ -11,8 +11,6 @@ from exporters.measures.definitions import TIMES
 from exporters.measures.program import Program, run_each
 from exporters.measures.source import Plies
 
-__all__ = ["PlayerTable", "PlayerTables", "measure_players"]
-
 _THINKS: Final = 10
 """The moves that took longest, of each player."""
 

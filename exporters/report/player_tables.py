@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from exporters.report.page import Site
     from exporters.report.player_measures import PlayerTables
 
-__all__ = ["sections_of"]
-
 _MOST_THINKS = 20
 _WEEKDAYS = ("", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 

@@ -23,8 +23,6 @@ from recorder.model import (
     taken_rows,
 )
 
-__all__ = ["Branch", "Course", "ReportPosition"]
-
 _NO_HOLDINGS: Final[BothHoldings] = (None, None)
 
 

@@ -15,8 +15,6 @@ from exporters.report.tables import known, text_of
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-__all__ = ["RatingCurve", "draw_ratings"]
-
 _Point: TypeAlias = "tuple[int, int]"
 """The place of a game among those with a rating and a date, and the rating."""
 

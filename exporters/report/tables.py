@@ -13,36 +13,6 @@ from recorder.model import variant_beside
 if TYPE_CHECKING:
     from exporters.report.player_measures import PlayerTable
 
-__all__ = [
-    "AnyCell",
-    "Cell",
-    "CellText",
-    "LinkedText",
-    "NOTHING",
-    "Section",
-    "Table",
-    "clock",
-    "control_words",
-    "day_text",
-    "from_rows",
-    "game_kind",
-    "known",
-    "linked",
-    "linked_text",
-    "marks_of",
-    "number",
-    "percent",
-    "percent_text",
-    "period",
-    "result_text",
-    "score_cells",
-    "signed",
-    "text_of",
-    "took",
-    "what_counts",
-    "word",
-]
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _RESULTS = {"1-0": "1–0", "0-1": "0–1", "1/2-1/2": "½–½"}
 NOTHING = "–"

@@ -11,14 +11,6 @@ from exporters.tables.boards import NORMAL_START, Moves, board_of_fen, has_phase
 from recorder.model import Origin, Precision
 from storage.read.columns import NULL, ColumnReader, GameFacts, Ints, PlyArrays, SegmentColumns
 
-__all__ = [
-    "MOST_PLIES",
-    "PlyBlock",
-    "holdings_of",
-    "moves_of",
-    "numbers_at",
-    "read_block",
-]
 MOST_PLIES = 1 << 20
 """A position's place among all that are loaded: the number of its game × this + half-moves played."""
 #: The third part of ``quality`` → ``Precision``; see docs/reference/schema.md.

@@ -17,18 +17,6 @@ from numpy.typing import NDArray
 from recorder.model import Origin, Proof
 from storage.read.columns import NULL, PlyArrays
 
-__all__ = [
-    "LETTERS",
-    "Moves",
-    "NORMAL_START",
-    "Replayed",
-    "board_of_fen",
-    "fens",
-    "has_phases",
-    "is_played_here",
-    "material",
-    "replay",
-]
 _EMPTY = re.compile("[1-8]")
 NORMAL_START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"
 LETTERS = ".PNBRQK..pnbrqk"

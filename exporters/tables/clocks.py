@@ -19,8 +19,6 @@ from recorder.ledger.proofs import FELT_LAG_MS, MILLISECONDS, PRINTED, SECOND_MS
 from recorder.model import GameKind, control_of
 from storage.read.columns import NULL, ColumnReader, Ints
 
-__all__ = ["CAUSES", "Clocks", "clocks_of"]
-
 CAUSES = tuple(cause.value for cause in Cause)
 _CODES = {cause: code for code, cause in enumerate(Cause)}
 _EXACT, _ROUNDING, _FIRST, _SNAPSHOT = (

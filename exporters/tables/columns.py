@@ -8,19 +8,6 @@ from typing import NamedTuple
 from recorder.ledger import Cause
 from recorder.model import ELAPSED_ORIGINS, GameKind, Origin, Precision, Proof, StartPrecision, TimeBasis
 
-__all__ = [
-    "ALL_PLY_COLUMNS",
-    "EVALUATIONS",
-    "EVENT_COLUMNS",
-    "GAME_COLUMNS",
-    "MATCH_COLUMNS",
-    "ON_REQUEST",
-    "PHASES",
-    "PLY_COLUMNS",
-    "SIDE_COLUMNS",
-    "Column",
-]
-
 PHASES = ("opening", "middlegame", "endgame")
 
 

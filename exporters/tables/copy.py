@@ -27,8 +27,6 @@ from storage.schema.upgrade import HEAD
 if TYPE_CHECKING:
     from storage.read.columns import ColumnReader
 
-__all__ = ["ColumnarCopy", "fill"]
-
 _VERSION: Final = 2
 _PART_PLIES: Final = 120_000
 _MEMORY_PLIES: Final = 100_000

@@ -14,8 +14,6 @@ from exporters.tables.block import MOST_PLIES, PlyBlock, numbers_at
 from recorder.model import Game, Origin
 from storage.read.columns import NULL, ColumnReader, Ints
 
-__all__ = ["Judged", "judge_block", "judge_games"]
-
 _CHANCES = np.array(CHANCES, dtype=np.int64)
 
 

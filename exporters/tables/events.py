@@ -14,8 +14,6 @@ from storage.read.store import GameStore
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["event_frame", "event_values", "events_of"]
-
 
 def event_frame(games: Iterable[Game]) -> pd.DataFrame:
     """The events of these games, in the order of their lines; equal events of several sources once."""

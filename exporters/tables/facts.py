@@ -9,20 +9,6 @@ from recorder.errors import ExportError
 from recorder.model import Player, SourceKind, control_of
 from storage.read.columns import GameFacts
 
-__all__ = [
-    "SCORES",
-    "ChosenPlayer",
-    "NamedPlayer",
-    "GameSide",
-    "choose_player",
-    "connection_of",
-    "game_facts",
-    "identity",
-    "reason_words",
-    "side_of",
-    "time_control",
-]
-
 SCORES = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 """White's points by result."""
 

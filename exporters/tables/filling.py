@@ -14,8 +14,6 @@ from exporters.tables.sql import GAME_TYPES, PLY_TYPES
 from exporters.tables.values import Spread, values_of
 from storage.read.columns import NULL, ColumnReader, pieces
 
-__all__ = ["add_games", "add_plies", "in_pieces", "make_table"]
-
 Arrays = dict[str, NDArray[Any]]
 """The columns of a table; a text is an object, and an integer that is unknown is ``NULL``."""
 _UNKNOWN: Final = -1  # of truths

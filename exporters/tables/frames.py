@@ -15,8 +15,6 @@ from exporters.tables.columns import Column
 from exporters.tables.sql import GAME_TYPES
 from storage.read.columns import NULL
 
-__all__ = ["column_of", "encode_games", "frame_of", "frame_of_lists"]
-
 _SHARED: Final = {"black": "white", "black_id": "white_id", "black_time_control": "time_control"}
 """Columns of games whose words are those of another column too: a side has those of either."""
 _WORDS: Final = [name for name, kind in GAME_TYPES.items() if kind == "VARCHAR"]

@@ -19,8 +19,6 @@ from storage import GameFilter
 from storage.dataset.reading import DatasetStore
 from storage.read.store import GameStore
 
-__all__ = ["match_columns", "open_matches", "read_matches"]
-
 _FEW = 200  # keys that a filter may hold
 _Row = tuple[Any, ...]
 

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, ON_REQUEST, PLY_COLUMNS, SIDE_COLUMNS, Column
 
-__all__ = ["filled"]
-
 _PARTS = {
     "## Plies": PLY_COLUMNS,
     "### On request": ON_REQUEST,

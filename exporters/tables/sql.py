@@ -10,8 +10,6 @@ from typing import Final
 
 from exporters.tables.columns import GAME_COLUMNS, ON_REQUEST, PLY_COLUMNS, SIDE_COLUMNS, Column
 
-__all__ = ["GAME_TYPES", "PLY_TYPES", "of_games", "of_plies", "of_sides", "selected"]
-
 _TYPES: Final = {"text": "VARCHAR", "boolean": "BOOLEAN", "integer": "BIGINT", "number": "DOUBLE"}
 _GAMES: Final = {column.name: _TYPES[column.kind] for column in GAME_COLUMNS if column.kind != "instant"}
 _TYPE_OF: Final = {"Int32": "INTEGER", "Int64": "BIGINT"}

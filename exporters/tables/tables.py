@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from storage.read.columns import ColumnReader
     from storage.read.store import GameStore, TableReader
 
-__all__ = ["GamesTables", "open_tables"]
-
 _FEW_PLIES: Final = 50_000
 """So many are read in the time in which a copy is opened: for fewer none is made."""
 _OF_BOARDS: Final = ("material", "fen")

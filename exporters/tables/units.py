@@ -6,8 +6,6 @@ import pandas as pd
 
 from exporters.tables.columns import ALL_PLY_COLUMNS, EVENT_COLUMNS, GAME_COLUMNS, SIDE_COLUMNS
 
-__all__ = ["units_of", "with_timedeltas"]
-
 _UNITS = {
     column.name: column.unit
     for column in (*ALL_PLY_COLUMNS, *SIDE_COLUMNS, *GAME_COLUMNS, *EVENT_COLUMNS)

@@ -16,8 +16,6 @@ from exporters.tables.evaluations import Judged, judge_block
 from recorder.model import ELAPSED_DERIVED, ELAPSED_ORIGINS, Origin, Precision, Proof
 from storage.read.columns import NULL, ColumnReader, Ints
 
-__all__ = ["PlyValues", "Spread", "values_of"]
-
 
 class Spread(NamedTuple):
     """A column that repeats few values.

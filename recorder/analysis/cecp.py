@@ -51,13 +51,9 @@ from recorder.cecp.moves import parse_move
 from recorder.cecp.thinking import Status, ThinkingLine
 from recorder.errors import VariantError
 from recorder.model import Game
-from recorder.rules.prove import Position, Rules
+from recorder.rules.position import Position, Rules
 from recorder.rules.variants import cecp_variant, read_cecp_variant
 from recorder.tracking.engines.view import thinking_of
-
-__all__ = [
-    "CecpDriver",
-]
 
 _NUDGE_MS: Final = 500
 _MOST_STRANGE: Final = 128 << 10  # characters before the first line of the protocol

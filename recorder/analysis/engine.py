@@ -27,8 +27,6 @@ from recorder.analysis.process import EngineProcess, EngineSpec, Patience
 from recorder.errors import EngineError, VariantError
 from recorder.model import AnalysedPosition, Analysis, Game
 
-__all__ = ["AnalysisRun", "Driver", "Engine", "MOST_FAILURES", "Report", "Store", "open_engine"]
-
 _STARTS: Final = 3
 """GNU Chess never answers after some of its starts: one of six on a busy machine."""
 

@@ -17,33 +17,10 @@ from typing import Final, NamedTuple
 from recorder.model import EventKind, Game, GameEvent, HoldingsChange, Ply, Thinking
 from recorder.replay.mainline import play_line, play_ply
 from recorder.replay.moments import Begin, End, ShownPly, moments_of_game
-from recorder.rules.prove import (
-    Position,
-    Rules,
-    fen,
-    has_legal_move,
-    position_from_fen,
-    start_position,
-    with_holdings,
-)
+from recorder.rules.fen import fen, position_from_fen, start_position
+from recorder.rules.position import Position, Rules
+from recorder.rules.prove import has_legal_move, with_holdings
 from recorder.rules.variants import STANDARD_BOARD, has_pockets, known_start, rules_of
-
-__all__ = [
-    "Collected",
-    "Found",
-    "Limits",
-    "Look",
-    "MOST_LINES",
-    "MOST_PV",
-    "Plan",
-    "Play",
-    "PlayedLine",
-    "SetUp",
-    "Step",
-    "TakeBack",
-    "is_playable",
-    "make_plan",
-]
 
 _ALL_RIGHTS: Final = 15
 

@@ -18,8 +18,6 @@ from recorder.errors import EngineError
 from recorder.live import PASSWORD_VARIABLE
 from recorder.model import EngineProtocol
 
-__all__ = ["EngineProcess", "EngineSpec", "EngineGuard", "Intake", "Patience", "clean", "seconds", "split_command"]
-
 _STDOUT: Final = 1
 _MOST_LINE: Final = 16_384
 _BURST: Final = 2 << 20

@@ -19,11 +19,9 @@ from recorder.analysis.plan import Collected, Found, Limits, Look, Play, PlayedL
 from recorder.analysis.process import EngineProcess, clean, seconds
 from recorder.errors import VariantError
 from recorder.model import Game, Thinking
-from recorder.rules.prove import Rules
+from recorder.rules.position import Rules
 from recorder.rules.variants import rules_of
 from recorder.tracking.engines.view import counted
-
-__all__ = ["UciDriver"]
 
 _MOST_INFOS: Final = 100_000
 _BOARDS: Final[dict[str, type[chess.Board]]] = {

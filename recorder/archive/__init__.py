@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-__all__: list[str] = []
-
 
 def _refuse_foreign_packages() -> None:
     """Python looks for modules in the program's folder first, where a file may have the name of a package of ours.

@@ -20,11 +20,9 @@ from recorder.text import plural
 
 if TYPE_CHECKING:
     from exporters.base import ExportReport
-    from recorder.archive.import_paths import ImportReport, Merged
-    from recorder.archive.verifying import VerifyReport
+    from recorder.archive.care.verifying import VerifyReport
+    from recorder.archive.reading.import_paths import ImportReport, Merged
     from storage.publish.publishing import Published
-
-__all__ = ["Archive"]
 
 _APPEND_OR_FORCE = "append adds to the file and force replaces it: give one of them."
 _AnyPath = str | PathLike[str]
@@ -105,8 +103,8 @@ class Archive(GameTables):
             FileNotFoundError: none of the paths exists. SourceError: an option has a value that is not known.
             StorageError: the archive cannot be written.
         """
-        from recorder.archive.import_paths import import_paths
-        from recorder.archive.inputs import checked_options
+        from recorder.archive.reading.import_paths import import_paths
+        from recorder.archive.reading.inputs import checked_options
         from recorder.urls import is_url
 
         given = [fspath(paths)] if isinstance(paths, str | PathLike) else [fspath(path) for path in paths]
@@ -131,8 +129,8 @@ class Archive(GameTables):
         Raises:
             StorageError: the other archive cannot be read, or this one cannot be written; nothing was changed.
         """
-        from recorder.archive.import_paths import merge_file
-        from recorder.archive.inputs import Input
+        from recorder.archive.reading.import_paths import merge_file
+        from recorder.archive.reading.inputs import Input
 
         other = Path(path).expanduser()
         if not other.is_file():
@@ -242,7 +240,7 @@ class Archive(GameTables):
         """
         from exporters.base import open_output, refuse_existing
         from recorder.archive.exporting import one_player, protected
-        from recorder.archive.reports import page_of_archive, page_of_game, page_of_player
+        from recorder.archive.pages.reports import page_of_archive, page_of_game, page_of_player
 
         chosen = self._filter(filters)
         if len(chosen.players) > 1 or (key is not None and filters):
@@ -279,7 +277,7 @@ class Archive(GameTables):
             ExportError: the URL has a password or is malformed, or the database cannot be used.
             StorageError: the archive cannot be read.
         """
-        from recorder.archive.publishing import publish_archive
+        from recorder.archive.sharing.publishing import publish_archive
 
         with shown_progress(progress, steps=True) as show:
             return publish_archive(self._where, url, with_text=with_text, dry_run=dry_run, progress=show)
@@ -296,7 +294,7 @@ class Archive(GameTables):
         Raises:
             StorageError: the archive cannot be read, or has no such log.
         """
-        from recorder.archive.verifying import verify_archive
+        from recorder.archive.care.verifying import verify_archive
 
         with shown_progress(progress) as show:
             return verify_archive(self._archive, sources, show, jobs=jobs)

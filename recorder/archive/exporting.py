@@ -9,9 +9,9 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from recorder.archive.locate import archive_file
+from recorder.archive.locate import AnyStore, archive_file
 from recorder.errors import ExportError, NoGamesError, StorageError, UnknownVariantError
 from recorder.text import plural, reason_of
 
@@ -21,32 +21,7 @@ if TYPE_CHECKING:
     from exporters.pgn.exporter import PgnOptions
     from recorder.model import Game
     from storage import ArchiveStore, GameFilter
-    from storage.dataset.reading import DatasetStore
     from storage.read.store import GameStore
-
-__all__ = [
-    "archive_files",
-    "backup_archive",
-    "chosen_games",
-    "export_bpgn",
-    "export_games",
-    "export_pgn",
-    "export_plies",
-    "count_excluded",
-    "handles_of",
-    "named_games",
-    "protected",
-    "no_player",
-    "one_player",
-    "require_games",
-    "require_variants",
-    "share_archive",
-    "without_games",
-    "AnyStore",
-]
-
-AnyStore: TypeAlias = "ArchiveStore | DatasetStore"
-"""Where the games of a command are that only reads: an archive, or a data set."""
 
 _SOURCES_NAMED = 5
 _PLAYERS_NAMED = 3
@@ -333,7 +308,7 @@ def export_pgn(
     # What only lists or names games loads this module, too.
     from exporters.base import append_games, open_output, write_split
     from exporters.pgn.exporter import PgnExporter
-    from recorder.archive.related import games_in_progress
+    from recorder.archive.pages.related import games_in_progress
     from recorder.model import SAVED_KINDS, GameKind
 
     require_games(archive, chosen)
@@ -387,7 +362,7 @@ def export_bpgn(
     """
     from exporters.base import append_games, open_output
     from exporters.bpgn import BpgnExporter
-    from recorder.archive.related import other_boards
+    from recorder.archive.pages.related import other_boards
 
     exporter = BpgnExporter(options)
     bughouse = chosen if chosen.variants else replace(chosen, variants=frozenset({"bughouse"}))

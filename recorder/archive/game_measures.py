@@ -9,7 +9,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recorder.archive.exporting import handles_of, named_games, require_games
-from recorder.archive.related import games_in_progress, match_of, of_source
+from recorder.archive.pages.related import games_in_progress, match_of, of_source
 from recorder.errors import StorageError
 from recorder.progress import Progress, no_progress
 from storage import GameFilter
@@ -20,24 +20,7 @@ if TYPE_CHECKING:
 
     from exporters.measures.program import Measured
     from exporters.measures.source import Plies
-    from recorder.archive.exporting import AnyStore
-
-__all__ = [
-    "CLOCK_TABLES",
-    "ClockTable",
-    "DIMENSIONS",
-    "EXTRA_DIMENSIONS",
-    "GamesMeasure",
-    "OwnMoves",
-    "PictureData",
-    "measure_games",
-    "moves_of",
-    "picture_data",
-    "picture_games",
-    "plies_of_games",
-    "pools_people",
-    "with_progress",
-]
+    from recorder.archive.locate import AnyStore
 
 
 class ClockTable(NamedTuple):
@@ -196,7 +179,7 @@ def plies_of_games(
     if isinstance(archive, DatasetStore) and dask is not None:
         if extra:
             raise StorageError("A cluster reads no columns of games, such as openings and events: leave --dask out.")
-        from recorder.archive.cluster import check_reading, cluster_client
+        from recorder.archive.sharing.cluster import check_reading, cluster_client
 
         files = archive.files_of_plies(chosen, matches=matches)
         with cluster_client(dask) as client:

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from storage import GameFilter
     from storage.read.store import GameStore
 
-__all__ = ["Dataset", "GameTables", "Tables", "free_bytes"]
-
 
 class GameTables(Closing):
     """Reads games and tables.

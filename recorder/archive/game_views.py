@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from recorder.model import Game, Ply
     from storage.read.store import GameStore
 
-__all__ = ["board_after", "chess_game", "html_of", "html_of_games", "pgn_options", "pgn_text"]
-
 _PLAIN: Final = frozenset(
     (None, "chess", "chess960", "wildcastle", "nocastle", "wild", "losers", "kriegspiel", "twokings")
 )

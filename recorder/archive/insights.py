@@ -10,8 +10,6 @@ from recorder.errors import ExportError
 if TYPE_CHECKING:
     from storage import ArchiveStore, GameFilter
 
-__all__ = ["MEASURES", "compute_insight"]
-
 MEASURES: Final = {name: table for name, table in CLOCK_TABLES.items() if table.grouped and not table.matches}
 """The tables of ``clocks`` that dimensions group."""
 

@@ -13,26 +13,16 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from recorder.errors import ExitCode, RecorderError, StorageError
 
 if TYPE_CHECKING:
-    from recorder.archive.exporting import AnyStore
     from storage import ArchiveStore
+    from storage.dataset.reading import DatasetStore
 
-
-__all__ = [
-    "archive_file",
-    "archived_sessions",
-    "default_archive",
-    "import_command",
-    "main",
-    "open_archive",
-    "open_games",
-    "refuse_unusable",
-    "why_unusable",
-]
+AnyStore: TypeAlias = "ArchiveStore | DatasetStore"
+"""Where the games of a command are that only reads: an archive, or a data set."""
 
 _READ_ONLY: Final = "The archive {} cannot be written: it is read-only."
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from storage.positions import IndexState, PositionLine
     from storage.read.store import GameStore
 
-__all__ = ["ExploredMove", "Explored", "explore", "index_sentence", "occurrences_of", "with_position"]
-
 _SCORES: Final = {"1-0": (1, 0, 0), "1/2-1/2": (0, 1, 0), "0-1": (0, 0, 1)}
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from recorder.archive.exporting import named_games
-from recorder.archive.kept_bytes import Log, RecordedLines, log_in_archive, log_in_file
 from recorder.archive.locate import open_archive
+from recorder.archive.reading.kept_bytes import Log, RecordedLines, log_in_archive, log_in_file
 from recorder.errors import NoGamesError, ReplayError, SourceError
 from recorder.model import Game, Link, LinkKind, SourceKind, SourceName
 from recorder.replay.moments import GameMoment, moments_of_game
@@ -27,15 +27,6 @@ if TYPE_CHECKING:
     from recorder.progress import Progress
     from recorder.replay.boards import Lines
     from storage import ArchiveStore, GameFilter
-
-__all__ = [
-    "HELD",
-    "Library",
-    "analyse_games",
-    "games_of_files",
-    "games_to_replay",
-    "open_library",
-]
 
 HELD: Final = 64
 """Games of an archive that are kept in memory after they were read."""

@@ -21,30 +21,6 @@ from recorder.cecp.thinking import (
     parse_thinking,
 )
 
-__all__ = [
-    "Answer",
-    "AskUser",
-    "Claim",
-    "Comment",
-    "ErrorAnswer",
-    "Features",
-    "Fatal",
-    "Hint",
-    "RefusedMove",
-    "Indented",
-    "Marked",
-    "Moved",
-    "OldClaim",
-    "Pass",
-    "PieceMoves",
-    "Pong",
-    "Setup",
-    "Signal",
-    "TellCommand",
-    "format_answer",
-    "parse_answer",
-]
-
 _TELLS: Final = frozenset(
     ("tellopponent", "tellothers", "tellall", "telluser", "tellusererror", "tellics", "tellicsnoalias")
 )

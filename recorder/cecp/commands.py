@@ -11,29 +11,6 @@ from typing import Final, NamedTuple
 
 from recorder.cecp.moves import MoveText, any_move, format_move, parse_move
 
-__all__ = [
-    "PLAIN_WORDS",
-    "Command",
-    "EgtPath",
-    "FeatureAnswer",
-    "Holding",
-    "LevelCommand",
-    "Number",
-    "OptionSet",
-    "Partner",
-    "Plain",
-    "Rating",
-    "Result",
-    "RootMove",
-    "SetScore",
-    "SquareCommand",
-    "Texted",
-    "Unknown",
-    "UserMove",
-    "format_command",
-    "parse_command",
-]
-
 PLAIN_WORDS: Final = frozenset(
     (
         "xboard", "new", "quit", "random", "force", "go", "playother", "white", "black", "?", "draw", "edit", "hint",

@@ -11,18 +11,6 @@ from typing import Final, NamedTuple
 
 from recorder.cecp.commands import Unknown
 
-__all__ = [
-    "EditBoard",
-    "EditColour",
-    "EditEnd",
-    "EditLine",
-    "EditOther",
-    "EditPiece",
-    "edit_lines",
-    "format_edit",
-    "parse_edit",
-]
-
 _EDIT_PIECE: Final = re.compile(r"(\+?[A-Za-z])(?:([a-l](?:1[0-2]|[0-9])))", re.ASCII)
 _EMPTY: Final = re.compile("-+")
 _FILES: Final = "abcdefgh"

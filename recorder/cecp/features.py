@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-__all__ = ["DEFAULTS", "EngineOption", "Feature", "format_features", "format_option", "parse_features", "parse_option"]
-
 DEFAULTS: Final[dict[str, int | None]] = {
     "ping": 0, "setboard": 0, "playother": 0, "san": 0, "usermove": 0, "time": 1, "draw": 1, "sigint": 1,
     "sigterm": 1, "reuse": 1, "analyze": 1, "myname": None, "variants": None, "colors": 1, "ics": 0, "name": None,

@@ -6,8 +6,6 @@ import re
 from enum import Enum
 from typing import Final, NamedTuple
 
-__all__ = ["MoveKind", "MoveText", "any_move", "format_move", "parse_move"]
-
 _SQUARE: Final = r"[a-l](?:1[0-2]|[0-9])"
 _DROP: Final = re.compile(rf"([A-Za-z]\+?)[@*]({_SQUARE})[+#!?]{{0,4}}", re.ASCII)
 _CASTLING: Final = re.compile(r"(?:O-?O(-?O)?|0-?0(-?0)?|o-?o(-?o)?)[+#!?]{0,4}", re.ASCII)

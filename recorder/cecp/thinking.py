@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-__all__ = ["Status", "ThinkingLine", "format_status", "format_thinking", "parse_status", "parse_thinking"]
-
 _LINE: Final = re.compile(
     r"\s*([0-9]{1,9})(\S?)[ \t]+([-+]?[0-9]{1,18})[ \t]+([0-9]{1,15})[ \t]+([0-9]{1,20})(.*)", re.ASCII
 )

@@ -27,9 +27,7 @@ from recorder.text import clean, plural
 
 if TYPE_CHECKING:
     from exporters.measures.program import Measured
-    from recorder.archive.exporting import AnyStore
-
-__all__ = ["command"]
+    from recorder.archive.locate import AnyStore
 
 _FORMATS = ("table", "csv", "jsonl", "json")
 _ROWS_AT_ONCE = 5_000

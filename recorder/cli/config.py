@@ -14,8 +14,6 @@ from recorder.cli.options import Command, json_option, wide_option
 from recorder.cli.output import print_json, print_table, say
 from recorder.text import plural
 
-__all__ = ["command"]
-
 _UNSET = getattr(click.core, "UNSET", None)
 """What newer versions of click have in the place of a value that nothing sets."""
 

@@ -20,21 +20,6 @@ from click.core import ParameterSource
 
 from recorder.cli.option_types import WordSet
 
-__all__ = [
-    "CONFIGURATION",
-    "SHARED",
-    "Configuration",
-    "chosen_file",
-    "config_option",
-    "configurable",
-    "configured",
-    "default_file",
-    "origin",
-    "read_configuration",
-    "table_defaults",
-    "words_of",
-]
-
 CONFIGURATION: Final = "ics-recorder.configuration"
 """Key in ``click.Context.meta`` of the configuration that applies; missing or None: there is no file."""
 _FILE: Final = "ics-recorder.configuration.file"

@@ -16,8 +16,6 @@ from recorder.text import clean, plural
 if TYPE_CHECKING:
     from recorder.conformance.runner import ConformanceRun
 
-__all__ = ["command"]
-
 
 @click.command(
     "conformance",

@@ -19,11 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from recorder.archive.converting import Converted
-    from recorder.archive.dataset_making import DatasetReport
-    from recorder.archive.importing import Outcome
-
-__all__ = ["command"]
+    from recorder.archive.reading.converting import Converted
+    from recorder.archive.reading.importing import Outcome
+    from recorder.archive.sharing.dataset_making import DatasetReport
 
 _STRAYS_NAMED = 3
 _OF_READING = ("kind", "server", "date", "date_from_name", "tz", "chat")
@@ -118,8 +116,8 @@ def command(
         raise click.UsageError("--dask makes a data set; name it with --dataset.")
     if update:
         raise click.UsageError("--update adds logs to a data set; name it with --dataset.")
-    from recorder.archive.converting import Conversion, convert_logs, convert_unique
-    from recorder.archive.inputs import open_inputs, read_options
+    from recorder.archive.reading.converting import Conversion, convert_logs, convert_unique
+    from recorder.archive.reading.inputs import open_inputs, read_options
 
     format_name = format_of(format_name, output, ("pgn", "bpgn"))
     conversion = Conversion(
@@ -203,8 +201,8 @@ def _make_dataset(
     strict: bool,
     **reading: Any,
 ) -> None:
-    from recorder.archive.dataset_making import convert_to_dataset
-    from recorder.archive.inputs import read_options
+    from recorder.archive.reading.inputs import read_options
+    from recorder.archive.sharing.dataset_making import convert_to_dataset
 
     if dask is not None and jobs is not None:
         raise click.UsageError("--jobs is for processes of this computer, --dask for a cluster: give one of them.")

@@ -19,9 +19,7 @@ from recorder.text import clean, plural
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from recorder.archive.verifying import Audit
-
-__all__ = ["command", "verify"]
+    from recorder.archive.care.verifying import Audit
 
 
 @click.group(
@@ -206,7 +204,7 @@ def _rebuild(
     nor where it was, its name is printed, and the old archive stays unless --carry-over is given. The new archive
     needs as much disk space as the old one. A journal whose first part is missing cannot be rebuilt: import it instead.
     """
-    from recorder.archive.rebuilding import compare, read_again
+    from recorder.archive.care.rebuilding import compare, read_again
     from recorder.cli.import_report import say_analyses
     from storage import ArchiveStore, replacing
 
@@ -338,7 +336,7 @@ def verify(ctx: click.Context, source_ids: tuple[str, ...], jobs: int | None, wh
     Exit status 1: something differs; 3: a log could not be read whole because of an error of this program; 6: no log
     could be read.
     """
-    from recorder.archive.verifying import verify_archive
+    from recorder.archive.care.verifying import verify_archive
     from recorder.cli.import_report import say_analyses
 
     with open_archive(where) as archive, long_work() as progress:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from recorder.relating.duplicates import ProbableDuplicate
     from storage import ArchiveStore
 
-__all__ = ["command"]
-
 _KEY_DIGITS = 8
 
 

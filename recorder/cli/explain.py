@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from recorder.live.policy.explain import GameOutcome
     from recorder.live.policy.judge import PolicyPart
 
-__all__ = ["command"]
-
 # By the value of ``Fate``: this module is loaded with every command.
 _UNFULFILLED = {
     "asked for": "asked for without an answer",

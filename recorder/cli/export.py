@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from exporters.base import ExportReport
     from storage import ArchiveStore, GameFilter
 
-__all__ = ["command"]
-
 _SPLITS = ("day", "player", "variant")
 _PLY_FORMATS = ("csv", "jsonl", "parquet")
 _GAME_FORMATS = ("jsonl", "csv", "parquet")
@@ -196,7 +194,7 @@ def _plies(
     if dataset:
         if output == "-" or format_name not in (None, "parquet"):
             raise click.UsageError("--dataset writes Parquet and needs -o with a folder.")
-        from recorder.archive.dataset_making import export_dataset
+        from recorder.archive.sharing.dataset_making import export_dataset
 
         _write(lambda archive, chosen: export_dataset(archive, chosen, output, force=force), where, output, filters)
         return

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 from click.core import ParameterSource
 
-from recorder.archive.exporting import count_excluded
 from recorder.cli.option_types import WordSet
 from recorder.cli.options import in_section
 from recorder.cli.output import say
@@ -23,18 +22,6 @@ if TYPE_CHECKING:
     from exporters.base import ExportReport
     from exporters.bpgn import BpgnOptions
     from exporters.pgn.exporter import PgnOptions
-
-__all__ = [
-    "PgnWords",
-    "csv_option",
-    "format_of",
-    "count_excluded",
-    "output_options",
-    "pgn_options",
-    "say_excluded",
-    "say_written",
-    "write_json",
-]
 
 _AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
 

@@ -17,10 +17,6 @@ from recorder.cli.recording_options import outlet_options
 from recorder.errors import ExitCode, SourceError
 from recorder.text import clean
 
-__all__ = [
-    "command",
-]
-
 
 @click.command(
     "follow",
@@ -70,11 +66,11 @@ def command(
     Ctrl-C or SIGTERM ends the command with exit status 0. If the program that reads the events ends or is too slow, the
     archive is still updated, and the exit status at the end is 141.
     """
-    from recorder.archive.event_lines import EventLineWriter, EventPipe
-    from recorder.archive.finished_games import FinishedGames, refuse_unwritable
-    from recorder.archive.following import Follower, LogUpdater
-    from recorder.archive.inputs import read_options
-    from recorder.archive.outlets import MissingFacts
+    from recorder.archive.following.event_lines import EventLineWriter, EventPipe
+    from recorder.archive.following.finished_games import FinishedGames, refuse_unwritable
+    from recorder.archive.following.following import Follower, LogUpdater
+    from recorder.archive.following.outlets import MissingFacts
+    from recorder.archive.reading.inputs import read_options
     from recorder.live.service import stop_on_signals
     from storage import file_of
 
@@ -110,8 +106,8 @@ def _refuse_unfit(log: str, *, wait: bool) -> None:
     Raises:
         SourceError: it is a folder, a pipe or a file of saved games; or it is missing, and ``wait`` is not set.
     """
-    from recorder.archive.following import holds_saved_games
-    from recorder.archive.tail import state_of
+    from recorder.archive.following.following import holds_saved_games
+    from recorder.archive.following.tail import state_of
     from recorder.sources import path_kind
 
     kind = "pipe" if log == "-" else path_kind(log)

@@ -15,9 +15,7 @@ from recorder.errors import StorageError
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:
-    from recorder.archive.erasing import ErasureReport
-
-__all__ = ["command"]
+    from recorder.archive.care.erasing import ErasureReport
 
 
 _LISTED = 10
@@ -59,7 +57,7 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
     from then on. Logs and journals on the disk, backups and exported files are not changed; files that still contain
     the handle are named. Words that servers print themselves (Game, White) cannot be erased.
     """
-    from recorder.archive.erasing import clear_free_places, erase_handles
+    from recorder.archive.care.erasing import clear_free_places, erase_handles
     from recorder.sources.redaction import is_handle
 
     for handle in handles:
@@ -96,7 +94,7 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
 
 def _recall(handles: tuple[str, ...], where: str, *, as_json: bool) -> None:
     """Let players be recorded again."""
-    from recorder.archive.erasing import recall
+    from recorder.archive.care.erasing import recall
 
     with open_archive(where, read_only=False) as archive, archive.transaction():
         for handle in {handle.lower(): handle for handle in handles}.values():

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from recorder.model import Game, Player
     from storage import ArchiveStore, GameFilter
 
-__all__ = ["command"]
-
 _KEY_DIGITS = 8
 # In 80 columns there is room for date, players, ratings, time control, result and plies, and mostly for the key.
 _NARROW = (
@@ -71,7 +69,7 @@ def command(where: str, as_json: bool, position: str | None, moves: str | None, 
     --position and --moves find all games of normal chess that reached a position, by whatever moves. The first search
     makes an index beside the archive and prints its size; later ones add what is new (see `db positions`).
     """
-    from recorder.archive.related import games_in_progress
+    from recorder.archive.pages.related import games_in_progress
 
     chosen = replace(game_filter(**filters), position=read_position_options(position, moves))
     with open_archive(where) as archive:

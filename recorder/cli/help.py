@@ -14,8 +14,6 @@ from recorder.errors import ExitCode
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-__all__ = ["EXIT_CODES", "TOPICS", "command"]
-
 EXIT_CODES: Final = {
     ExitCode.OK: "success",
     ExitCode.FINDINGS: "`verify`, `db check` or `journal check` found differences, a log has anomalies and"

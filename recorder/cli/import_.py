@@ -13,11 +13,9 @@ from recorder.errors import ExitCode
 from recorder.text import plural
 
 if TYPE_CHECKING:
-    from recorder.archive.import_paths import ImportReport, Merged
-    from recorder.archive.importing import Outcome
+    from recorder.archive.reading.import_paths import ImportReport, Merged
+    from recorder.archive.reading.importing import Outcome
     from storage import ArchiveStore
-
-__all__ = ["command"]
 
 
 @click.command(
@@ -79,8 +77,8 @@ def command(
     that either archive has erased are excluded from the result, so this archive can lose games. Their number is
     reported; -n reports it without importing. The options under "Reading logs" do not apply.
     """
-    from recorder.archive.import_paths import import_paths
-    from recorder.archive.inputs import read_options
+    from recorder.archive.reading.import_paths import import_paths
+    from recorder.archive.reading.inputs import read_options
     from recorder.cli.import_report import count_all
 
     archive = None if dry_run else open_archive(where, create=True, read_only=False)
@@ -118,7 +116,7 @@ def command(
 
 def _add_report(found: Outcome | Merged, archive: ArchiveStore) -> None:
     """Add to the outcome of a known log what was found in it when it was read."""
-    from recorder.archive.importing import Outcome
+    from recorder.archive.reading.importing import Outcome
 
     if isinstance(found, Outcome) and found.status == "known" and found.sha256 and found.part_of is None:
         found.report = archive.report(found.sha256)
@@ -126,7 +124,7 @@ def _add_report(found: Outcome | Merged, archive: ArchiveStore) -> None:
 
 def _print_file(found: Outcome | Merged, *, alone: bool, dry_run: bool, verbose: bool) -> None:
     """Report one file; ``alone``: it is the only one."""
-    from recorder.archive.import_paths import Merged
+    from recorder.archive.reading.import_paths import Merged
     from recorder.cli.import_report import print_merged, print_outcome
 
     if isinstance(found, Merged):
@@ -169,7 +167,7 @@ def _sum_up(outcomes: list[Outcome], archive: ArchiveStore | None, before: int, 
         before: how many games it had before the import.
         verbose: notes that are true of several files have been printed with each of them.
     """
-    from recorder.archive.importing import STORED
+    from recorder.archive.reading.importing import STORED
     from recorder.cli.import_report import print_notes, print_total, say_archive
 
     stored = [outcome for outcome in outcomes if outcome.status in STORED]

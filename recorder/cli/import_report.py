@@ -9,31 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.cli.export_options import count_excluded, say_excluded
+from recorder.archive.exporting import count_excluded
+from recorder.cli.export_options import say_excluded
 from recorder.cli.output import say
 from recorder.sources.name_dates import format_of
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:
-    from recorder.archive.import_paths import Merged
-    from recorder.archive.importing import Outcome
+    from recorder.archive.reading.import_paths import Merged
+    from recorder.archive.reading.importing import Outcome
     from recorder.model import Disposition, SourceReport
     from storage import ArchiveStore
     from storage.write.analyses import AnalysisCounts
-
-__all__ = [
-    "analyses_json",
-    "count_all",
-    "outcome_json",
-    "players_json",
-    "print_merged",
-    "print_notes",
-    "print_outcome",
-    "print_total",
-    "report_json",
-    "say_analyses",
-    "say_archive",
-]
 
 
 _BY_NAME = "Import such a file by its own name to read it anyway."

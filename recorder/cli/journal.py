@@ -18,8 +18,6 @@ from recorder.times import format_clock
 if TYPE_CHECKING:
     from recorder.journal import Damage, JournalFinding, Survey
 
-__all__ = ["command"]
-
 _SECOND = 1_000_000_000
 _DIRECTIONS = {"received": "<", "sent": ">", "both": "<>", "notes": "!"}
 
@@ -59,7 +57,7 @@ Examples:
 @json_option
 def _info(file: str, as_json: bool) -> None:
     """Show what a journal contains and what is missing; FILE - is stdin."""
-    from recorder.archive.kept_bytes import survey_session
+    from recorder.archive.reading.kept_bytes import survey_session
 
     survey, names = survey_session(file)
     header = survey.header
@@ -140,7 +138,7 @@ Examples:
 @click.pass_context
 def _cat(ctx: click.Context, file: str, direction: str, times: bool) -> None:
     """Write the recorded bytes to standard output; FILE - is stdin."""
-    from recorder.archive.kept_bytes import session_files
+    from recorder.archive.reading.kept_bytes import session_files
     from recorder.journal import JournalHeader, escape
 
     wanted = _DIRECTIONS[direction]
@@ -188,7 +186,7 @@ def _check(ctx: click.Context, files: tuple[str, ...]) -> None:
     FILE is a journal, a folder that is searched for journals, or - for standard input. The exit status is that of the
     worst journal.
     """
-    from recorder.archive.kept_bytes import find_journals
+    from recorder.archive.reading.kept_bytes import find_journals
 
     worst = ExitCode.OK
     checked: set[Path] = set()
@@ -206,7 +204,7 @@ def _check(ctx: click.Context, files: tuple[str, ...]) -> None:
 
 def _check_one(file: str) -> ExitCode:
     """Check one session and print what was found."""
-    from recorder.archive.kept_bytes import survey_session
+    from recorder.archive.reading.kept_bytes import survey_session
 
     try:
         survey, _ = survey_session(file)
@@ -253,7 +251,7 @@ def _scrub(file: str, output: str, kind: str | None, force: bool) -> None:
 
     Only passwords that the log itself shows can be found: read the copy before you give it away.
     """
-    from recorder.archive.erasing import kind_of, write_clean, write_clean_journal
+    from recorder.archive.care.erasing import kind_of, write_clean, write_clean_journal
     from recorder.model import SAVED_KINDS
     from recorder.sources import SourceKind, is_journal, path_kind
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.archive.completions import Completion, completions
+from recorder.archive.pages.completions import Completion, completions
 from recorder.errors import ExportError, SourceError
 from recorder.times import parse_zone, read_period
 
@@ -18,26 +18,6 @@ if TYPE_CHECKING:
     _ParamType = click.ParamType[Any]
 else:
     _ParamType = click.ParamType  # not generic in older versions
-
-__all__ = [
-    "DateType",
-    "EcoType",
-    "NameFormatType",
-    "NameType",
-    "PeriodType",
-    "WholeNumber",
-    "WordSet",
-    "ZoneType",
-    "complete_categories",
-    "complete_ecos",
-    "complete_handles",
-    "complete_keys",
-    "complete_names",
-    "complete_own_handles",
-    "complete_servers",
-    "complete_sources",
-    "complete_variants",
-]
 
 
 class ZoneType(_ParamType):

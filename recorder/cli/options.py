@@ -36,29 +36,6 @@ if TYPE_CHECKING:
 
     from storage import GameFilter
 
-__all__ = [
-    "ANOMALIES",
-    "CHATS",
-    "INCLUDES",
-    "KINDS",
-    "RESULTS",
-    "Command",
-    "archive_option",
-    "dataset_option",
-    "filter_options",
-    "force_option",
-    "game_filter",
-    "in_section",
-    "dask_option",
-    "jobs_option",
-    "json_option",
-    "position_options",
-    "read_position_options",
-    "reading_options",
-    "unique_option",
-    "wide_option",
-]
-
 _AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
 _Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 _Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]

@@ -18,8 +18,6 @@ from recorder.text import clean, plural
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["ARCHIVE_FACT", "WIDE", "long_work", "print_json", "print_json_list", "print_table", "say", "say_skipped"]
-
 
 WIDE: Final = "ics_recorder.wide"
 """Key in ``click.Context.meta`` of a command with ``--wide``: whether it was given."""

@@ -31,9 +31,7 @@ from recorder.text import plural
 
 if TYPE_CHECKING:
     from exporters.plots.catalogue import Picture, PlotOptions
-    from recorder.archive.exporting import AnyStore
-
-__all__ = ["NAMES", "command", "report"]
+    from recorder.archive.locate import AnyStore
 
 _SIZE = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,9})?)x([0-9]{1,3}(?:\.[0-9]{1,9})?)")
 
@@ -368,7 +366,7 @@ def report(
         raise click.UsageError("A report shows one player: give --player once.")
     key = None if index or players else _only_key(filters)
     from exporters.base import open_output, refuse_existing
-    from recorder.archive.reports import page_of_archive, page_of_game, page_of_player
+    from recorder.archive.pages.reports import page_of_archive, page_of_game, page_of_player
 
     refuse_existing(output, force)
     with open_games(where, dataset, say) as archive, archive.snapshot():
@@ -394,7 +392,7 @@ def report(
 def _write_site(
     where: str, folder: str, filters: dict[str, Any], base_url: str | None, pseudonyms: bool, chat: str, force: bool
 ) -> None:
-    from recorder.archive.static_site import SiteOptions, write_site
+    from recorder.archive.pages.static_site import SiteOptions, write_site
 
     options = SiteOptions(base_url, pseudonyms, chat, force)
     with long_work(steps=True) as progress:

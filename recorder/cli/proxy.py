@@ -21,8 +21,6 @@ from recorder.cli.recording_options import (
 from recorder.errors import ExitCode
 from recorder.live.net.sockets import MAX_CLIENTS, Address
 
-__all__ = ["command"]
-
 
 @click.command(
     "proxy",
@@ -92,7 +90,7 @@ def command(
     written, and the game went on unrecorded; 4: the archive or the PGN is incomplete; 141: the program that
     reads the events ended.
     """
-    from recorder.archive.proxy_run import ProxyArchive, make_folder, report_end, run_proxy
+    from recorder.archive.recording.proxy_run import ProxyArchive, make_folder, report_end, run_proxy
     from recorder.live.messages import MessagePrinter, RunLog, report_to
     from recorder.live.net.sockets import listen
 

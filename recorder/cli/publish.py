@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recorder.archive.publishing import TEXTS, publish_archive
+from recorder.archive.sharing.publishing import TEXTS, publish_archive
 from recorder.cli.options import Command, archive_option, json_option
 from recorder.cli.output import long_work, print_json, say
 from recorder.text import plural
 
 if TYPE_CHECKING:
     from storage.publish.publishing import Published
-
-__all__ = ["command"]
 
 
 def _check_url(_context: click.Context, _param: click.Parameter, value: str) -> str:

@@ -14,8 +14,6 @@ from typing import Any
 
 import recorder
 
-__all__ = ["SECTIONS", "python_reference"]
-
 SECTIONS = {
     "Archives": ("Archive", "Filters", "Dataset", "Tables"),
     "Games": ("Game", "Player", "Opening", "Ply", "Observation", "GameEvent", "HoldingsChange", "Thinking", "Analysis"),

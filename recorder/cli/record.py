@@ -39,11 +39,9 @@ from recorder.live.net.sockets import Address, format_address
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:
-    from recorder.archive.record_run import RecordRun
+    from recorder.archive.recording.record_run import RecordRun
     from recorder.live.capture import ConnectionState
     from recorder.live.policy.plan import ObservationPlan
-
-__all__ = ["command"]
 
 _VIEW = (sys.executable, "-P", "-m", "recorder.live.view")
 """Draws the live view; loading it here would cost the recorder memory."""
@@ -180,8 +178,8 @@ def _record(ctx: click.Context, settings: _Settings, login: _Login, plan: Observ
     Returns:
         The exit status of the command.
     """
-    from recorder.archive.record_run import RecordRun, record
-    from recorder.archive.recording import ArchiveChild
+    from recorder.archive.recording.record_run import RecordRun, record
+    from recorder.archive.recording.recording import ArchiveChild
     from recorder.live.messages import MessagePrinter, RunLog, report_to
     from recorder.live.screen import Screen, ScreenMode
 

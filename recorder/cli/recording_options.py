@@ -19,22 +19,6 @@ from recorder.live.net.sockets import Address, parse_address
 if TYPE_CHECKING:
     from recorder.live.policy.plan import ObservationPlan
 
-__all__ = [
-    "AddressType",
-    "DEFAULT_PORT",
-    "RereadCommand",
-    "import_option",
-    "journal_dir_option",
-    "journal_options",
-    "log_option",
-    "make_plan",
-    "outlet_options",
-    "policy_options",
-    "refuse_outlets",
-    "reread",
-    "weight",
-]
-
 if TYPE_CHECKING:
     _ParamType = click.ParamType[Any]
 else:
@@ -104,7 +88,7 @@ def refuse_outlets(where: str, to_archive: bool, pgn: str | None, events: str | 
         ExportError: the PGN cannot be written.
     """
     from recorder.archive.exporting import archive_files
-    from recorder.archive.finished_games import refuse_unwritable
+    from recorder.archive.following.finished_games import refuse_unwritable
     from recorder.archive.locate import refuse_unusable
 
     if not to_archive and (pgn or events):

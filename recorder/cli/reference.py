@@ -14,8 +14,6 @@ from recorder.cli import main
 from recorder.cli.help import EXIT_CODES, TOPICS
 from recorder.cli.option_types import WordSet
 
-__all__ = ["reference"]
-
 _BLANKS = re.compile(r"\s+")
 
 

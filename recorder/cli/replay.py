@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from recorder.replay.server.clients import ReplayClients
     from recorder.replay.timing import ReplayMoment
 
-__all__ = ["as_engine", "command"]
-
 
 @click.command(
     "as-engine",

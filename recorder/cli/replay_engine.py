@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from recorder.analysis.engine import AnalysisRun
     from recorder.model import Game
 
-__all__ = ["engine"]
-
 _USUAL_TIME_MS: Final = 1_000
 
 

@@ -20,16 +20,6 @@ if TYPE_CHECKING:
 else:
     _ParamType = click.ParamType  # not generic in older versions
 
-__all__ = [
-    "PlaceType",
-    "SecondsType",
-    "SpeedType",
-    "files_of",
-    "place_of",
-    "wait_options",
-    "warn_of_pauses",
-]
-
 
 class SpeedType(_ParamType):
     """``4``, ``0.5`` or ``1/3``."""

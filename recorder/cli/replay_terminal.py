@@ -21,8 +21,6 @@ from recorder.text import clean
 if TYPE_CHECKING:
     from recorder.replay.places import Position
 
-__all__ = ["terminal"]
-
 _THINK: Final = re.compile(r"think(?::([1-9]\d{0,5}))?", re.ASCII)
 _THINK_S: Final = 60
 

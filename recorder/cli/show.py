@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from recorder.archive.locate import open_archive
-from recorder.archive.related import anomalies_of_game, games_by_source
+from recorder.archive.pages.related import anomalies_of_game, games_by_source
 from recorder.cli.option_types import complete_keys
 from recorder.cli.options import Command, archive_option, json_option, wide_option
 from recorder.cli.output import print_json, print_table
@@ -19,8 +19,6 @@ from recorder.times import format_clock
 if TYPE_CHECKING:
     from recorder.model import Analysis, Game, Player, Thinking
     from storage import ArchiveStore
-
-__all__ = ["command"]
 
 
 @click.command(
@@ -67,7 +65,7 @@ def command(spec: str, where: str, raw: bool, as_match: bool, analysis: str | No
         raise click.UsageError("--match prints text: omit --raw and --json.")
     if analysis is not None and (raw or as_match or as_json):
         raise click.UsageError("--analysis selects the column Eval: omit --raw, --match and --json.")
-    from recorder.archive.related import games_in_progress
+    from recorder.archive.pages.related import games_in_progress
 
     with open_archive(where) as archive, archive.snapshot():
         game = archive.game(spec)
@@ -173,7 +171,7 @@ def _analyst(analysis: Analysis, counts: bool) -> str:
 def _print_partner(archive: ArchiveStore, game: Game) -> None:
     if game.variant != "bughouse":
         return
-    from recorder.archive.related import match_findings, match_of
+    from recorder.archive.pages.related import match_findings, match_of
 
     found = match_of(archive, game)
     if found is None:
@@ -187,7 +185,7 @@ def _print_partner(archive: ArchiveStore, game: Game) -> None:
 
 
 def _print_examinations(archive: ArchiveStore, game: Game) -> None:
-    from recorder.archive.related import examinations
+    from recorder.archive.pages.related import examinations
 
     for word, other, evidence in examinations(archive, game):
         about = f"{other.key} {other.white.handle} - {other.black.handle} ({evidence})"
@@ -196,7 +194,7 @@ def _print_examinations(archive: ArchiveStore, game: Game) -> None:
 
 def _print_match(archive: ArchiveStore, game: Game) -> None:
     """Both boards' moves by time: clocks, what each capture gave to the other board, and who has more time."""
-    from recorder.archive.related import match_findings, match_of, numbered_move
+    from recorder.archive.pages.related import match_findings, match_of, numbered_move
     from recorder.model import ELAPSED_DERIVED, EXACT
     from recorder.relating.match import leads, timeline, transfers
 
@@ -353,7 +351,7 @@ def _print_anomalies(archive: ArchiveStore, game: Game) -> None:
 
 def _print_raw(archive: ArchiveStore, game: Game) -> None:
     """The lines of the game in its sources, each after the log's name and its offset."""
-    from recorder.archive.kept_bytes import lines_of_game, short_names
+    from recorder.archive.reading.kept_bytes import lines_of_game, short_names
 
     names = short_names(archive.sources())
     for row, source_game in games_by_source(archive, game):

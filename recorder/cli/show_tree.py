@@ -11,8 +11,6 @@ from recorder.cli.output import print_table
 from recorder.model import EventKind, Game, GameEvent, LineKind, Observation, ObservationKind, Ply, PlyLine
 from recorder.text import clean
 
-__all__ = ["has_tree", "is_shown", "print_shown", "print_tree"]
-
 
 class _Line(NamedTuple):
     depth: int

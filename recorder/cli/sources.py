@@ -10,8 +10,6 @@ from recorder.cli.options import ANOMALIES, Command, archive_option, json_option
 from recorder.cli.output import print_json, print_table, say
 from recorder.text import clean, plural
 
-__all__ = ["anomalies", "command"]
-
 
 @click.group(
     "sources",
@@ -34,7 +32,7 @@ def command(ctx: click.Context, where: str, as_json: bool) -> None:
 
     `sources forget ID` removes one.
     """
-    from recorder.archive.kept_bytes import short_names
+    from recorder.archive.reading.kept_bytes import short_names
 
     if ctx.invoked_subcommand is not None:
         return
@@ -141,7 +139,7 @@ def anomalies(source_id: str | None, kinds: tuple[str, ...], where: str, as_json
     Each row has the source, the offset in bytes, the kind, the server's game number, a description and the line. ID
     limits the list to one source (see `sources`).
     """
-    from recorder.archive.kept_bytes import short_names
+    from recorder.archive.reading.kept_bytes import short_names
 
     with open_archive(where) as archive:
         found = [

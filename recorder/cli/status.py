@@ -21,8 +21,6 @@ from recorder.text import plural
 if TYPE_CHECKING:
     from recorder.journal import OpenSession
 
-__all__ = ["command"]
-
 _SECOND = 1_000_000_000
 _COUNTS = ("matched", "whole", "partly", "recovered", "missed")
 _COLUMNS = (

@@ -10,8 +10,6 @@ from recorder.cli.options import Command, archive_option
 from recorder.cli.output import say
 from recorder.cli.recording_options import journal_dir_option
 
-__all__ = ["command"]
-
 
 @click.command(
     "web",

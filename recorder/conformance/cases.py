@@ -12,8 +12,6 @@ from collections.abc import Iterable, Sequence
 from importlib import resources
 from typing import Any, Final, NamedTuple
 
-__all__ = ["SETS", "Case", "Facts", "find_difference", "load_cases", "select_cases"]
-
 SETS: Final = ("valid", "invalid", "should", "implementation")
 """Sets of cases: what a reader must read; what it must not take for data, one fault each; what it should do; and what
 the specification leaves to the implementation, of which only the least is tested."""

@@ -39,8 +39,6 @@ from recorder.wire.lines import LineReader
 from recorder.wire.prompts import PromptStripper
 from recorder.wire.timeseal import unseal
 
-__all__ = ["KINDS", "PROGRAM", "read_facts"]
-
 
 def _program() -> str:
     try:

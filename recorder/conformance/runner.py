@@ -20,18 +20,6 @@ from xml.etree import ElementTree
 
 from recorder.conformance.cases import Case, find_difference
 
-__all__ = [
-    "LIMIT_S",
-    "CaseOutcome",
-    "CaseResult",
-    "ConformanceRun",
-    "ReaderClaim",
-    "count_by_rule",
-    "json_of",
-    "junit_of",
-    "run_cases",
-]
-
 LIMIT_S: Final = 10.0
 """Time limit for an answer, and for the first line after a start, in seconds."""
 

@@ -10,8 +10,6 @@ import re
 
 from recorder.events import ChatKind, ChatLine, Line
 
-__all__ = ["format_chat", "parse_chat"]
-
 _NAME = r"(?P<speaker>[^\s()\[\]{}<>:*\"-][^\s()\[\]{}<>:\"]*)(?P<titles>(?:\([A-Za-z0-9*]{1,8}\))*?)"
 _RATING = r"(?:\(\s*(?:[0-9]+[A-Za-z]?|[+]+|-+|UNR)\))?"
 _GAME = r"(?:\[(?P<game>[0-9]{1,9})\])?"

@@ -15,19 +15,6 @@ from typing import TypeVar
 from recorder.events import RatingText
 from recorder.text import later
 
-__all__ = [
-    "CONTINUING",
-    "Form",
-    "RATED",
-    "RATING",
-    "RUNNING",
-    "UNRATED",
-    "find_form",
-    "make_forms",
-    "read_rating",
-    "unended_key",
-]
-
 _Kind = TypeVar("_Kind")
 Form = tuple[_Kind, str, Callable[[], re.Pattern[str]]]
 """The kind of a line of this form, words that it contains, and the pattern of the whole line."""

@@ -17,21 +17,6 @@ from recorder.errors import LineError
 from recorder.events import DeltaBoard, GameInfo, HoldingsLine, Line, Malformed
 from recorder.text import later
 
-__all__ = [
-    "DELTA_TAG",
-    "GAMEINFO_TAG",
-    "HOLDINGS_TAG",
-    "Smith",
-    "format_delta",
-    "format_gameinfo",
-    "format_holdings",
-    "format_smith",
-    "parse_delta",
-    "parse_gameinfo",
-    "parse_holdings",
-    "parse_smith",
-]
-
 HOLDINGS_TAG = "<b1>"
 
 _HOLDINGS = re.compile(

@@ -27,22 +27,6 @@ from recorder.dialects.movelist import MONTHS, parse_started
 from recorder.events import GameNotified, GamesCounted, GamesRow, Line, ObserveRefused, Refusal, TablePlayer
 from recorder.text import later
 
-__all__ = [
-    "HistoryRow",
-    "format_counted",
-    "format_notified",
-    "format_refusal",
-    "format_row",
-    "is_history_columns",
-    "is_no_history",
-    "parse_counted",
-    "parse_history_head",
-    "parse_history_row",
-    "parse_notified",
-    "parse_refusal",
-    "parse_row",
-]
-
 _WHITE_WIDTH = 11
 _BLACK_WIDTH = 10
 _RATED_TEXT = r"([0-9]{1,5}[EP]?|\+{4}|-{4}|UNR)"

@@ -19,8 +19,6 @@ from recorder.events import Line, ListRow, MovelistRead, RatingText
 from recorder.events.frames import Style12, parse_elapsed
 from recorder.text import later
 
-__all__ = ["MONTHS", "NO_DATE", "MovelistReader", "format_movelist", "format_started", "parse_started"]
-
 _GAME_NUMBER = re.compile(r"Movelist for game ([0-9]{1,9}):\s*")
 _NAMES = re.compile(rf"(\S+) {RATING} vs\. (\S+) {RATING} --- (\S(?:.*\S)?)\s*")
 _MATCH = later(

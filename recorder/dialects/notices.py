@@ -26,24 +26,6 @@ from recorder.events import (
 )
 from recorder.wire.prompts import PromptStripper
 
-__all__ = [
-    "format_created",
-    "format_creating",
-    "format_examine",
-    "format_header",
-    "format_notice",
-    "format_observing",
-    "format_partner",
-    "parse_created",
-    "parse_creating",
-    "parse_examine",
-    "parse_header",
-    "parse_notice",
-    "parse_observing",
-    "parse_partner",
-    "split_glued",
-]
-
 _RATED = rf"(rated|unrated|{RATED}|{UNRATED})"
 _CREATED = re.compile(
     rf"{GAME}(Creating|Continuing|{CONTINUING}) "

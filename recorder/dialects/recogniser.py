@@ -36,8 +36,6 @@ from recorder.events import Event, Line, Malformed, Noise, SessionNotice, Sessio
 from recorder.events.frames import Style12
 from recorder.wire.prompts import BEFORE_ANSWER, PromptStripper
 
-__all__ = ["MAX_SHAPES", "Recogniser"]
-
 _PROMPT_ALONE: Final = re.compile(r"\S*[%>]\s*")  # a prompt that was not learned yet
 _TAG: Final = re.compile(r"<(?:12|b1|g1|d1)>")
 _COUNTED: Final = (FRAME_TAG, HOLDINGS_TAG)

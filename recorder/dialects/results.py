@@ -13,17 +13,6 @@ from typing import NamedTuple
 from recorder.dialects.forms import RUNNING, unended_key
 from recorder.events import GameEnded, Line
 
-__all__ = [
-    "GAME",
-    "RESULT",
-    "EndReason",
-    "format_result",
-    "parse_result",
-    "parse_results",
-    "read_reason",
-    "read_winner",
-]
-
 # A name ends before a blank or a parenthesis; it may hold the latter, then the shortest that fits is taken.
 _PLAYER = r"(\S[^\s()]*+(?:[()][^\s()]*+)*?)(?: ?\([^()]*\))?"
 GAME = rf"\{{Game ([0-9]{{1,9}}) \({_PLAYER} vs\. {_PLAYER}\) "

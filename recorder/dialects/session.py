@@ -19,21 +19,6 @@ from recorder.dialects.forms import find_form, make_forms
 from recorder.events import Line, SessionNotice, SessionNoticeKind
 from recorder.events.frames import ReplyBlock
 
-__all__ = [
-    "DIALECTS",
-    "LIST_BLOCKS",
-    "STORED_BLOCKS",
-    "TEXT_BLOCKS",
-    "Dialect",
-    "Family",
-    "answers",
-    "detect_dialect",
-    "format_session",
-    "is_noise",
-    "is_setting",
-    "parse_session",
-]
-
 
 class Family(Enum):
     """Server programs; the value is the word stored."""

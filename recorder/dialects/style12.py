@@ -38,17 +38,6 @@ from recorder.events.lines import LineRow
 if TYPE_CHECKING:
     from mypy_extensions import i64  # compiled: an integer of the processor, several times quicker than Python's
 
-__all__ = [
-    "FRAME_TAG",
-    "check_frame",
-    "frame_end",
-    "parse_elapsed",
-    "parse_style12",
-    "read_tokens",
-    "scan_frame",
-    "take_usual",
-]
-
 FRAME_TAG: Final = "<12>"
 
 _BLANK: Final[i64] = 32  # " "

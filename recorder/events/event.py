@@ -25,21 +25,6 @@ from recorder.events.games import (
 )
 from recorder.events.lines import Line
 
-__all__ = [
-    "ChatKind",
-    "ChatLine",
-    "Datagram",
-    "Event",
-    "ExamineNotice",
-    "GameNotice",
-    "GameNoticeKind",
-    "Malformed",
-    "Noise",
-    "SessionNotice",
-    "SessionNoticeKind",
-    "Unrecognised",
-]
-
 
 class ChatKind(Enum):
     """Kinds of human text, by who can read them."""

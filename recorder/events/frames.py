@@ -10,34 +10,6 @@ from typing import Final, NamedTuple
 
 from recorder.errors import LineError
 
-__all__ = [
-    "TAIL_BEGIN",
-    "TAIL_TURN",
-    "TAIL_PUSH",
-    "TAIL_CASTLING",
-    "TAIL_IRREVERSIBLE",
-    "TAIL_GAME",
-    "TAIL_WHITE",
-    "TAIL_BLACK",
-    "TAIL_RELATION",
-    "TAIL_BASE",
-    "TAIL_INCREMENT",
-    "TAIL_WHITE_MATERIAL",
-    "TAIL_BLACK_MATERIAL",
-    "TAIL_WHITE_CLOCK",
-    "TAIL_BLACK_CLOCK",
-    "TAIL_MOVE_NO",
-    "TAIL_VERBOSE",
-    "TAIL_ELAPSED",
-    "TAIL_PRETTY",
-    "TAIL_FLIP",
-    "TAIL_TICKING",
-    "TAIL_LAG",
-    "ReplyBlock",
-    "Style12",
-    "parse_elapsed",
-]
-
 
 class ReplyBlock(NamedTuple):
     """The block-mode block (``\\x15 id \\x16 code \\x16 … \\x17``) that a line is in."""

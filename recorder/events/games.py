@@ -9,28 +9,6 @@ from typing import NamedTuple
 from recorder.events.frames import Style12
 from recorder.events.lines import Line
 
-__all__ = [
-    "CreatingLine",
-    "DeltaBoard",
-    "GameCreated",
-    "GameEnded",
-    "GameHeader",
-    "GameInfo",
-    "GameNotified",
-    "HoldingsLine",
-    "PartnerPlays",
-    "GamesCounted",
-    "GamesRow",
-    "ListRow",
-    "MovelistRead",
-    "ObserveRefused",
-    "ObservingEnded",
-    "ObservingStarted",
-    "Refusal",
-    "TablePlayer",
-    "RatingText",
-]
-
 
 class RatingText(NamedTuple):
     """A rating as printed (``1467P``, ``++++``, ``----``, ``UNR``) and its number, if it has one."""

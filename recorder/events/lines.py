@@ -8,8 +8,6 @@ from typing import Final, NamedTuple
 
 from recorder.events.frames import ReplyBlock
 
-__all__ = ["LONGEST_CUT", "Chunk", "CutLines", "EngineLine", "Line", "LineRow"]
-
 
 class Chunk(NamedTuple):
     """Bytes of the incoming direction as one read (or one log entry) gave them.

@@ -24,30 +24,6 @@ from zlib import crc32
 from recorder.errors import JournalError
 from recorder.text import later
 
-__all__ = [
-    "ESCAPED",
-    "JournalHeader",
-    "MAGIC",
-    "MAX_DATA_BYTES",
-    "MAX_LINE_BYTES",
-    "NOTE_OUTLETS",
-    "NewerJournalError",
-    "Record",
-    "RecordKind",
-    "UPGRADES",
-    "VERSION",
-    "checked",
-    "escape",
-    "format_header",
-    "format_note",
-    "format_record",
-    "parse_header",
-    "parse_note",
-    "parse_record",
-    "record_line",
-    "unescape",
-]
-
 
 def record_line(at_ns: int, mark: bytes, data: bytes) -> bytes:
     """A record as its line, without the line end.

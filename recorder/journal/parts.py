@@ -19,24 +19,6 @@ from recorder.files import is_locked, lock, sync_folder
 from recorder.journal.format import JournalHeader, RecordKind, parse_note, parse_record
 from recorder.text import later
 
-__all__ = [
-    "AppendedFile",
-    "COMPRESSED",
-    "PartFile",
-    "SUFFIX",
-    "compress_part",
-    "find_part",
-    "is_being_written",
-    "is_closed",
-    "is_unfinished",
-    "new_part",
-    "part_blocks",
-    "part_name",
-    "session_name",
-    "session_parts",
-    "session_sizes",
-]
-
 _sync = getattr(os, "fdatasync", os.fsync)  # the size is synced, too, as far as it takes to read the bytes again
 
 

@@ -27,8 +27,6 @@ from recorder.journal.format import (
     parse_record,
 )
 
-__all__ = ["Damage", "JournalEntry", "JournalReader", "Reads", "parse_lines"]
-
 _CHECKSUM_BYTES: Final = len(" 01234567")
 _PRINTABLE: Final = bytes(range(0x20, 0x7F))
 _TIMES: Final = re.compile(rb"(?>(?:(?:0|[1-9][0-9]{0,10})\.[0-9]{9}\n)*)")

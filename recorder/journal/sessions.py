@@ -23,8 +23,6 @@ from recorder.journal.format import (
 from recorder.journal.parts import SUFFIX, is_being_written, is_closed, part_blocks
 from recorder.journal.reader import Damage, JournalEntry, JournalReader
 
-__all__ = ["JournalFinding", "OpenSession", "Outage", "Survey", "close_left_open", "open_sessions"]
-
 _DIRECTIONS: Final = {RecordKind.RECEIVED: "received bytes", RecordKind.SENT: "sent bytes"}
 
 

@@ -44,8 +44,6 @@ from recorder.journal.parts import (
     session_parts,
 )
 
-__all__ = ["Compressor", "JournalClock", "JournalWriter", "MAX_PART_BYTES", "SYNC_INTERVAL_NS", "SYSTEM", "Sync"]
-
 _STALE_S: Final = 3600
 
 

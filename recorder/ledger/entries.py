@@ -27,8 +27,6 @@ from recorder.model import (
     taken_rows,
 )
 
-__all__ = ["LedgerEntry", "EntryRow", "ledger", "ledger_rows"]
-
 _PLAYED = (LineKind.MAIN, LineKind.TAKEBACK)
 
 

@@ -11,18 +11,6 @@ from typing import NamedTuple
 
 from recorder.model import EventKind, GameEvent, GameKind, Observation, Ply, PlyRow, Precision
 
-__all__ = [
-    "Cause",
-    "ClockReading",
-    "FELT_LAG_MS",
-    "MILLISECONDS",
-    "PRINTED",
-    "Proofs",
-    "SECOND_MS",
-    "are_judged",
-    "unit_ms_of",
-]
-
 SECOND_MS = 1000
 MILLISECONDS = int(Precision.MILLISECONDS)
 PRINTED = (int(Precision.SECONDS), MILLISECONDS)

@@ -26,8 +26,6 @@ from recorder.live.net.connection import ANSWER_MS, Connection, TakenOverError
 from recorder.live.net.sockets import Address, connect, format_address, prepare, why_no_connection
 from recorder.wire.timeseal import Sealing
 
-__all__ = ["Capture", "ReceivedCounts", "ConnectionState", "pause_s"]
-
 _FIRST_PAUSE_S: Final = 2.0
 _LONGEST_PAUSE_S: Final = 300.0
 _WRONG_PASSWORDS: Final = 1  # a second refusal in a row means that the password was changed

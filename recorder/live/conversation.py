@@ -66,15 +66,6 @@ from recorder.model import TimeBasis
 from recorder.tracking.tracker import Tracker
 from recorder.wire.lines import LineReader
 
-__all__ = [
-    "Conversation",
-    "ConversationStage",
-    "Lasting",
-    "RequestQueue",
-    "Sending",
-    "setting_commands",
-]
-
 _SLOWEST_MS: Final = 5_000
 _SLOWER_MS: Final = 200  # the least gap once a server has reported that commands come too fast
 _PAUSE_MS: Final = 1_000

@@ -28,18 +28,6 @@ from typing import Final, NamedTuple, Protocol, Self
 from recorder.errors import ExportError
 from recorder.text import clean, plural
 
-__all__ = [
-    "BackgroundQueue",
-    "EVENTS",
-    "Fact",
-    "Kind",
-    "MessageLevel",
-    "MessagePrinter",
-    "MessageSink",
-    "RunLog",
-    "report_to",
-]
-
 Fact = str | int | bool | None
 
 

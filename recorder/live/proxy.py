@@ -29,8 +29,6 @@ from recorder.live.net.sockets import (
 from recorder.live.recording import RecordedConnection
 from recorder.live.relay import ProxySide, Relay
 
-__all__ = ["Closed", "Proxy"]
-
 _READ_BYTES: Final = 1 << 16
 _LINGER_S: Final = 5
 """How long the other side may still send when one side is gone."""

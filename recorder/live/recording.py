@@ -26,8 +26,6 @@ from recorder.live.secrets.client import SecretGuard
 from recorder.live.secrets.typed import TimedBytes
 from recorder.sources.secrets import FILLER
 
-__all__ = ["DeferredJournal", "Journal", "MOST_BYTES", "RecordedConnection"]
-
 
 class Journal(Protocol):
     """The part of ``recorder.journal.writer.JournalWriter`` that is used here."""

@@ -11,8 +11,6 @@ from __future__ import annotations
 from enum import Enum
 from typing import Final
 
-__all__ = ["HIGH_BYTES", "Relay", "ProxySide"]
-
 HIGH_BYTES: Final = 1 << 16
 
 

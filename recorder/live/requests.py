@@ -18,27 +18,6 @@ from recorder.model import Anomaly, AnomalyKind, Disposition
 from recorder.tracking.tracked_game import TrackedGame
 from recorder.tracking.tracker import Tracker
 
-__all__ = [
-    "ANSWER_MS",
-    "AskGame",
-    "AskGames",
-    "AskHistory",
-    "AskMoves",
-    "AskPartner",
-    "AskRefresh",
-    "AskStored",
-    "Backfill",
-    "KeepAlive",
-    "Observe",
-    "Request",
-    "Setting",
-    "TURN_MS",
-    "Unobserve",
-    "format_request",
-    "no_command",
-    "no_partner",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Setting:

@@ -24,8 +24,6 @@ from recorder.live.messages import EVENTS, MessageLevel, MessagePrinter, Message
 from recorder.live.status import ObservedBoard, Snapshot
 from recorder.text import clean, plural
 
-__all__ = ["MESSAGE_LINES", "Look", "Message", "Screen", "ScreenMode", "encode_news", "parse_news", "rows_for_boards"]
-
 _EVERY_S: Final = 0.5
 _PAGE_S: Final = 10.0
 _PROGRESS_S: Final = 60.0

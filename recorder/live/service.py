@@ -16,8 +16,6 @@ from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from typing import Final
 
-__all__ = ["ServiceManager", "StopRequest", "heed_signals", "stop_on_signals"]
-
 _LOOK_S: Final = 0.1
 
 

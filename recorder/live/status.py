@@ -26,19 +26,6 @@ from recorder.text import plural
 from recorder.tracking.datagrams.boards import DatagramBoard
 from recorder.tracking.tracked_game import TrackedGame
 
-__all__ = [
-    "ObservedBoard",
-    "RecorderState",
-    "Snapshot",
-    "StateFile",
-    "check",
-    "current_states",
-    "is_state_file",
-    "metrics",
-    "read_states",
-    "take_snapshot",
-]
-
 _NAMES: Final = ".record-*.state"  # hidden, because other files of the folder are journals
 _MOST_BYTES: Final = 1 << 16
 _TRIES: Final = 100

@@ -26,8 +26,6 @@ from recorder.live.status import ObservedBoard, Snapshot
 from recorder.text import clean, plural
 from recorder.times import short_hms
 
-__all__ = ["Meter", "draw", "main"]
-
 _FASTEST_S: Final = 0.25
 _RATE_MS: Final = 10_000
 _STALE_S: Final = 3.0

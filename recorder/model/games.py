@@ -9,7 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from importlib import import_module
 from operator import attrgetter, itemgetter
+from types import ModuleType
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
 from recorder.model.observations import Analysis, EventKind, Evidence, GameEvent, Observation, Segment
@@ -20,25 +22,13 @@ from recorder.openings import Opening, find_opening
 if TYPE_CHECKING:
     import chess.pgn
 
-__all__ = [
-    "Game",
-    "GameKind",
-    "Link",
-    "LinkKind",
-    "MINUTE_MS",
-    "Player",
-    "StartPrecision",
-    "TimeControlled",
-    "control_of",
-    "control_text",
-    "day_of",
-    "is_forgotten",
-    "printed_control",
-    "variant_beside",
-]
-
 _TITLE_WORD = re.compile(r"[A-Za-z]+|\*")
 _GUEST = re.compile(r"guest(?:[a-z]{1,4}|[0-9]+)", re.IGNORECASE | re.ASCII)
+
+
+def _views() -> ModuleType:
+    """What shows a game: it is named here, not imported, because formats know this value and it knows none of them."""
+    return import_module("recorder.archive.game_views")
 
 
 class Player(NamedTuple):
@@ -292,10 +282,11 @@ class Game:
         Raises:
             ExportError: an argument has an unknown value.
         """
-        from recorder.archive.game_views import pgn_options, pgn_text
-
-        options = pgn_options(clock, style, variations, comments, engine, analysis, as_crazyhouse)
-        return pgn_text(self, options)
+        views = _views()
+        text: str = views.pgn_text(
+            self, views.pgn_options(clock, style, variations, comments, engine, analysis, as_crazyhouse)
+        )
+        return text
 
     def to_chess(self) -> chess.pgn.Game:
         """The main line as a game of python-chess, with ``%clk`` and ``%emt`` where these times were printed.
@@ -308,9 +299,8 @@ class Game:
         Raises:
             ExportError: python-chess has no board for the variant. ReplayError: the first position is unknown.
         """
-        from recorder.archive.game_views import chess_game
-
-        return chess_game(self)
+        game: chess.pgn.Game = _views().chess_game(self)
+        return game
 
     def board(self, ply: int | None = None) -> chess.Board:
         """The position after a half-move, as a board of python-chess of the right variant.
@@ -322,15 +312,13 @@ class Game:
         Raises:
             ReplayError: this position is unknown. ExportError: python-chess has no board for the variant.
         """
-        from recorder.archive.game_views import board_after
-
-        return board_after(self, ply)
+        board: chess.Board = _views().board_after(self, ply)
+        return board
 
     def _repr_html_(self) -> str:
         """The last position, both clocks and the time of each move, for notebooks."""
-        from recorder.archive.game_views import html_of
-
-        return html_of(self)
+        page: str = _views().html_of(self)
+        return page
 
     def anchors(self) -> Iterator[Anchor]:
         """Positions of the main line that do not follow from its plies: the start, and boards after gaps.

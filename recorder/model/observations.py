@@ -9,21 +9,6 @@ from typing import Literal, NamedTuple
 from recorder.model.plies import Anchor, PlyLine, StartFacts
 from recorder.model.sources import SourceName
 
-__all__ = [
-    "AnalysedPosition",
-    "Analysis",
-    "EngineProtocol",
-    "EventKind",
-    "Evidence",
-    "EvidenceKind",
-    "GameEvent",
-    "HoldingsChange",
-    "Observation",
-    "ObservationKind",
-    "Segment",
-    "Thinking",
-]
-
 
 class HoldingsChange(NamedTuple):
     """Pieces in hand as a ``<b1>`` line of this game prints them.

@@ -15,30 +15,6 @@ from recorder.rules.position import decode_move
 if TYPE_CHECKING:
     from recorder.model.games import Game
 
-__all__ = [
-    "Anchor",
-    "CLOCK_DERIVED",
-    "ELAPSED_DERIVED",
-    "ELAPSED_ORIGINS",
-    "EXACT",
-    "LineKind",
-    "Origin",
-    "Ply",
-    "PlyLine",
-    "PlyRow",
-    "Precision",
-    "Proof",
-    "ShownLine",
-    "ShownPlies",
-    "StartFacts",
-    "USUAL",
-    "make_ply",
-    "name_plies",
-    "shown_line",
-    "shown_plies",
-    "whole_row",
-]
-
 
 class Proof(IntEnum):
     """How far a ply is proved."""

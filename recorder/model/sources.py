@@ -7,21 +7,6 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple
 
-__all__ = [
-    "SAVED_KINDS",
-    "Anomaly",
-    "AnomalyKind",
-    "Disposition",
-    "Shape",
-    "SourceKind",
-    "SourceName",
-    "SourceReport",
-    "TimeBasis",
-    "known_site",
-    "site_names",
-    "site_of",
-]
-
 _FICS_SITE: Final = "FICS freechess.org"
 _ICC_SITE: Final = "Internet Chess Club"
 _SITES: Final = {

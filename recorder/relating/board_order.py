@@ -22,8 +22,6 @@ from recorder.model import Game
 from recorder.relating.compare import Verdict, compare
 from recorder.relating.game_view import REQUIRED_BITS, View, order_bits
 
-__all__ = ["Beside", "BoardOrders"]
-
 Beside = Callable[[Game, Game], Iterable[tuple[Game, Game]]]
 """For two games of two sources, pairs of games of other boards with equal players and numbers.
 

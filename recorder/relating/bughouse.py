@@ -21,8 +21,6 @@ from recorder.relating.match import (
     transfers_of,
 )
 
-__all__ = ["TOGETHER_MS", "pair_bughouse"]
-
 _FEW_PIECES = 3
 TOGETHER_MS = 5_000
 """Within this time both boards of a match begin."""

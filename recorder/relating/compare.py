@@ -23,20 +23,6 @@ from recorder.model import CLOCK_DERIVED, EXACT, Game, GameKind, ObservationKind
 from recorder.relating.game_view import DAY_MS, REQUIRED_BITS, SKEW_MS, Spent, View, bits_of, may_meet, same_move
 from recorder.relating.outages import backward_ms, in_progress_since, may_be_seen_again, taken_back_at
 
-__all__ = [
-    "DAY_BITS",
-    "Verdict",
-    "Verdicts",
-    "begun_alike",
-    "close_clocks",
-    "compare",
-    "equal_seconds",
-    "headers_differ",
-    "is_saved",
-    "short_of_round",
-    "proves_enough",
-]
-
 DAY_BITS: Final = REQUIRED_BITS - 10
 _DATED: Final = (TimeBasis.UTC, TimeBasis.LOCAL)
 _SECOND_MS: Final = 1_000

@@ -16,8 +16,6 @@ from recorder.relating.grouping import Decided, Pair, group_alike, pair_of
 from recorder.relating.outages import probably_goes_on
 from recorder.relating.pairs import pairs_to_compare, repeated_often
 
-__all__ = ["ProbableDuplicate", "DuplicateGroup", "find_duplicates", "fold", "why_never_one"]
-
 _LEAST_PLIES: Final = 6  # that a game must share with a longer one
 _LEAST_OVERLAP: Final = 12  # of two that were both cut
 

@@ -18,10 +18,10 @@ from collections.abc import Collection, Iterable, Sequence
 from recorder.model import EventKind, Game, GameKind, Observation, ObservationKind, StartFacts, TimeBasis
 from recorder.relating.compare import headers_differ
 from recorder.relating.game_view import View, may_meet
-from recorder.rules.prove import Position, board_from_fen, play_san, position_from_fen
+from recorder.rules.fen import board_from_fen, position_from_fen
+from recorder.rules.position import Position
+from recorder.rules.prove import play_san
 from recorder.rules.variants import rules_of
-
-__all__ = ["board_of", "boards_after", "continues", "link_examined", "may_end", "resumed_at"]
 
 _ROUNDED_MS = 1_000
 _LEAST_TIMES = 3

@@ -36,19 +36,6 @@ from recorder.model import (
     TimeBasis,
 )
 
-__all__ = [
-    "DAY_MS",
-    "LIVE_KINDS",
-    "REQUIRED_BITS",
-    "SKEW_MS",
-    "Spent",
-    "View",
-    "bits_of",
-    "may_meet",
-    "order_bits",
-    "same_move",
-]
-
 LIVE_KINDS = frozenset((ObservationKind.LIVE, ObservationKind.ENGINE))
 """Observations that were made while the game went on."""
 

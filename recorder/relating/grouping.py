@@ -25,17 +25,6 @@ from recorder.relating.compare import Verdict, Verdicts, compare
 from recorder.relating.game_view import SKEW_MS, View
 from recorder.relating.pairs import pairs_to_compare
 
-__all__ = [
-    "Decided",
-    "MERGED_BY_HAND",
-    "ObservationGroup",
-    "Pair",
-    "UNDECIDED",
-    "group_alike",
-    "pair_of",
-    "same_parts",
-]
-
 Pair = tuple[str, str]
 """Two keys, the lesser first."""
 

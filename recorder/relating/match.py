@@ -22,28 +22,10 @@ from recorder.model import (
     taken_rows,
 )
 from recorder.rules.boards import captured_piece
-from recorder.rules.prove import Position, Rules, play_san, position_from_fen, start_position
+from recorder.rules.fen import position_from_fen, start_position
+from recorder.rules.position import Position, Rules
+from recorder.rules.prove import play_san
 from recorder.rules.variants import STANDARD_BOARD
-
-__all__ = [
-    "CapturedPiece",
-    "MatchFinding",
-    "Match",
-    "MatchMoment",
-    "PassedPiece",
-    "ArrivalPlace",
-    "Transfer",
-    "board_order",
-    "captures",
-    "check_clocks",
-    "leads",
-    "passes",
-    "place_of",
-    "timeline",
-    "transfers",
-    "transfers_of",
-    "placed_plies",
-]
 
 _START = start_position(STANDARD_BOARD, True, 15, -1, Rules.BUGHOUSE)
 

@@ -34,8 +34,6 @@ from recorder.relating.grouping import UNDECIDED, Decided, ObservationGroup, sam
 from recorder.relating.outages import LOST_ENDS, backward_ms, taken_back_at
 from recorder.tracking.main_line import segments_of
 
-__all__ = ["merge_games"]
-
 _Value = TypeVar("_Value")
 
 _PROOFS = {

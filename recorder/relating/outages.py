@@ -14,15 +14,6 @@ from typing import Final, NamedTuple
 from recorder.model import CLOCK_DERIVED, EXACT, Game, Ply, StartFacts, TimeBasis, control_of
 from recorder.relating.game_view import SKEW_MS, View, same_move
 
-__all__ = [
-    "LOST_ENDS",
-    "backward_ms",
-    "in_progress_since",
-    "may_be_seen_again",
-    "probably_goes_on",
-    "taken_back_at",
-]
-
 LOST_ENDS: Final = ("log-ends", "lost-feed", "unobserved")
 """How the game of an observation ends that did not see its end."""
 

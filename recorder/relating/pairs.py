@@ -20,8 +20,6 @@ from recorder.relating.compare import is_saved, proves_enough, short_of_round
 from recorder.relating.game_view import DAY_MS, SKEW_MS, View
 from recorder.relating.outages import LOST_ENDS, taken_back_at
 
-__all__ = ["pairs_to_compare", "repeated_often"]
-
 _MANY: Final = 64  # so many games with the same first moves are compared each with each
 _TIMED: Final = (3, 4, 5)  # plies whose times are looked at first: those of the first two are often 0
 _SECOND_MS: Final = 1_000

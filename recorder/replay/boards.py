@@ -28,10 +28,10 @@ from recorder.events.frames import (
 )
 from recorder.model import EXACT, EventKind, Game, GameEvent, HoldingsChange, Ply, StartFacts
 from recorder.replay.moments import Begin, ShownPly, What
-from recorder.rules.prove import Position, Rules, advance, position_from_fen, start_position, with_holdings
+from recorder.rules.fen import position_from_fen, start_position
+from recorder.rules.position import Position, Rules
+from recorder.rules.prove import advance, with_holdings
 from recorder.rules.variants import STANDARD_BOARD, has_pockets, rules_of
-
-__all__ = ["SHOWN_WITH", "ReplayBoard", "Lines", "BoardState", "elapsed_text", "frame_text", "start_of"]
 
 Lines = Mapping[tuple[str, int], str]
 """A game's recorded ``<12>`` lines by log (its SHA-256, or "" if there is only one) and byte offset in it."""

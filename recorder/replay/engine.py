@@ -41,11 +41,10 @@ from recorder.cecp.moves import MoveText, parse_move
 from recorder.model import Game
 from recorder.replay.mainline import main_line
 from recorder.replay.timing import Playhead, ReplayMoment
-from recorder.rules.prove import Position, position_from_fen
+from recorder.rules.fen import position_from_fen
+from recorder.rules.position import Position
 from recorder.rules.variants import STANDARD_BOARD, cecp_variant, known_start, read_cecp_variant, rules_of
 from recorder.tracking.engines.view import play_move
-
-__all__ = ["RecordedEngine"]
 
 _NEAR_MS: Final = 500  # an opponent's move this near its recorded time does not change the anchor
 _GRACE_MS: Final = 2000  # the losing side reports the result first; the other side waits this long

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:  # ``announce`` runs before anything large is loaded
     from recorder.replay.engine import RecordedEngine
 
-__all__ = ["announce", "play"]
-
 _MAX_LINE_BYTES: Final = 4096  # the protocol has no longer line
 _STDIN: Final = 0
 _READ_BYTES: Final = 65_536

@@ -15,10 +15,9 @@ from recorder.model import EventKind, Game, GameEvent, Ply
 from recorder.replay.boards import ReplayBoard, start_of
 from recorder.replay.moments import ShownPly, moments_of_game
 from recorder.replay.timing import cap_idle
-from recorder.rules.prove import Position, Step, play_san
+from recorder.rules.position import Position
+from recorder.rules.prove import Step, play_san
 from recorder.tracking.engines.view import play_move
-
-__all__ = ["MainLine", "end_event", "main_line", "play_line", "play_ply"]
 
 _MOVE_NUMBER: Final = re.compile(r"[0-9]{1,4}\.*|\.{2,3}", re.ASCII)
 

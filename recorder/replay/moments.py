@@ -26,20 +26,6 @@ from recorder.model import (
 )
 from recorder.replay.timing import ReplayMoment, Timing
 
-__all__ = [
-    "Begin",
-    "End",
-    "GameMoment",
-    "ShownPly",
-    "What",
-    "by_offset",
-    "long_thinks",
-    "moments_of_chunks",
-    "moments_of_game",
-    "placed",
-    "timed_moments",
-]
-
 _LAST: Final = 1 << 30
 _LIVE: Final = frozenset((Origin.FRAME, Origin.DELTA, Origin.DATAGRAM, Origin.ENGINE))
 

@@ -20,19 +20,6 @@ from typing import Any, Final, NamedTuple
 from recorder.errors import ReplayError
 from recorder.replay.timing import ReplayMoment
 
-__all__ = [
-    "AtEnd",
-    "AtGame",
-    "AtMarker",
-    "AtPly",
-    "AtTime",
-    "By",
-    "Position",
-    "format_position",
-    "parse_position",
-    "seek",
-]
-
 
 class AtTime(NamedTuple):
     """A recorded time in milliseconds."""

@@ -16,8 +16,6 @@ from recorder.dialects.movelist import format_started, parse_started
 from recorder.events import RatingText
 from recorder.model import Game, ObservationKind, Player, TimeBasis, control_of
 
-__all__ = ["is_saved", "not_recorded", "served_kind", "served_names", "served_rating", "served_start"]
-
 _LONGEST_HANDLE: Final = 17
 _LETTERS: Final = str.maketrans(
     {"ß": "ss", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D",

@@ -17,8 +17,6 @@ from recorder.relating.match import board_order, timeline
 from recorder.replay.moments import GameMoment, ShownPly, by_offset, moments_of_game, timed_moments
 from recorder.replay.timing import ReplayMoment, Timing, cap_idle, mark
 
-__all__ = ["Outline", "Timeline", "moments_of_games", "outline_of", "partner_keys", "partners_of"]
-
 _LEAST_GAP_MS: Final = 1000
 _GAP_MS: Final = 5000
 _Facts = tuple[tuple[str, ...], Timing]  # a moment's markers, and how its time is known

@@ -19,8 +19,6 @@ from recorder.replay.several import partner_keys, partners_of
 from recorder.replay.timing import Playhead, ReplayMoment
 from recorder.rules.boards import captured_piece
 
-__all__ = ["LOST", "Chapter", "Happening", "ReplaySource", "Show", "Sign"]
-
 _SHOWN_AGAIN: Final = {(EventKind.CLOCK, "same-ply"), (EventKind.CLOCK, "set")}
 _LISTED: Final = (Origin.MOVELIST, Origin.INFERRED)
 LOST: Final = {"unobserved", "lost feed"}

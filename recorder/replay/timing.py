@@ -11,8 +11,6 @@ from enum import Enum
 from fractions import Fraction
 from typing import Final, Generic, NamedTuple, TypeVar
 
-__all__ = ["ReplayMoment", "Playhead", "Timing", "cap_idle", "format_speed", "mark"]
-
 _What = TypeVar("_What")
 _NS: Final = 1_000_000  # in a millisecond
 _BETWEEN_LAPS_MS: Final = 1000

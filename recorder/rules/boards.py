@@ -11,8 +11,6 @@ from recorder.rules.notation import Pretty, castle_side, read_pretty, split_verb
 from recorder.rules.position import Position, encode_move
 from recorder.rules.tables import ADJACENT, name_of, square_of
 
-__all__ = ["captured_piece", "exploded", "play_by_boards", "prove_by_boards"]
-
 _Step = tuple[int, str, Position]
 _OWN = ("pnbrqk", "PNBRQK")
 _MISMATCH = "pretty move names another move"

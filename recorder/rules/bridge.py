@@ -11,10 +11,9 @@ from collections.abc import Iterator
 
 from recorder.rules.legality import pseudo_legal
 from recorder.rules.notation import castle_side, split_verbose
-from recorder.rules.prove import Position, Rules, Step, advance
+from recorder.rules.position import Position, Rules
+from recorder.rules.prove import Step, advance
 from recorder.rules.tables import SQUARES, name_of
-
-__all__ = ["bridge"]
 
 _MOST_TOUCHED = 4  # castling; en passant touches 3 squares, other moves 2
 _RULES = (Rules.CHESS, Rules.CRAZYHOUSE)

@@ -17,19 +17,6 @@ from recorder.rules.legality import attacked, moved, rights_left
 from recorder.rules.position import NO_PROMOTED, STANDARD_ROOKS, Position, Rules
 from recorder.rules.tables import PAWN_ATTACKERS
 
-__all__ = [
-    "board_fen",
-    "board_from_fen",
-    "can_follow",
-    "en_passant_index",
-    "fen",
-    "frames_fen",
-    "frames_position",
-    "has_plain_board",
-    "position_from_fen",
-    "start_position",
-]
-
 _EMPTY = re.compile("-+")
 _PLAIN = re.compile(r"[-pnbrqkPNBRQK]{8}(?: [-pnbrqkPNBRQK]{8}){7}")
 _SHIFT = re.compile(r"([A-Za-z])/([a-z])([0-9]{1,2})-([a-z])([0-9]{1,2})(?:=[A-Za-z])?")

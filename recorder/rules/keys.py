@@ -17,8 +17,6 @@ from typing import Final
 from recorder.rules.fen import en_passant_index
 from recorder.rules.position import NO_PROMOTED, STANDARD_ROOKS, Position, Rules
 
-__all__ = ["START_KEY", "position_key", "position_keys"]
-
 _LETTERS: Final = "PNBRQKpnbrqk"
 _START: Final = "RNBQKBNRPPPPPPPP" + "-" * 32 + "pppppppprnbqkbnr"  # a1 is first, as in an encoded move
 _ALL_RIGHTS: Final = 15

@@ -23,18 +23,6 @@ from recorder.rules.tables import (
 if TYPE_CHECKING:
     from mypy_extensions import i64  # as in ``dialects.style12``
 
-__all__ = [
-    "attacked",
-    "can_castle",
-    "castled",
-    "castling_squares",
-    "checkers",
-    "has_legal_move",
-    "moved",
-    "pseudo_legal",
-    "rights_left",
-]
-
 _TABLES: Final = tuple(tuple((letter, ATTACKS[letter]) for letter in letters) for letters in ("qrbnk", "QRBNK"))
 _PAWNS: Final = ("p", "P")
 _END: Final[i64] = 71

@@ -13,24 +13,6 @@ from typing import Final, NamedTuple
 from recorder.rules.position import encode_move
 from recorder.rules.tables import ATTACKS, EMPTY_SLICE, PINS, Pin, index_of, name_of
 
-__all__ = [
-    "CAPTURE",
-    "DOUBLE",
-    "KING",
-    "OFFICER",
-    "PUSH",
-    "Castle",
-    "Drop",
-    "NeedsPromotion",
-    "Pretty",
-    "Shift",
-    "castle_side",
-    "known_shifts",
-    "read_pretty",
-    "read_shift",
-    "split_verbose",
-]
-
 #: What kind of shift: decides which tests it needs. The order counts: ``DOUBLE`` and ``CAPTURE`` are above ``PUSH``.
 OFFICER: Final = 0
 KING: Final = 1

@@ -7,21 +7,6 @@ from enum import Enum
 from functools import partial
 from typing import Final, NamedTuple
 
-__all__ = [
-    "BLACK_LONG",
-    "BLACK_SHORT",
-    "NO_PROMOTED",
-    "STANDARD_ROOKS",
-    "WHITE_LONG",
-    "WHITE_SHORT",
-    "Position",
-    "PositionRow",
-    "Rules",
-    "decode_move",
-    "encode_move",
-    "make_position",
-]
-
 WHITE_SHORT, WHITE_LONG, BLACK_SHORT, BLACK_LONG = 1, 2, 4, 8
 STANDARD_ROOKS = (7, 0, 7, 0)
 NO_PROMOTED: frozenset[int] = frozenset()

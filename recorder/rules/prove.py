@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Final, cast
 
 from recorder.rules.boards import play_by_boards, prove_by_boards
-from recorder.rules.fen import board_from_fen, fen, position_from_fen, start_position
 from recorder.rules.legality import (
     attacked,
     can_castle,
@@ -40,22 +39,6 @@ from recorder.rules.position import Position, PositionRow, Rules, encode_move, m
 from recorder.rules.tables import ATTACKS, NAMES, PAWN_ATTACKERS, name_of, square_of
 from recorder.rules.variant_moves import has_legal_move as _has_legal_move_apart
 from recorder.rules.variant_moves import play_by_rules, prove_by_rules
-
-__all__ = [
-    "NO_RULES",
-    "Position",
-    "Rules",
-    "Step",
-    "advance",
-    "board_from_fen",
-    "fen",
-    "has_legal_move",
-    "is_checkmate",
-    "play_san",
-    "position_from_fen",
-    "start_position",
-    "with_holdings",
-]
 
 #: A proved move: ``encode_move``'s integer, the canonical SAN, the position after it.
 Step = tuple[int, str, Position]

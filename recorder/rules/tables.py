@@ -9,28 +9,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = [
-    "ADJACENT",
-    "ATTACKS",
-    "BISHOP_STEPS",
-    "EMPTY_SLICE",
-    "KING_STEPS",
-    "KNIGHT_STEPS",
-    "KNIGHT_TARGETS",
-    "NAMES",
-    "PAWN_ATTACKERS",
-    "PINS",
-    "Pin",
-    "RAYS",
-    "ROOK_STEPS",
-    "SLIDERS",
-    "SQUARES",
-    "between",
-    "index_of",
-    "name_of",
-    "square_of",
-]
-
 #: The ray from the king through a square to the edge, and the letters that attack along it.
 Pin = tuple[slice, str]
 

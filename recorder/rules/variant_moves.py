@@ -28,8 +28,6 @@ from recorder.rules.notation import Pretty, castle_side, read_pretty, split_verb
 from recorder.rules.position import Position, Rules, encode_move
 from recorder.rules.tables import ADJACENT, ATTACKS, PAWN_ATTACKERS, name_of, square_of
 
-__all__ = ["has_legal_move", "in_check", "is_safe", "play_by_rules", "prove_by_rules"]
-
 _Step = tuple[int, str, Position]
 #: From, to.
 _Shift = tuple[int, int]

@@ -17,27 +17,6 @@ from typing import NamedTuple
 
 from recorder.rules.position import Rules
 
-__all__ = [
-    "SPEEDS",
-    "STANDARD_BOARD",
-    "VARIANTS",
-    "Variant",
-    "cecp_variant",
-    "chess960_starts",
-    "has_pockets",
-    "icc_variant",
-    "is_bare_wild",
-    "is_known_variant",
-    "known_start",
-    "known_variant_like",
-    "pgn_variant",
-    "read_category",
-    "read_cecp_variant",
-    "read_pgn_variant",
-    "rules_of",
-    "variant_of",
-]
-
 _GAPS = re.compile(r"[\s_-]+")
 _FICS_WILD = frozenset((*(f"wild/{number}" for number in range(9)), "wild/8a"))
 

@@ -7,19 +7,6 @@ from typing import Final, Protocol
 from recorder.containment import Failures
 from recorder.model import CLOCK_DERIVED, Anomaly, Game, PlyRow, Precision
 
-__all__ = [
-    "CHESS_COM",
-    "FATICS",
-    "FICS",
-    "LICHESS",
-    "LONGEST_LINE",
-    "UTF8_MARK",
-    "GameLines",
-    "SavedReader",
-    "derive_elapsed",
-    "in_ms",
-]
-
 LONGEST_LINE: Final = 1 << 20
 UTF8_MARK: Final = b"\xef\xbb\xbf"
 FICS: Final = "FICS"

@@ -22,18 +22,14 @@ from typing import Final, NamedTuple
 from recorder.containment import Failures
 from recorder.events import RatingText
 from recorder.model import Anomaly, AnomalyKind, Game
-from recorder.rules.prove import Rules, position_from_fen
+from recorder.rules.fen import position_from_fen
+from recorder.rules.position import Rules
 from recorder.saved.base import UTF8_MARK, GameLines
 from recorder.saved.bpgn_boards import BpgnBoard, BpgnComment, BpgnFacts, BpgnLine, BpgnMove, make_games
 from recorder.saved.pgn import PgnReader
 from recorder.saved.pgn_game import with_brackets
 from recorder.saved.pgn_tags import read_control, read_day, read_header, read_time_of_day
 from recorder.saved.pgn_text import GLYPHS, decoded, read_time
-
-__all__ = [
-    "BpgnReader",
-    "read_tokens",
-]
 
 _MOVE: Final = re.compile(
     r"(\d{1,4})\s?([ABab])(?:\.{1,3}\s*|\s+)(\$\d{1,3})?"

@@ -35,15 +35,15 @@ from recorder.model import (
     name_plies,
 )
 from recorder.rules.boards import captured_piece
-from recorder.rules.prove import Position, Rules, fen, start_position, with_holdings
+from recorder.rules.fen import fen, start_position
+from recorder.rules.position import Position, Rules
+from recorder.rules.prove import with_holdings
 from recorder.rules.variants import STANDARD_BOARD
 from recorder.saved.base import derive_elapsed, in_ms
 from recorder.saved.pgn_moves import play_word
 from recorder.saved.pgn_tags import PgnHeader
 from recorder.text import plural
 from recorder.tracking.assemble import end_word
-
-__all__ = ["MAIN", "BpgnBoard", "BpgnComment", "BpgnFacts", "BpgnLine", "BpgnMove", "make_games"]
 
 MAIN: Final = 0
 """The main line's place among the lines of a match."""

@@ -20,8 +20,6 @@ from recorder.saved.base import UTF8_MARK, GameLines
 from recorder.saved.pgn_game import MOVES_MISSING, PartOf, read_game
 from recorder.saved.pgn_text import begins_moves, decoded, ends_game, open_brace, read_tags
 
-__all__ = ["PgnReader"]
-
 _MOST_TEXT: Final = 4 << 20
 """No movetext of one game is longer: then a brace or the rest of the file is broken."""
 _SHOWN: Final = 200  # characters of text outside games

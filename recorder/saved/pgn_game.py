@@ -31,15 +31,14 @@ from recorder.model import (
     Segment,
     StartPrecision,
 )
-from recorder.rules.prove import Position, Rules, fen, position_from_fen, start_position
+from recorder.rules.fen import fen, position_from_fen, start_position
+from recorder.rules.position import Position, Rules
 from recorder.rules.variants import STANDARD_BOARD, known_start, rules_of
-from recorder.saved.base import CHESS_COM, derive_elapsed, in_ms
+from recorder.saved.base import CHESS_COM, FICS, derive_elapsed, in_ms
 from recorder.saved.pgn_moves import Movetext
-from recorder.saved.pgn_tags import FICS, PgnHeader, read_header
+from recorder.saved.pgn_tags import PgnHeader, read_header
 from recorder.saved.pgn_text import TENTHS, THOUSANDTHS
 from recorder.tracking.assemble import end_word
-
-__all__ = ["MOVES_MISSING", "PartOf", "TagsAt", "read_game"]
 
 MOVES_MISSING: Final = "Moves are missing here"
 """The comment at the end of a part of the main line, if it is not the last one; see ``docs/reference/formats.md``."""

@@ -27,7 +27,9 @@ from recorder.model import (
     Thinking,
 )
 from recorder.movetext import split_remark
-from recorder.rules.prove import Position, Rules, Step, advance, fen, play_san, start_position
+from recorder.rules.fen import fen, start_position
+from recorder.rules.position import Position, Rules
+from recorder.rules.prove import Step, advance, play_san
 from recorder.saved.pgn_text import (
     EVALUATIONS,
     GLYPHS,
@@ -46,11 +48,6 @@ from recorder.saved.pgn_text import (
     read_time,
     token_of,
 )
-
-__all__ = [
-    "Movetext",
-    "play_word",
-]
 
 _NULL: Final = frozenset(("--", "Z0", "null", "pass", "0000", "@@@@"))
 #: What only repeats what a move shows.

@@ -16,8 +16,6 @@ from recorder.rules.variants import pgn_variant, read_category, read_pgn_variant
 from recorder.saved.base import CHESS_COM, FATICS, FICS, LICHESS
 from recorder.saved.pgn_text import RESULTS, read_time
 
-__all__ = ["FICS", "PgnHeader", "read_control", "read_day", "read_header", "read_time_of_day"]
-
 _TITLE: Final = re.compile(r"W?(?:GM|IM|FM|CM)|NM")
 
 _DIALECTS: Final = {

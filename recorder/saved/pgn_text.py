@@ -17,31 +17,6 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-__all__ = [
-    "EVALUATIONS",
-    "GLYPHS",
-    "NEVER",
-    "PrintedEvaluation",
-    "RESULTS",
-    "Remark",
-    "TENTHS",
-    "THOUSANDTHS",
-    "TIMES",
-    "Token",
-    "TokenKind",
-    "begins_moves",
-    "decoded",
-    "ends_game",
-    "matches",
-    "move_of",
-    "open_brace",
-    "printed_commands",
-    "read_remark",
-    "read_tags",
-    "read_time",
-    "token_of",
-]
-
 _DASHES: Final = ("-", ":", "\xe2\x80\x93", " - ")  # a hyphen, a colon, a dash in UTF-8
 _HALVES: Final = ("1/2", "\xc2\xbd", "0.5", "0,5")
 RESULTS: Final = {

@@ -14,8 +14,6 @@ from recorder.text import plural
 if TYPE_CHECKING:
     from recorder.saved.base import SavedReader
 
-__all__ = ["SavedPipeline"]
-
 
 class SavedPipeline:
     """Reads one file of saved games; the same to use as ``recorder.pipeline.Pipeline``.

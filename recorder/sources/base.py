@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from recorder.events import Chunk, CutLines, EngineLine
-from recorder.model import SourceKind, TimeBasis
+from recorder.model import TimeBasis
 
 _UTF8_MARK = b"\xef\xbb\xbf"
 _LOOKED_AT = 1 << 16
 _SWAP = bytes.maketrans(b"\r\n", b"\n\r")
-
-__all__ = ["Decoder", "LineEnds", "LineSplitter", "RawDecoder", "SourceKind"]
 
 
 class Decoder(Protocol):

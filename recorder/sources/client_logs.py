@@ -23,11 +23,10 @@ from typing import Final, NamedTuple
 
 from recorder.events import Chunk, EngineLine
 from recorder.model import TimeBasis
-from recorder.sources.base import LineSplitter, SourceKind
+from recorder.model.sources import SourceKind
+from recorder.sources.base import LineSplitter
 from recorder.sources.stamps import Stamps
 from recorder.text import later
-
-__all__ = ["ENGINE_ENTRY", "ENTRY", "HEADER", "LoggedText", "PychessDecoder", "XboardDecoder", "logged_text"]
 
 # The program does not end its lines about telnet options, so an entry may follow them directly.
 _TELNET: Final = rb"(?:<(?:WILL|WONT|DO|DONT) \S+ (?:>(?:WILL|WONT|DO|DONT) \S+ )?)*"

@@ -8,12 +8,11 @@ from typing import Final
 
 from recorder.errors import SourceError
 from recorder.journal.format import MAGIC
-from recorder.sources.base import Decoder, LineEnds, RawDecoder, SourceKind
+from recorder.model.sources import SourceKind
+from recorder.sources.base import Decoder, LineEnds, RawDecoder
 from recorder.sources.client_logs import ENGINE_ENTRY, ENTRY, HEADER, PychessDecoder, XboardDecoder
 from recorder.sources.journal import JournalDecoder
 from recorder.sources.stamps import STAMP, StampedDecoder, TypescriptDecoder
-
-__all__ = ["HEAD_BYTES", "detect", "is_own_export", "make_decoder", "why_not_a_log"]
 
 HEAD_BYTES: Final = 65536
 

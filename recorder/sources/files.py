@@ -20,8 +20,6 @@ from recorder.errors import SourceError
 from recorder.journal.parts import COMPRESSED, SUFFIX, find_part, session_parts
 from recorder.sources.stamps import looks_like_timing
 
-__all__ = ["BlockReader", "PathKind", "find_logs", "find_timing", "is_journal", "log_files", "path_kind", "read_blocks"]
-
 PathKind = Literal["file", "folder", "pipe", "other"]
 """The kinds of entries at a path."""
 

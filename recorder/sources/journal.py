@@ -20,8 +20,6 @@ from recorder.journal.format import JournalHeader, Record, RecordKind, escape, p
 from recorder.journal.reader import JournalEntry, JournalReader, Reads
 from recorder.model import Anomaly, AnomalyKind, TimeBasis
 
-__all__ = ["JournalDecoder"]
-
 _NS_PER_MS: Final = 1_000_000
 _NS_PER_S: Final = 1_000_000_000
 _ENDS: Final = frozenset(("closed", "outage"))

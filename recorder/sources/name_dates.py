@@ -10,8 +10,6 @@ from typing import Final
 from recorder.errors import SourceError
 from recorder.text import later
 
-__all__ = ["check_format", "date_in_name", "format_of"]
-
 _PARTS: Final = later("%.?|[^%]+", re.DOTALL)
 _DIGITS: Final = later("[0-9]{1,3}")
 _YEAR: Final = later("[0-9]{4}")

@@ -19,11 +19,9 @@ from hashlib import blake2b
 from typing import Final
 
 from recorder.model import SAVED_KINDS
-from recorder.sources.base import SourceKind
+from recorder.model.sources import SourceKind
 from recorder.sources.secrets import FILLER, fill
 from recorder.text import later, words_of
-
-__all__ = ["Forgotten", "ForgottenHandle", "Redactor", "hash_handle", "is_handle", "redacted", "silenced"]
 
 ForgottenHandle = tuple[str, int, str]
 """Salt and hash in hexadecimal digits, and a length between them: that of a handle, or below 0 that of another name."""

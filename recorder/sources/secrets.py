@@ -13,23 +13,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from recorder.sources.base import SourceKind
+from recorder.model.sources import SourceKind
 from recorder.sources.stamps import STAMP
 from recorder.text import later
-
-__all__ = [
-    "FILLER",
-    "Scrubber",
-    "asks",
-    "asks_name",
-    "begins_dialogue",
-    "fill",
-    "fill_command",
-    "fill_key",
-    "find_repeated",
-    "is_of_game",
-    "without_boards",
-]
 
 FILLER: Final = b"*"
 

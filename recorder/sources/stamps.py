@@ -19,16 +19,6 @@ from recorder.model import TimeBasis
 from recorder.sources.base import LineSplitter
 from recorder.text import later
 
-__all__ = [
-    "STAMP",
-    "StampedDecoder",
-    "Stamps",
-    "TypescriptDecoder",
-    "looks_like_timing",
-    "parse_header_date",
-    "zone_minutes",
-]
-
 _DAY_MS: Final = 86_400_000
 _HOUR_MS: Final = 3_600_000
 _EPOCH: Final = datetime(1970, 1, 1)

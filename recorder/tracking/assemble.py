@@ -23,7 +23,7 @@ from recorder.model import (
     name_plies,
     taken_rows,
 )
-from recorder.rules.prove import Rules
+from recorder.rules.position import Rules
 from recorder.rules.variants import STANDARD_BOARD, has_pockets
 from recorder.tracking.datagrams.boards import DatagramBoard
 from recorder.tracking.examined.lines import main_observation, with_lines
@@ -38,13 +38,6 @@ from recorder.tracking.main_line import (
 )
 from recorder.tracking.session import SessionFacts
 from recorder.tracking.tracked_game import TrackedGame
-
-__all__ = [
-    "add_titles",
-    "assemble",
-    "disputed_start",
-    "end_word",
-]
 
 _text = json.JSONEncoder().encode  # a key's facts are a JSON list, for which it would make a new encoder every time
 _DAY_MS: Final = 86_400_000

@@ -14,8 +14,9 @@ from recorder.dialects.session import STORED_BLOCKS, answers
 from recorder.dialects.style12 import check_frame
 from recorder.events.frames import Style12
 from recorder.model import AnomalyKind, Disposition, EventKind, Proof, make_ply
-from recorder.rules.fen import has_plain_board
-from recorder.rules.prove import Rules, Step, advance, fen
+from recorder.rules.fen import fen, has_plain_board
+from recorder.rules.position import Rules
+from recorder.rules.prove import Step, advance
 from recorder.tracking.datagrams.boards import DatagramBoard, confirm
 from recorder.tracking.examined.boards import follow_examined
 from recorder.tracking.game_table import GameTable, rules_of_board
@@ -23,8 +24,6 @@ from recorder.tracking.plies import bridged, frame_position, shown_by_boards, tr
 from recorder.tracking.rejoined import after_end, observed_again
 from recorder.tracking.session import ServerSession
 from recorder.tracking.tracked_game import TrackedGame
-
-__all__ = ["Boards"]
 
 _EXAMINED: Final = (2, -2)
 _PLAYED: Final = (0, 1, -1)  # watched, our move, the opponent's

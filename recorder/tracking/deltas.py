@@ -14,13 +14,12 @@ from __future__ import annotations
 from recorder.dialects.gameinfo import Smith, parse_smith
 from recorder.events import DeltaBoard
 from recorder.model import Anomaly, AnomalyKind, EventKind, Origin, Ply, Precision, Proof
-from recorder.rules.position import encode_move
-from recorder.rules.prove import Position, Rules, Step, advance, fen
+from recorder.rules.fen import fen
+from recorder.rules.position import Position, Rules, encode_move
+from recorder.rules.prove import Step, advance
 from recorder.rules.tables import index_of
 from recorder.tracking.game_table import GameTable
 from recorder.tracking.tracked_game import ListSeen, TrackedGame
-
-__all__ = ["find_by_list", "take_delta"]
 
 _CASTLING = {"c": "o-o", "C": "o-o-o"}
 _TOLERANCE_MS = 1000

@@ -12,18 +12,6 @@ from recorder.rules.variants import is_bare_wild, read_category
 if TYPE_CHECKING:
     from recorder.tracking.game_table import GameTable
 
-__all__ = [
-    "HeaderFacts",
-    "Starting",
-    "TableRow",
-    "begins_another",
-    "rating_number",
-    "take_creating",
-    "take_header",
-    "take_info",
-    "take_row",
-]
-
 _CREATING_KEPT = 64
 _CUT_WIDTHS = (11, 10)  # to which the table of games cuts White's and Black's names
 

@@ -10,15 +10,13 @@ from dataclasses import replace
 from recorder.events import GameNoticeKind, ObservingStarted
 from recorder.events.frames import Style12
 from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Origin, Ply, Proof
-from recorder.rules.fen import has_plain_board
-from recorder.rules.prove import Position, Rules, fen
+from recorder.rules.fen import fen, has_plain_board
+from recorder.rules.position import Position, Rules
 from recorder.rules.variants import STANDARD_BOARD, has_pockets, is_bare_wild, known_start, variant_of
 from recorder.tracking.facts import HeaderFacts, Starting, TableRow
 from recorder.tracking.plies import first_move, frame_position, ply_from_frame, start_before, start_facts
 from recorder.tracking.session import ServerSession
 from recorder.tracking.tracked_game import TrackedGame
-
-__all__ = ["GameTable", "rules_of_board"]
 
 _FACTS_KEPT = 256
 _ROW_BYTES = 1 << 16  # of a log in which the game of a row of the table of games can be joined

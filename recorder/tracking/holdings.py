@@ -12,12 +12,11 @@ from functools import lru_cache
 from recorder.events import HoldingsLine
 from recorder.model import Anchor, Disposition, Observation, Ply
 from recorder.rules.boards import captured_piece
-from recorder.rules.position import decode_move
-from recorder.rules.prove import Position, Rules, fen, with_holdings
+from recorder.rules.fen import fen
+from recorder.rules.position import Position, Rules, decode_move
+from recorder.rules.prove import with_holdings
 from recorder.rules.tables import index_of
 from recorder.tracking.tracked_game import TrackedGame
-
-__all__ = ["find_promoted", "take_holdings"]
 
 _ORDER = "PNBRQK"
 _FEN_ORDER = "QRBNP"

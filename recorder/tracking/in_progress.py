@@ -14,8 +14,6 @@ from recorder.tracking.facts import HeaderFacts
 from recorder.tracking.tracked_game import ListSeen, TrackedGame
 from recorder.tracking.tracker import Tracker
 
-__all__ = ["InProgressTracker", "GameInProgress"]
-
 _all_facts: Final = attrgetter(*(field.name for field in fields(HeaderFacts)))
 _NOT_YET: Final = 1 << 62
 

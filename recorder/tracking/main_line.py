@@ -22,10 +22,10 @@ from recorder.model import (
     name_plies,
     taken_rows,
 )
-from recorder.rules.prove import Position, Rules, board_from_fen, play_san
+from recorder.rules.fen import board_from_fen
+from recorder.rules.position import Position, Rules
+from recorder.rules.prove import play_san
 from recorder.tracking.tracked_game import ListSeen, TrackedGame
-
-__all__ = ["has_unproved", "main_line", "plain_segments", "segments_of", "time_listed", "unprove_drops"]
 
 _ROUNDED_MS: Final = 1_000
 

@@ -22,8 +22,9 @@ from recorder.model import (
     Precision,
     Proof,
 )
-from recorder.rules.fen import has_plain_board
-from recorder.rules.prove import Position, Rules, fen, play_san, start_position
+from recorder.rules.fen import fen, has_plain_board, start_position
+from recorder.rules.position import Position, Rules
+from recorder.rules.prove import play_san
 from recorder.rules.variants import (
     STANDARD_BOARD,
     chess960_starts,
@@ -39,8 +40,6 @@ from recorder.tracking.facts import HeaderFacts
 from recorder.tracking.game_table import GameTable
 from recorder.tracking.plies import frame_position
 from recorder.tracking.tracked_game import ListSeen, TrackedGame
-
-__all__ = ["read_list", "take_list"]
 
 _LISTED_KEPT = 64
 _HOME_RANKS = (slice(-8, None), slice(0, 8))  # of a board's text: White's and Black's

@@ -7,23 +7,11 @@ import re
 from recorder.events.frames import Style12
 from recorder.model import Origin, Ply, Proof, StartFacts
 from recorder.rules.bridge import bridge
-from recorder.rules.fen import can_follow, frames_position, has_plain_board
-from recorder.rules.position import encode_move
-from recorder.rules.prove import Position, Rules, Step, advance, start_position
+from recorder.rules.fen import can_follow, frames_position, has_plain_board, start_position
+from recorder.rules.position import Position, Rules, encode_move
+from recorder.rules.prove import Step, advance
 from recorder.rules.variants import STANDARD_BOARD
 from recorder.tracking.tracked_game import TrackedGame
-
-__all__ = [
-    "bridged",
-    "first_move",
-    "frame_position",
-    "lan_move",
-    "ply_from_frame",
-    "shown_by_boards",
-    "start_before",
-    "start_facts",
-    "try_rules",
-]
 
 _RANKS = "12345678"
 _QUIET = re.compile(r"([PNBQ])/([a-h])([1-8])-([a-h])([1-8])")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from recorder.events.frames import Style12
 from recorder.model import Disposition, EventKind
-from recorder.rules.prove import Position, Rules, advance, fen
+from recorder.rules.fen import fen
+from recorder.rules.position import Position, Rules
+from recorder.rules.prove import advance
 from recorder.rules.variants import has_pockets
 from recorder.tracking.game_table import GameTable
 from recorder.tracking.plies import bridged, frame_position, start_facts, try_rules
 from recorder.tracking.tracked_game import TrackedGame
-
-__all__ = ["after_end", "observed_again"]
 
 
 def after_end(table: GameTable, run: TrackedGame, frame: Style12, announced: bool) -> None:

@@ -11,8 +11,6 @@ from typing import NamedTuple
 from recorder.dialects.session import Family, detect_dialect
 from recorder.events.frames import Style12
 
-__all__ = ["ServerSession", "SessionFacts"]
-
 
 class SessionFacts(NamedTuple):
     """What a game keeps of its session: the site, the family's name, our handle."""

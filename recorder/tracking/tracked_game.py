@@ -25,12 +25,10 @@ from recorder.model import (
     Proof,
     StartFacts,
 )
-from recorder.rules.prove import Position, Rules
+from recorder.rules.position import Position, Rules
 from recorder.tracking.examined.tree import ExaminedTree
 from recorder.tracking.facts import HeaderFacts
 from recorder.tracking.session import ServerSession
-
-__all__ = ["ListSeen", "TrackedGame"]
 
 
 class ListSeen:

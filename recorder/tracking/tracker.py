@@ -43,7 +43,8 @@ from recorder.events import (
 )
 from recorder.events.frames import Style12
 from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Game, TimeBasis, is_forgotten
-from recorder.rules.prove import Rules, is_checkmate
+from recorder.rules.position import Rules
+from recorder.rules.prove import is_checkmate
 from recorder.tracking.assemble import add_titles, assemble, disputed_start, end_word
 from recorder.tracking.boards import Boards
 from recorder.tracking.deltas import take_delta
@@ -58,12 +59,6 @@ from recorder.tracking.tracked_game import TrackedGame
 if TYPE_CHECKING:
     from recorder.tracking.datagrams.reader import DatagramGames
     from recorder.tracking.engines.games import Engines
-
-__all__ = [
-    "Chat",
-    "GameEnds",
-    "Tracker",
-]
 
 TITLES_KEPT = 4096
 _PUBLIC = frozenset((ChatKind.KIBITZ, ChatKind.WHISPER))

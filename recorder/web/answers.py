@@ -12,26 +12,14 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from exporters.report.page import policy_of, visible
-from recorder.archive.completions import Completion, completions
+from recorder.archive.pages.completions import Completion, completions
+from recorder.archive.pages.related import games_in_progress
 from recorder.archive.positions import with_position
-from recorder.archive.related import games_in_progress
 from recorder.errors import SearchTimeoutError, UnknownVariantError
 from recorder.web.listing import ListState
 from recorder.web.pages import message_page
 from storage import ArchiveStore, GameFilter
 from storage.maintenance.private import public_game
-
-__all__ = [
-    "SEARCH_S",
-    "TYPES",
-    "FormChoices",
-    "failed",
-    "file_of_games",
-    "not_found",
-    "not_understood",
-    "page",
-    "reached",
-]
 
 SEARCH_S: Final = 5.0
 """How long a search may take."""

@@ -11,11 +11,11 @@ from starlette.responses import Response
 
 from exporters.report.page import BarItem, plain_name, visible
 from recorder.archive.exporting import one_player
-from recorder.archive.kept_bytes import GameLine, lines_of_game, short_names
 from recorder.archive.locate import open_archive
-from recorder.archive.player_pages import PLAYER_GAMES
-from recorder.archive.related import games_by_source
-from recorder.archive.reports import page_of_game, page_of_player
+from recorder.archive.pages.player_pages import PLAYER_GAMES
+from recorder.archive.pages.related import games_by_source
+from recorder.archive.pages.reports import page_of_game, page_of_player
+from recorder.archive.reading.kept_bytes import GameLine, lines_of_game, short_names
 from recorder.errors import ExportError, StorageError
 from recorder.model import Game
 from recorder.web.answers import SEARCH_S, file_of_games, not_found, not_understood, page, reached
@@ -23,8 +23,6 @@ from recorder.web.links import WebSite
 from recorder.web.listing import ListState, read_list
 from recorder.web.pages import game_bar, lines_page, message_page
 from storage import ArchiveStore, GameFilter, SourceRow
-
-__all__ = ["GameAnswers"]
 
 _AROUND: Final = 3
 """Half-moves before and after the one whose lines are shown."""

@@ -21,8 +21,6 @@ from recorder.web.insights import python_code, read_insight, shown_insight
 from recorder.web.links import WebSite
 from recorder.web.pages import insights_page
 
-__all__ = ["InsightAnswers"]
-
 _COUNTING_S: Final = 2.0
 """How long rows of insights are compared with lists of games."""
 

@@ -16,8 +16,6 @@ from recorder.text import plural
 from recorder.web.links import WebSite
 from recorder.web.listing import ListState, archive_filters, read_list
 
-__all__ = ["InsightState", "PRESETS", "read_insight", "python_code", "shown_insight"]
-
 PRESETS: Final = (
     ("Think time by phase", "measure=usage&by=phase"),
     ("Think time by opponent's rating and phase", "measure=usage&by=rating-band&then=phase"),

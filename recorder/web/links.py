@@ -9,8 +9,6 @@ from urllib.parse import quote, urlencode
 from exporters.report.page import BarItem
 from recorder.web.listing import ListState
 
-__all__ = ["WebSite"]
-
 
 @dataclass(frozen=True)
 class WebSite:

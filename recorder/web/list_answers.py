@@ -13,11 +13,11 @@ from exporters.report.charts import draw_board, drawings
 from exporters.report.page import BarItem, visible
 from exporters.report.tables import NOTHING
 from exporters.selection import read_position
-from recorder.archive.completions import Completion, completions
 from recorder.archive.exporting import no_player, require_variants
 from recorder.archive.locate import open_archive
+from recorder.archive.pages.completions import Completion, completions
+from recorder.archive.pages.related import games_in_progress
 from recorder.archive.positions import Explored, ExploredMove, explore
-from recorder.archive.related import games_in_progress
 from recorder.errors import ExportError, SearchTimeoutError, StorageError
 from recorder.openings import opening_of
 from recorder.rules.fen import position_from_fen
@@ -30,10 +30,6 @@ from recorder.web.links import WebSite
 from recorder.web.listing import FIELDS, PAGE_GAMES, ListState, read_list
 from recorder.web.pages import field_values, games_page, message_page, render
 from storage import ArchiveStore
-
-__all__ = [
-    "ListAnswers",
-]
 
 _POSITION: Final = ("moves", "position")
 _LONGEST_MOVES: Final = 150

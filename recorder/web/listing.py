@@ -14,8 +14,6 @@ from recorder.rules.position import encode_move
 from storage import GameFilter
 from storage.read.listing import SORTS, ListOrder, ListPlace
 
-__all__ = ["FIELDS", "PAGE_GAMES", "FormField", "ListState", "archive_filters", "read_list"]
-
 PAGE_GAMES: Final = 100
 """Games on a page."""
 

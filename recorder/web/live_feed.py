@@ -25,7 +25,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from recorder.archive.tail import open_tail
+from recorder.archive.following.tail import open_tail
 from recorder.containment import contain
 from recorder.errors import JournalError, RecorderError
 from recorder.journal import OpenSession, RecordKind, open_sessions, parse_note, parse_record
@@ -46,13 +46,6 @@ from recorder.web.live_state import (
     session_lines,
     session_state,
 )
-
-__all__ = [
-    "KEPT_MS",
-    "LiveFeed",
-    "LiveReader",
-    "MOST_WAITING",
-]
 
 KEPT_MS: Final = 120_000
 """How long a game that is over, and a connection that has ended, are shown."""

@@ -21,20 +21,6 @@ from recorder.text import plural
 from recorder.tracking.datagrams.boards import DatagramBoard
 from recorder.tracking.tracked_game import TrackedGame
 
-__all__ = [
-    "LiveKibitz",
-    "LiveBoard",
-    "LiveOutage",
-    "LiveSession",
-    "LiveState",
-    "as_json",
-    "board_json",
-    "board_of",
-    "outage_lines",
-    "session_lines",
-    "session_state",
-]
-
 _KIBITZES: Final = 5
 _PUBLIC_CHAT: Final = ("kibitz", "whisper")
 _SQUARES: Final = re.compile(r"[A-Z]/([a-h][1-8])-([a-h][1-8])")

@@ -16,18 +16,13 @@ from exporters.report.tables import NOTHING, control_words
 from exporters.tables.facts import reason_words
 from recorder.archive.game_measures import DIMENSIONS
 from recorder.archive.insights import MEASURES
-from recorder.archive.kept_bytes import GameLine
+from recorder.archive.reading.kept_bytes import GameLine
 from recorder.text import plural
 from recorder.web.insights import PRESETS
 from recorder.web.links import WebSite
 from recorder.web.listing import FIELDS, FormField, ListState
 from recorder.web.live_state import LiveState
 from storage.read.listing import ListedGame
-
-__all__ = [
-    "field_values", "game_bar", "games_page", "insights_page", "lines_page", "live_page", "login_page", "message_page",
-    "render",
-]  # fmt: skip
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _GAMES: Final = BarItem("Games", "/")

@@ -18,8 +18,6 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-__all__ = ["COOKIE", "LEAST_TOKEN", "Access", "Guard", "is_loopback", "new_token"]
-
 COOKIE: Final = "ics_recorder"
 LEAST_TOKEN: Final = 16
 """Characters of a token that cannot be found by trying."""

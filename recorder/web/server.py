@@ -34,14 +34,6 @@ from storage.read.game_filter import ALL_PLAYED
 if TYPE_CHECKING:
     import uvicorn
 
-__all__ = [
-    "TOKEN_VARIABLE",
-    "ending",
-    "make_app",
-    "read_token",
-    "serve",
-]
-
 
 def make_app(where: str, access: Access, feed: LiveFeed) -> Guard:
     """The site of an archive.

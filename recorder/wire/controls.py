@@ -15,8 +15,6 @@ from recorder.events import Line
 from recorder.events.frames import ReplyBlock
 from recorder.events.lines import LineRow
 
-__all__ = ["Controls", "OpenDatagram", "TelnetFilter"]
-
 _IAC: Final = 0xFF
 _WILL: Final = 0xFB  # from here to 0xFE a command has an option byte, which may be any byte
 _SE: Final = 0xF0  # the lowest command

@@ -35,13 +35,6 @@ from recorder.events.lines import LineRow
 from recorder.model import Anomaly, AnomalyKind
 from recorder.wire.controls import Controls, TelnetFilter
 
-__all__ = [
-    "COUNTED_TAGS",
-    "LineReader",
-    "PING",
-    "is_whole",
-]
-
 MARGIN: Final = len("\\   ")
 """How many characters a continuation line begins with."""
 _WHOLE_TAGS: Final = ("<12>", "<b1>", "<g1>", "<d1>")

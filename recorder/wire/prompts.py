@@ -10,8 +10,6 @@ import re
 from collections import Counter
 from typing import Final
 
-__all__ = ["BEFORE_ANSWER", "LONE_PROMPT", "PromptStripper", "strip_prompts"]
-
 _DEFAULT: Final = r"(?:\d\d:\d\d_)?[fa]ics% ?"
 _DEFAULTS: Final = re.compile(f"(?:{_DEFAULT})+")
 _DEFAULT_FIRSTS: Final = "fa0123456789"

@@ -14,8 +14,6 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-__all__ = ["PING_ANSWER", "PingReader", "Pings", "Sealing", "as_typed", "format_hello", "is_own_talk", "seal", "unseal"]
-
 PING_ANSWER: Final = b"\x029"
 """The text that answers a ping (to be sealed like any line)."""
 

@@ -18,17 +18,6 @@ from storage.read.engine import new_database
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = [
-    "DatasetFiles",
-    "DatasetSource",
-    "connect",
-    "count_shared_games",
-    "dataset_errors",
-    "find_files",
-    "listed",
-    "register",
-]
-
 
 class DatasetSource(NamedTuple):
     """A source of a data set.

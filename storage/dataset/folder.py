@@ -16,8 +16,6 @@ from typing import Any, BinaryIO, Final, NamedTuple, Protocol, cast
 from recorder.errors import ExportError, StorageError
 from recorder.urls import DATASET_SCHEMES, check_url, file_system, is_url, reason
 
-__all__ = ["DataFolder", "LocalFolder", "Part", "UrlFolder", "open_folder"]
-
 _COPY_BYTES: Final = 1 << 20
 _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
 

@@ -30,8 +30,6 @@ from recorder.model import (
 )
 from recorder.rules.position import encode_move
 
-__all__ = ["EVENT_NAMES", "PLY_NAMES", "events_by_game", "game_of"]
-
 PLY_NAMES = (
     "ply",
     "uci",

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from recorder.model import Game
     from storage.dataset.files import DatasetFiles, DatasetSource
 
-__all__ = ["DatasetReader", "DatasetStore"]
-
 _GAMES_AT_ONCE: Final = 500
 _INCOMPLETE: Final = (
     "{0} is not complete, because `convert` still writes it, was interrupted or failed: repeat `ics-recorder convert "

@@ -17,23 +17,6 @@ from recorder.errors import StorageError
 from recorder.text import reason_of
 from storage.dataset.folder import DataFolder, Part
 
-__all__ = [
-    "DATASET_SCHEMA",
-    "Manifest",
-    "SourceRecord",
-    "part_names",
-    "read_manifest",
-    "read_records",
-    "remove_empty",
-    "remove_source",
-    "remove_unfinished",
-    "stem_of",
-    "update_command",
-    "why_broken",
-    "write_manifest",
-    "write_record",
-]
-
 DATASET_SCHEMA: Final = 4
 """Changes when readers of a data set must know more than before."""
 _MANIFEST: Final = "manifest.json"

@@ -7,8 +7,6 @@ from typing import Final
 from recorder.model import TimeBasis
 from storage.read.query import FilterWords, named_by_like
 
-__all__ = ["FILTERS", "GAMES", "ROWS", "VIEWS"]
-
 FILTERS: Final = FilterWords(
     "g.dated_ms",
     lambda side: f"coalesce(g.{side}_guest, FALSE)",

@@ -20,12 +20,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 
-__all__ = [
-    "check",
-    "foreign_statements",
-]
-
-
 def foreign_statements(driver: sqlite3.Connection) -> list[str]:
     """Triggers, and views that are not those of ``storage.schema.upgrade``; and which of those are missing."""
     own = {sql.split()[2]: sql for sql in VIEWS}

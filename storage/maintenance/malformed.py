@@ -29,17 +29,6 @@ from storage.sound import FORMS, allowed, form_of
 if TYPE_CHECKING:
     from sqlalchemy import Column, Table
 
-__all__ = [
-    "corrupt",
-    "first_malformed",
-    "malformed_pages",
-    "malformed_values",
-    "missing_rows",
-    "require_sound",
-    "storage_error",
-    "storage_errors",
-]
-
 _NAMED: Final = 20
 """So many rows of one table are named; of more their number is."""
 _SHOWN: Final = 40

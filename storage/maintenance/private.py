@@ -11,17 +11,6 @@ from typing import Any, Final
 
 from recorder.model import Anomaly, EventKind, Game
 
-__all__ = [
-    "PRIVATE_COLUMNS",
-    "PRIVATE_TABLES",
-    "PUBLIC_CHAT",
-    "keyed",
-    "public_anomaly",
-    "public_game",
-    "published_events",
-    "published_settings",
-]
-
 PUBLIC_CHAT: Final = ("kibitz", "whisper")
 """Kinds of chat that anybody at the board could read; no other is for others."""
 

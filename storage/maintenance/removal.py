@@ -41,19 +41,6 @@ from storage.settings import DECISIONS, decisions, forgotten_sources, note_sourc
 from storage.write.games import closing_up
 from storage.write.merged import dissolve, touch_others
 
-__all__ = [
-    "ForgetReport",
-    "HandleReport",
-    "HandleText",
-    "delete_analyses",
-    "delete_decisions",
-    "delete_games",
-    "delete_source",
-    "delete_unused_players",
-    "redact_kept",
-    "redact_rows",
-]
-
 _OF_OBSERVATIONS = (models.events, models.holdings, models.thinking, models.anchors, models.ply_lines)
 
 

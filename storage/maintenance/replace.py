@@ -22,8 +22,6 @@ from storage.files import backup, open_sqlite
 from storage.schema import upgrade as schema
 from storage.settings import CONTENT_VERSION, DECISIONS
 
-__all__ = ["Replacement", "is_database", "reading_other", "replacing"]
-
 _BESIDE = ("-wal", "-shm", "-journal")
 _READER_S = 1.0  # so long a command that only looks may take
 _GLANCE_S = 0.1

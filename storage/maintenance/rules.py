@@ -9,8 +9,6 @@ from typing import Final
 from recorder.model import ObservationKind
 from storage.read.query import fold
 
-__all__ = ["broken_rules"]
-
 _NAMED: Final = 5  # so many games that break a rule
 _RUN: Final = "p.id BETWEEN l.first_ply_id AND l.first_ply_id + l.ply_count - 1"
 _MAIN_LINE: Final = "JOIN ply_lines l ON l.observation_id = s.observation_id AND l.line_no = 0"

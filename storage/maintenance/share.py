@@ -34,8 +34,6 @@ from storage.schema.upgrade import create, require_current
 from storage.settings import ARCHIVE_ID, Decision, archive_id, decisions, mark_changed, secret_of, store_decisions
 from storage.write.merged import pin
 
-__all__ = ["Rewrite", "share"]
-
 Rewrite = Callable[[str], str]
 
 # columns with handles alone, and columns with text in which handles may occur

@@ -12,8 +12,6 @@ from storage.schema.views import Words
 if TYPE_CHECKING:
     from psycopg import Connection
 
-__all__ = ["POSTGRES", "SHOWN", "connected", "is_there", "url_error"]
-
 _PREFIXES: Final = ("postgresql://", "postgres://")
 _SECRETS: Final = ("password", "sslpassword", "oauth_client_secret")
 _HOW: Final = "give the password in PGPASSWORD, ~/.pgpass or the service file"

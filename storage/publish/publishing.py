@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from psycopg import Connection
     from sqlalchemy import Table
 
-__all__ = ["BATCH_PLIES", "Published", "publish"]
-
 BATCH_PLIES: Final = 100_000
 """About so many plies, or analyses, are in one transaction."""
 

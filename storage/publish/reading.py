@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
     from recorder.model import Game
 
-__all__ = ["PublishedStore"]
-
 _FILTERS: Final = FilterWords(
     "g.dated_ms", lambda side: f"g.{side}_guest", lambda side: f"g.{side}_computer", SHOWN, named_by_like
 )

@@ -22,8 +22,6 @@ from storage.schema import tables as stored
 from storage.schema.reference import comment_on
 from storage.schema.views import views
 
-__all__ = ["ARCHIVES", "PUBLISHED", "SPAN", "columns_of", "selected", "statements"]
-
 SPAN: Final = 1 << 40
 """Row numbers of an archive, which may be negative, are less than half of this."""
 

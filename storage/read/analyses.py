@@ -14,16 +14,6 @@ from storage.mapping import ANALYSIS_LINES
 from storage.read.store import Rows, SqlDriver
 from storage.sound import RowCheck, types_of
 
-__all__ = [
-    "StoredAnalysis",
-    "analysts",
-    "has_analyses",
-    "load_analyses",
-    "current_plies",
-    "stored_analyses",
-]
-
-
 _OF_ANALYSIS: Final = types_of(Analysis)
 _CHECK: Final = RowCheck(
     {name: _OF_ANALYSIS[name] for name in ("begun_ms", "engine", "protocol", "settings")}

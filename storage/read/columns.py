@@ -26,25 +26,6 @@ from storage.read.store import Rows, SqlDriver
 from storage.settings import content_version
 from storage.sound import FORMS, SOURCE_KINDS, TIMES, RowCheck, require_moves
 
-__all__ = [
-    "pieces",
-    "NULL",
-    "ROWS_AT_ONCE",
-    "SELECT_PLIES",
-    "SELECT_THINKING",
-    "Arrays",
-    "ColumnReader",
-    "Fetch",
-    "GameFacts",
-    "HoldingsColumns",
-    "Ints",
-    "PlyArrays",
-    "ThinkingColumns",
-    "SegmentColumns",
-    "arrays_of",
-    "column_reader",
-]
-
 NULL: Final = -(1 << 62)
 ROWS_AT_ONCE = 50_000
 _TRIES = 5

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["new_database"]
-
 _MEMORY: Final = "300MB"
 
 

@@ -8,9 +8,6 @@ from typing import Final
 
 from recorder.model import EventKind, GameKind
 
-__all__ = ["ALL_PLAYED", "ANY", "HAPPENINGS", "GameFilter"]
-
-
 ANY: frozenset[str] = frozenset()
 
 

@@ -42,8 +42,6 @@ from storage.read.analyses import load_analyses
 from storage.read.store import SqlDriver
 from storage.sound import SOURCE_KINDS, RowCheck, require_sound_game, require_sound_plies
 
-__all__ = ["BATCH_GAMES", "load_games", "load_plies", "load_shown", "select_sql"]
-
 
 def select_sql(table: str) -> str:
     """The start of a SELECT of all columns in the order of ``COLUMNS``."""

@@ -24,8 +24,6 @@ from storage.read.columns import (
 if TYPE_CHECKING:
     from recorder.model import Game, Observation, Ply, PlyRow
 
-__all__ = ["GamesReader"]
-
 _STORED: Final = [(name, GAMES.columns.index(name)) for name in GameFacts._fields[:-2]]
 """The facts that are columns of ``games``, each with its place in the row."""
 _PRECISIONS: Final = np.array([PRECISION_CODES[code] for code in range(len(PRECISION_CODES) - 1)], dtype=np.int64)

@@ -14,8 +14,6 @@ from storage.read.game_filter import GameFilter
 from storage.read.query import DATED_MS, conditions_and_last, conditions_of
 from storage.sound import RowCheck
 
-__all__ = ["SORTS", "ListOrder", "ListPlace", "ListedGame", "list_games", "place_of", "rank_of", "results_of", "within"]
-
 SORTS: Final[dict[str, str]] = {
     "date": DATED_MS,
     "white": "lower(g.white)",

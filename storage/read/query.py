@@ -15,26 +15,6 @@ from recorder.model import MINUTE_MS, TimeBasis
 from storage.read.game_filter import ALL_PLAYED, HAPPENINGS, GameFilter
 from storage.read.store import SqlDriver
 
-__all__ = [
-    "DATED_MS",
-    "EVENT_TAG",
-    "FilterWords",
-    "beginning",
-    "conditions_and_last",
-    "conditions_of",
-    "count_by_handle",
-    "count_each",
-    "count_games",
-    "count_outcomes",
-    "count_unknown",
-    "fold",
-    "game_ids",
-    "game_keys",
-    "named_by_like",
-    "resolve",
-    "select_ids",
-]
-
 _LAST = re.compile(r"last(?:~(\d{1,9}))?")
 _HEX = re.compile(r"[0-9a-fA-F]+")
 

@@ -15,31 +15,6 @@ from storage.read.games import select_sql
 from storage.read.query import beginning
 from storage.sound import SOURCE_KINDS, RowCheck, types_of
 
-__all__ = [
-    "ELSEWHERE",
-    "ID_DIGITS",
-    "READ_AGAIN",
-    "SourceRow",
-    "anomalies_of",
-    "beginnings_of",
-    "conflicts_of",
-    "count_games_of",
-    "count_serverless",
-    "drop_kept",
-    "no_source",
-    "one_source",
-    "packed_timing",
-    "read_kept",
-    "report_of",
-    "row_number",
-    "source_paths",
-    "source_rows",
-    "sources_of_game",
-    "timing_of",
-    "unended_games_of",
-    "unpacked",
-]
-
 ELSEWHERE = "elsewhere"
 """The tag under which the counts of a report's ``elsewhere`` are kept."""
 ID_DIGITS = 12

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from storage.dataset.reading import DatasetReader
     from storage.read.columns import ColumnReader
 
-__all__ = ["GameStore", "Rows", "SqlDriver", "TableReader"]
-
 TableReader: TypeAlias = "ColumnReader | DatasetReader"
 """Reads what tables of plies and games are made of."""
 

@@ -15,15 +15,6 @@ from sqlalchemy import Column, Table
 
 from storage.schema.tables import metadata
 
-__all__ = [
-    "BEGIN",
-    "END",
-    "MEANINGS",
-    "comment_on",
-    "reference",
-    "with_reference",
-]
-
 _OFFSET: Final = "first byte of its line, in the decompressed bytes of the source"
 _AT_MS: Final = (
     "arrival of its line, counted from the observation's `started_at_ms`; null: the log has no arrival times"

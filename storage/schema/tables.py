@@ -45,31 +45,6 @@ from recorder.model import (
 )
 from storage.mapping import QUALITIES
 
-__all__ = [
-    "analysed_positions",
-    "analyses",
-    "analysis_lines",
-    "anchors",
-    "anomalies",
-    "events",
-    "game_evidence",
-    "game_links",
-    "games",
-    "holdings",
-    "metadata",
-    "observations",
-    "players",
-    "plies",
-    "ply_lines",
-    "segments",
-    "settings",
-    "source_chunks",
-    "source_counts",
-    "source_shapes",
-    "sources",
-    "thinking",
-]
-
 metadata = MetaData(
     naming_convention={
         "pk": "pk_%(table_name)s",

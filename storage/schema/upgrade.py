@@ -28,21 +28,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
     from sqlalchemy.schema import ExecutableDDLElement
 
-__all__ = [
-    "APPLICATION_ID",
-    "HEAD",
-    "LAST_UPGRADER",
-    "SCRIPTS",
-    "create",
-    "current",
-    "differences",
-    "head",
-    "name_openings",
-    "require_current",
-    "revisions",
-    "upgrade",
-]
-
 HEAD = "0010"
 """The newest revision. Known without the scripts, so that opening an archive does not load Alembic."""
 

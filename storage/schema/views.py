@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-__all__ = ["SQLITE", "VIEWS", "Words", "views"]
-
 
 class Words(NamedTuple):
     """What the views need and each database writes in its own way.

@@ -17,18 +17,6 @@ from storage.read.analyses import has_analyses
 from storage.read.games import load_games
 from storage.write.rows import insert_into, insert_rows
 
-__all__ = [
-    "AnalysisCounts",
-    "count_analyses",
-    "find_changed_validity",
-    "move_analyses",
-    "settle_analyses",
-    "shown_games",
-    "store_positions",
-    "touched_analyses",
-]
-
-
 _LINES: Final = insert_into("analysis_lines")
 _FIND: Final = (
     "SELECT id FROM analyses WHERE game_key = ? AND engine = ? AND protocol = ? AND settings = ? ORDER BY id LIMIT 1"

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 
 import zstandard
 
-__all__ = ["CHUNK_BYTES", "ChunkCutter"]
-
 CHUNK_BYTES = 1 << 20
 """Most decompressed bytes in one stored chunk."""
 

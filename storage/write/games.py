@@ -33,19 +33,6 @@ from storage.write.analyses import move_analyses
 from storage.write.merged import touch
 from storage.write.rows import add_plies, insert_into, insert_plies, insert_rows, select_in
 
-__all__ = [
-    "BATCH_EVENTS",
-    "BATCH_VALUES",
-    "KNOWN_PLAYERS",
-    "GameRows",
-    "closing_up",
-    "find_successors",
-    "order_of_sources",
-    "restore_order",
-    "successor",
-    "successors_among",
-]
-
 _GAME = "SELECT id FROM games WHERE key = ? AND source_id IS NOT NULL"
 _MOVING = "~"  # no key begins with it
 

@@ -28,8 +28,6 @@ from storage.write.games import GameRows
 from storage.write.merged import dissolve, relate, touch
 from storage.write.source import SourceWriter, reopen_last_chunk
 
-__all__ = ["SourceInProgress", "OvertakenError"]
-
 _WAIT_MS: Final = 5_000  # for another writer; who waits longer comes again
 _MANY_PAGES: Final = 8_000  # in the write-ahead log, which then starts again
 _MANY_COMMITS: Final = 100  # a journal's sync waits behind what the disk is given at once: this takes it a moment

@@ -18,8 +18,6 @@ from recorder.model import Game, LinkKind
 from storage.read.games import load_games
 from storage.write.rows import insert_into, insert_rows
 
-__all__ = ["boards_of_several", "connected", "link"]
-
 
 def connected(numbers: Iterable[int], pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
     """Numbers in groups: two are in one if pairs lead from one to the other.

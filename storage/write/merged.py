@@ -28,19 +28,6 @@ from storage.write.rows import insert_into, insert_rows
 if TYPE_CHECKING:
     from recorder.relating.grouping import Decided, Pair
 
-__all__ = [
-    "candidate_groups",
-    "dissolve",
-    "pin",
-    "relate",
-    "relate_all",
-    "stale",
-    "touch",
-    "touch_keys",
-    "touch_others",
-    "unmerged",
-]
-
 _SKEW_MS: Final = 3_000
 """As ``recorder.relating.game_view.SKEW_MS``, which need not be loaded for archives whose players never meet."""
 

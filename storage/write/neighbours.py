@@ -19,8 +19,6 @@ from storage.read.games import load_games
 if TYPE_CHECKING:
     from recorder.relating.board_order import BoardOrders
 
-__all__ = ["COMPARABLE", "NeighbourGames", "overlapping"]
-
 _MOST_PAIRS: Final = 8  # those that overlap longest; more add no evidence
 _CACHED_GAMES: Final = 256
 COMPARABLE: Final = """(g.ending IN ('result', 'adjourned', 'aborted') OR NOT EXISTS (

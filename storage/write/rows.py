@@ -14,16 +14,6 @@ from typing import Any, Final
 from recorder.model import Ply, PlyRow
 from storage.mapping import COLUMNS, PRECISION_CODES
 
-__all__ = [
-    "add_plies",
-    "insert_into",
-    "insert_plies",
-    "insert_rows",
-    "insert_sql",
-    "insert_values",
-    "select_in",
-]
-
 
 def _quoted(columns: Sequence[str]) -> str:
     return ", ".join(f'"{name}"' for name in columns)

@@ -19,13 +19,6 @@ from storage.write.chunks import ChunkCutter
 from storage.write.games import GameRows
 from storage.write.rows import insert_sql
 
-__all__ = [
-    "SourceWriter",
-    "continue_source",
-    "reopen_last_chunk",
-    "start_source",
-]
-
 _INSERT_CHUNK = insert_sql("source_chunks")
 
 

@@ -6,7 +6,7 @@ import chess.variant
 import pytest
 
 from recorder.analysis.plan import Limits, Look, Play, SetUp, TakeBack, make_plan
-from recorder.rules.prove import fen
+from recorder.rules.fen import fen
 from tests.replay.test_moments import games_of
 from tests.support.engines import SHORT, THINKS, Dialogue, game_of, scripted
 

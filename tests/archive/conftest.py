@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from recorder.archive import inputs, reading_ahead, workers
+from recorder.archive.reading import inputs, reading_ahead, workers
 from recorder.sources import read_blocks
 from tests.support.compiled import ROOT
 

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-import recorder.archive.following
+import recorder.archive.following.following
 from exporters.pgn.exporter import PgnOptions
-from recorder.archive.event_lines import EventLineWriter
-from recorder.archive.finished_games import FinishedGames
-from recorder.archive.following import LogUpdater
-from recorder.archive.importing import Import
-from recorder.archive.inputs import ReadOptions
-from recorder.archive.process import _Archiving
-from recorder.archive.recording import Orders
-from recorder.archive.watchdog import Unwatched
+from recorder.archive.following.event_lines import EventLineWriter
+from recorder.archive.following.finished_games import FinishedGames
+from recorder.archive.following.following import LogUpdater
+from recorder.archive.following.process import _Archiving
+from recorder.archive.following.watchdog import Unwatched
+from recorder.archive.reading.importing import Import
+from recorder.archive.reading.inputs import ReadOptions
+from recorder.archive.recording.recording import Orders
 from recorder.journal.writer import JournalWriter, Sync
 from tests.archive.test_following import LOGS, STREAM, everything, pgn_keys
 from tests.support.cli import WATCHER, Cli
@@ -30,8 +30,8 @@ from tests.support.cli import WATCHER, Cli
 def test_pieces_of_a_log_give_the_same_archive_as_one_import(
     log: Path, keep: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorder.archive.following, "_AT_ONCE", 3_000)
-    monkeypatch.setattr(recorder.archive.following, "_SETTLE_S", 0.0)
+    monkeypatch.setattr(recorder.archive.following.following, "_AT_ONCE", 3_000)
+    monkeypatch.setattr(recorder.archive.following.following, "_SETTLE_S", 0.0)
     pieces, whole = Cli(tmp_path / "pieces.sqlite"), Cli(tmp_path / "whole.sqlite")
     pgn, events = tmp_path / "games.pgn", io.StringIO()
     whole("import", *([] if keep else ["--no-keep-source"]), log)
@@ -52,7 +52,7 @@ def test_pieces_of_a_log_give_the_same_archive_as_one_import(
 def test_games_and_events_of_all_pieces_are_written_once(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorder.archive.following, "_AT_ONCE", 3_000)
+    monkeypatch.setattr(recorder.archive.following.following, "_AT_ONCE", 3_000)
     pgn, events = tmp_path / "games.pgn", io.StringIO()
     updater = LogUpdater(
         str(cli.archive),

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import pytest
 
-from recorder.archive import cluster
+from recorder.archive.sharing import cluster
 from recorder.errors import ExitCode, RecorderError
 from storage.dataset.folder import open_folder
 from tests.support.cli import GUESTS, SERVER, WATCHER, Cli

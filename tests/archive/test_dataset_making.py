@@ -21,8 +21,9 @@ from exporters import dataset_parts
 from exporters.dataset_parts import DATASET_EVENT_COLUMNS, DATASET_GAME_COLUMNS, DATASET_PLY_COLUMNS
 from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, MATCH_COLUMNS, PLY_COLUMNS
 from recorder import PARSER_VERSION, Archive, Dataset
-from recorder.archive import dataset_making, dataset_sources, inputs
-from recorder.archive.dataset_sources import Reporting, SourceMade, SourceToMake, make_source
+from recorder.archive.reading import inputs
+from recorder.archive.sharing import dataset_making, dataset_sources
+from recorder.archive.sharing.dataset_sources import Reporting, SourceMade, SourceToMake, make_source
 from recorder.errors import ExitCode
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 

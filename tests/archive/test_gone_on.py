@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from recorder.archive.finished_games import PgnFile, ReadPosition, keys_in
-from recorder.archive.process import _Archiving
-from recorder.archive.recording import ArchiveChild, Orders
-from recorder.archive.watchdog import Unwatched
+from recorder.archive.following.finished_games import PgnFile, ReadPosition, keys_in
+from recorder.archive.following.process import _Archiving
+from recorder.archive.following.watchdog import Unwatched
+from recorder.archive.recording.recording import ArchiveChild, Orders
 from recorder.errors import ExportError
 from recorder.journal.writer import JournalWriter, Sync
 from tests.archive.test_following import MIDDLE, STREAM, games_of, pgn_keys

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from recorder.archive import converting, rebuilding, verifying, workers
-from recorder.archive.importing import SourceReading
-from recorder.archive.workers import Channel, batches
+from recorder.archive.care import rebuilding, verifying
+from recorder.archive.reading import converting, workers
+from recorder.archive.reading.importing import SourceReading
+from recorder.archive.reading.workers import Channel, batches
 from recorder.errors import ExitCode
 from storage import ArchiveStore, SourceRow
 from tests.archive.test_reading_ahead import ROOT, contents

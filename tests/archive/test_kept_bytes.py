@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.archive.kept_bytes import lines_at
+from recorder.archive.reading.kept_bytes import lines_at
 
 
 @given(

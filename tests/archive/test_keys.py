@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from exporters.pgn.exporter import PgnOptions
-from recorder.archive.event_lines import EventLineWriter
 from recorder.archive.exporting import chosen_games
-from recorder.archive.finished_games import FinishedGames
-from recorder.archive.following import LogUpdater
-from recorder.archive.inputs import ReadOptions
+from recorder.archive.following.event_lines import EventLineWriter
+from recorder.archive.following.finished_games import FinishedGames
+from recorder.archive.following.following import LogUpdater
+from recorder.archive.reading.inputs import ReadOptions
 from tests.archive.test_following import STREAM, append, pgn_keys
 from tests.support.cli import Cli
 
@@ -60,7 +60,7 @@ def test_a_log_that_another_process_continues_in_the_middle(
             first.look(settle=True)
         return chosen_games(*where, **how)
 
-    monkeypatch.setattr("recorder.archive.finished_games.chosen_games", of_another_moment)
+    monkeypatch.setattr("recorder.archive.following.finished_games.chosen_games", of_another_moment)
     second.look()
     assert not moments
     assert second.finish(), second.problem

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from exporters.pgn.exporter import PgnOptions
-from recorder.archive.finished_games import FinishedGames
-from recorder.archive.following import LogUpdater
-from recorder.archive.inputs import ReadOptions
+from recorder.archive.following.finished_games import FinishedGames
+from recorder.archive.following.following import LogUpdater
+from recorder.archive.reading.inputs import ReadOptions
 from recorder.journal.format import VERSION, JournalHeader
 from tests.archive.test_following import pgn_keys
 from tests.edge_cases.scripts import Table, log

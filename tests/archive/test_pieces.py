@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from recorder.archive import reading_ahead, workers
-from recorder.archive.importing import Found, Part
-from recorder.archive.reading_ahead import DividedReading, _Piece, _read_piece
-from recorder.archive.workers import Channel
+from recorder.archive.reading import reading_ahead, workers
+from recorder.archive.reading.importing import Found, Part
+from recorder.archive.reading.reading_ahead import DividedReading, _Piece, _read_piece
+from recorder.archive.reading.workers import Channel
 from recorder.sources.files import read_blocks
 from tests.archive.test_reading_ahead import ROOT, both, contents, import_with
 from tests.support.cli import SERVER, WATCHER, Cli
@@ -72,7 +72,7 @@ def test_the_archive_is_that_of_an_undivided_reading(
 
 
 def test_progress_is_of_what_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recorder.archive.inputs.read_blocks", partial(read_blocks, size=4096))
+    monkeypatch.setattr("recorder.archive.reading.inputs.read_blocks", partial(read_blocks, size=4096))
     path = tmp_path / "fics.pgn"
     path.write_bytes(FICS)
     shown: list[int] = []

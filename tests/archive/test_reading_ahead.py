@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 
-from recorder.archive import reading_ahead, workers
-from recorder.archive.import_paths import ImportReport, import_paths
-from recorder.archive.importing import ReadBefore
-from recorder.archive.inputs import Input, ReadOptions
-from recorder.archive.reading_ahead import _read_log, _Task
-from recorder.archive.workers import Channel, WorkerDiedError, Workers
+from recorder.archive.reading import reading_ahead, workers
+from recorder.archive.reading.import_paths import ImportReport, import_paths
+from recorder.archive.reading.importing import ReadBefore
+from recorder.archive.reading.inputs import Input, ReadOptions
+from recorder.archive.reading.reading_ahead import _read_log, _Task
+from recorder.archive.reading.workers import Channel, WorkerDiedError, Workers
 from recorder.errors import ExitCode, StorageError
 from recorder.progress import Progress, no_progress
 from storage import ArchiveStore
@@ -141,7 +141,7 @@ def test_games_of_several_logs_keep_the_order_of_their_keys(tmp_path: Path) -> N
 
 
 def test_what_is_read_ahead_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recorder.archive import importing
+    from recorder.archive.reading import importing
 
     def refused(*_arguments: object) -> None:
         pytest.fail("a log was read by the storing process")

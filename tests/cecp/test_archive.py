@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from recorder.archive.following import LogUpdater
-from recorder.archive.inputs import ReadOptions
+from recorder.archive.following.following import LogUpdater
+from recorder.archive.reading.inputs import ReadOptions
 from recorder.model import ObservationKind
 from recorder.pipeline import Pipeline
 from recorder.sources import SourceKind

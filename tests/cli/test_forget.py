@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from recorder.archive.following import LogUpdater
-from recorder.archive.inputs import ReadOptions
+from recorder.archive.following.following import LogUpdater
+from recorder.archive.reading.inputs import ReadOptions
 from recorder.errors import ExitCode
 from recorder.journal.writer import JournalWriter, Sync
 from recorder.model import is_forgotten

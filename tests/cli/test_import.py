@@ -407,7 +407,7 @@ def test_secrets_do_not_reach_the_archive(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_an_interrupted_import_keeps_the_finished_logs(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recorder.archive.importing import Import
+    from recorder.archive.reading.importing import Import
 
     real, calls = Import.take, []
 

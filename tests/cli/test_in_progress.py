@@ -97,7 +97,9 @@ def test_lists_of_a_site_mark_games_in_progress(
         return re.findall(r'<td class="result[^"]*">(.*?)</td>', page)[0]  # the newest game's
 
     site = client_of(cli.archive)
-    monkeypatch.setattr("recorder.archive.static_site.pages_of_players", lambda *_: iter(()))  # they have pictures
+    monkeypatch.setattr(
+        "recorder.archive.pages.static_site.pages_of_players", lambda *_: iter(())
+    )  # they have pictures
     cli("report", "--site", tmp_path / "site")
     for page in (site.get("/").text, (tmp_path / "site" / "index.html").read_text(encoding="utf-8")):
         assert result_of(page) == "in progress"
@@ -109,11 +111,11 @@ def test_lists_of_a_site_mark_games_in_progress(
 @pytest.mark.parametrize(
     ("module", "words", "games_first"),
     [
-        ("recorder.archive.related", ("games",), False),
-        ("recorder.archive.related", ("games", "--json"), False),
-        ("recorder.archive.related", ("export", "pgn", "last"), False),
-        ("recorder.archive.related", ("show", "last"), True),
-        ("recorder.archive.reports", ("report", "--index"), True),
+        ("recorder.archive.pages.related", ("games",), False),
+        ("recorder.archive.pages.related", ("games", "--json"), False),
+        ("recorder.archive.pages.related", ("export", "pgn", "last"), False),
+        ("recorder.archive.pages.related", ("show", "last"), True),
+        ("recorder.archive.pages.reports", ("report", "--index"), True),
     ],
 )
 def test_the_end_of_a_game_changes_no_list_that_is_being_made(

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from recorder.archive.record_run import RecordRun
+from recorder.archive.recording.record_run import RecordRun
 from recorder.cli import main
 from recorder.errors import ExitCode
 from storage import ArchiveStore
@@ -77,7 +77,7 @@ async def test_the_password_comes_from_the_environment_and_goes_nowhere(
         followers = [
             path.parent
             for path in Path("/proc").glob("[0-9]*/cmdline")
-            if path.exists() and b"recorder.archive.process" in path.read_bytes().split(b"\0")
+            if path.exists() and b"recorder.archive.following.process" in path.read_bytes().split(b"\0")
         ]
         environments = b"".join((folder / "environ").read_bytes() for folder in followers)
         assert await run.end(signal.SIGTERM) == ExitCode.OK
@@ -215,7 +215,7 @@ def test_an_option_overrides_the_config_file(
         seen.append(run.user)
         return ExitCode.OK, True
 
-    monkeypatch.setattr("recorder.archive.record_run.record", record)
+    monkeypatch.setattr("recorder.archive.recording.record_run.record", record)
     monkeypatch.setenv("ICS_RECORDER_PASSWORD", PASSWORD)
     arguments = ["--config", str(config), "record", "chess.example", "--journal-dir", str(tmp_path), *words]
     result = CliRunner().invoke(main, arguments)
@@ -237,7 +237,7 @@ def test_the_config_file_of_the_documents_is_taken(
         seen.append(run.server)
         return ExitCode.OK, True
 
-    monkeypatch.setattr("recorder.archive.record_run.record", record)
+    monkeypatch.setattr("recorder.archive.recording.record_run.record", record)
     result = CliRunner().invoke(main, ["--config", str(config), "record"])
     assert result.exit_code == ExitCode.OK, result.output
     assert seen == [("freechess.org", 5000)]

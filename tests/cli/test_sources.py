@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recorder.archive.following import LogUpdater
-from recorder.archive.inputs import ReadOptions
+from recorder.archive.following.following import LogUpdater
+from recorder.archive.reading.inputs import ReadOptions
 from recorder.errors import ExitCode
 from tests.support.cli import ADJOURNED, WATCHER, Cli
 

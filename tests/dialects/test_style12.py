@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.dialects.style12 import check_frame, parse_elapsed, parse_style12, read_tokens, scan_frame
+from recorder.dialects.style12 import check_frame, parse_style12, read_tokens, scan_frame
 from recorder.errors import LineError
 from recorder.events import Malformed
-from recorder.events.frames import TAIL_BEGIN, TAIL_LAG, ReplyBlock, Style12
+from recorder.events.frames import TAIL_BEGIN, TAIL_LAG, ReplyBlock, Style12, parse_elapsed
 from recorder.model import Precision
 
 FULL = (

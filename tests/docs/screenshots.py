@@ -11,7 +11,7 @@ from pathlib import Path
 from playwright.sync_api import Page, ViewportSize
 
 from recorder.archive.locate import open_archive
-from recorder.archive.reports import page_of_game
+from recorder.archive.pages.reports import page_of_game
 from tests.docs.pages import ROOT
 from tests.docs.run_page import write_small
 from tests.support import programs

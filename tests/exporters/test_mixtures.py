@@ -15,7 +15,7 @@ from exporters.report.index import index_report
 from exporters.report.player import player_report
 from recorder import Archive
 from recorder.archive.game_measures import CLOCK_TABLES, measure_games
-from recorder.archive.related import match_of
+from recorder.archive.pages.related import match_of
 from recorder.errors import ExportError
 from storage import ArchiveStore as Storage
 from storage import GameFilter

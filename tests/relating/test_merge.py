@@ -27,13 +27,13 @@ from recorder.model import (
     StartFacts,
     TimeBasis,
 )
+from recorder.model.sources import SourceKind
 from recorder.reading import make_pipeline
 from recorder.relating import grouping as alike
 from recorder.relating import grouping as parts
 from recorder.relating.compare import Verdict, compare
 from recorder.relating.game_view import View
 from recorder.relating.merge import merge_games
-from recorder.sources.base import SourceKind
 from tests.support import corpus
 
 from .scenes import connections, games_of, played, truth_of, whole

@@ -25,7 +25,7 @@ from recorder.model import Game, SourceKind
 from recorder.reading import make_pipeline
 from recorder.replay.engine import RecordedEngine
 from recorder.replay.mainline import main_line
-from recorder.rules.prove import fen
+from recorder.rules.fen import fen
 from recorder.rules.variants import STANDARD_BOARD, cecp_variant
 from tests.cecp.test_real_engines import screen
 from tests.replay.test_moments import games_of

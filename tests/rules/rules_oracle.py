@@ -9,7 +9,8 @@ from typing import NamedTuple
 import chess
 import chess.variant
 
-from recorder.rules.prove import Rules, board_from_fen
+from recorder.rules.fen import board_from_fen
+from recorder.rules.position import Rules
 
 
 class Candidate(NamedTuple):

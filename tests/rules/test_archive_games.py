@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from recorder.rules.fen import start_position
-from recorder.rules.prove import Position, Rules, has_legal_move, is_checkmate, play_san, position_from_fen
+from recorder.rules.fen import position_from_fen, start_position
+from recorder.rules.position import Position, Rules
+from recorder.rules.prove import has_legal_move, is_checkmate, play_san
 from recorder.rules.variants import STANDARD_BOARD, has_pockets, known_start, variant_of
 from tests.exporters.pgn_reader import ReadGame, read_pgn
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.rules.position import decode_move
-from recorder.rules.prove import Position, Rules, Step, advance, board_from_fen, play_san, position_from_fen
+from recorder.rules.fen import board_from_fen, position_from_fen
+from recorder.rules.position import Position, Rules, decode_move
+from recorder.rules.prove import Step, advance, play_san
 
 
 def at(text: str) -> Position:

@@ -8,16 +8,9 @@ import chess
 import chess.variant
 import pytest
 
-from recorder.rules.position import decode_move
-from recorder.rules.prove import (
-    Rules,
-    advance,
-    fen,
-    has_legal_move,
-    is_checkmate,
-    play_san,
-    position_from_fen,
-)
+from recorder.rules.fen import fen, position_from_fen
+from recorder.rules.position import Rules, decode_move
+from recorder.rules.prove import advance, has_legal_move, is_checkmate, play_san
 from tests.rules import rules_oracle
 
 VARIANTS = (Rules.CHESS, Rules.CHESS960, Rules.CRAZYHOUSE)

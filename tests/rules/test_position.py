@@ -6,20 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.rules.position import decode_move
-from recorder.rules.prove import (
-    Position,
-    Rules,
-    Step,
-    advance,
-    board_from_fen,
-    fen,
-    is_checkmate,
-    play_san,
-    position_from_fen,
-    start_position,
-    with_holdings,
-)
+from recorder.rules.fen import board_from_fen, fen, position_from_fen, start_position
+from recorder.rules.position import Position, Rules, decode_move
+from recorder.rules.prove import Step, advance, is_checkmate, play_san, with_holdings
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 

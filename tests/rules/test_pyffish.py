@@ -8,16 +8,9 @@ from collections.abc import Iterator
 import pyffish
 import pytest
 
-from recorder.rules.position import decode_move
-from recorder.rules.prove import (
-    Position,
-    advance,
-    board_from_fen,
-    fen,
-    has_legal_move,
-    play_san,
-    position_from_fen,
-)
+from recorder.rules.fen import board_from_fen, fen, position_from_fen
+from recorder.rules.position import Position, decode_move
+from recorder.rules.prove import advance, has_legal_move, play_san
 from recorder.rules.tables import index_of
 from recorder.rules.variants import rules_of
 from tests.support.effort import long_after

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.rules.position import decode_move
-from recorder.rules.prove import (
-    Rules,
-    Step,
-    advance,
-    board_from_fen,
-    fen,
-    has_legal_move,
-    is_checkmate,
-    play_san,
-    position_from_fen,
-)
+from recorder.rules.fen import board_from_fen, fen, position_from_fen
+from recorder.rules.position import Rules, decode_move
+from recorder.rules.prove import Step, advance, has_legal_move, is_checkmate, play_san
 
 CAPTURE = "illegal: a capture must be made"
 IN_CHECK = "illegal: king left in check"

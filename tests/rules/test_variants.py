@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.rules.prove import Rules
+from recorder.rules.position import Rules
 from recorder.rules.variants import has_pockets, variant_of
 
 

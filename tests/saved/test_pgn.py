@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from recorder.model import Anomaly, AnomalyKind, EventKind, Game, LineKind, Precision, Proof, TimeBasis
 from recorder.reading import make_pipeline
-from recorder.rules.prove import Rules, position_from_fen
+from recorder.rules.fen import position_from_fen
+from recorder.rules.position import Rules
 from recorder.saved.pgn_tags import read_header
 from recorder.saved.pgn_text import PrintedEvaluation, read_remark, read_time
 from recorder.sources import SourceKind, detect

@@ -6,7 +6,8 @@ import pytest
 
 from recorder.model import EventKind, Game, Precision, TimeBasis
 from recorder.reading import make_pipeline
-from recorder.rules.prove import play_san, position_from_fen
+from recorder.rules.fen import position_from_fen
+from recorder.rules.prove import play_san
 from recorder.rules.variants import rules_of
 from recorder.saved.pgn_text import PrintedEvaluation, read_remark
 from recorder.sources import SourceKind, detect

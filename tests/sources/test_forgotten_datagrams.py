@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.sources.base import SourceKind
+from recorder.model.sources import SourceKind
 from recorder.sources.redaction import Forgotten, Redactor, hash_handle, silenced
 
 

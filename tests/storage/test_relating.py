@@ -19,8 +19,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection
 
-from recorder.archive.following import LogUpdater
-from recorder.archive.inputs import ReadOptions
+from recorder.archive.following.following import LogUpdater
+from recorder.archive.reading.inputs import ReadOptions
 from recorder.errors import StorageError
 from recorder.model import Game, GameKind
 from storage import ArchiveStore, GameFilter, check, current, head

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from recorder.model import Game, SourceReport
+from recorder.model.sources import SourceKind
 from recorder.pipeline import Pipeline
-from recorder.sources.base import SourceKind
 
 __all__ = ["dg", "read", "session", "started", "sent_moves"]
 

@@ -8,7 +8,9 @@ import chess
 import pytest
 
 from recorder.rules.bridge import bridge
-from recorder.rules.prove import Position, Rules, Step, advance, board_from_fen, position_from_fen, with_holdings
+from recorder.rules.fen import board_from_fen, position_from_fen
+from recorder.rules.position import Position, Rules
+from recorder.rules.prove import Step, advance, with_holdings
 from tests.rules import rules_oracle
 
 

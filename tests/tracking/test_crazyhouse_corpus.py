@@ -8,7 +8,8 @@ import pytest
 
 from recorder.model import AnomalyKind
 from recorder.rules.fen import start_position
-from recorder.rules.prove import Position, Rules, advance
+from recorder.rules.position import Position, Rules
+from recorder.rules.prove import advance
 from tests.support.corpus import stream_bytes, streams
 from tests.support.product import run
 

@@ -7,7 +7,8 @@ import pytest
 from recorder.dialects.style12 import read_tokens
 from recorder.events.frames import Style12
 from recorder.model import LineKind, Precision
-from recorder.rules.prove import Rules, start_position
+from recorder.rules.fen import start_position
+from recorder.rules.position import Rules
 from recorder.rules.variants import STANDARD_BOARD
 from recorder.tracking.facts import HeaderFacts
 from recorder.tracking.plies import bridged, lan_move, start_facts

@@ -9,7 +9,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from recorder.model import Game, Origin, Ply, Proof
-from recorder.rules.prove import Rules, Step, play_san, position_from_fen
+from recorder.rules.fen import position_from_fen
+from recorder.rules.position import Rules
+from recorder.rules.prove import Step, play_san
 from recorder.tracking.examined.nodes import ShownBoard
 from recorder.tracking.examined.tree import ExaminedTree
 from tests.edge_cases.scripts import Table, log

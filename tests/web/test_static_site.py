@@ -12,9 +12,9 @@ from playwright.sync_api import Browser, expect
 
 from exporters.report.game_list import FileSite, player_file
 from recorder import Archive
-from recorder.archive import player_pages, static_site
 from recorder.archive.locate import open_archive
-from recorder.archive.player_pages import pages_of_players, players_of_games
+from recorder.archive.pages import player_pages, static_site
+from recorder.archive.pages.player_pages import pages_of_players, players_of_games
 from recorder.errors import ExitCode
 from storage import GameFilter
 from storage.read.listing import ListOrder

@@ -20,18 +20,6 @@ from typing import NamedTuple
 from recorder.dialects.results import EndReason, read_reason
 from recorder.errors import LineError
 
-__all__ = [
-    "DATAGRAM_TAG",
-    "MoveForm",
-    "IccMove",
-    "format_fields",
-    "parse_fields",
-    "read_move",
-    "read_words",
-    "result_of",
-    "write_move",
-]
-
 DATAGRAM_TAG = "\x19("
 
 _WHOLE = re.compile(r"\x19\((?P<number>[0-9]{1,4})(?P<rest>(?:[\s{\x19].*)?)\x19\)", re.DOTALL)

@@ -50,12 +50,6 @@ from recorder.dialects.icc.values import (
 from recorder.errors import LineError
 from recorder.events import Datagram, Event, Line, Malformed, Noise
 
-__all__ = [
-    "UnitReader",
-    "format_datagram",
-    "parse_datagram",
-]
-
 BOARD_DATAGRAMS = frozenset((22, 23, 24, 25, 49, 70, 84, 101, 110, 111))
 """Numbers of datagrams about boards: text beside them in one unit repeats them for people."""
 

@@ -9,36 +9,6 @@ from typing import NamedTuple
 
 from recorder.dialects.icc.fields import IccMove
 
-__all__ = [
-    "BeganPosition",
-    "ClocksSet",
-    "Flip",
-    "GameOver",
-    "GameText",
-    "IccGame",
-    "GoneBack",
-    "BughouseHoldings",
-    "IllegalMove",
-    "JBoard",
-    "Kibitz",
-    "WhoAmI",
-    "MoreTime",
-    "MoveLag",
-    "MoveList",
-    "MovesSent",
-    "Msec",
-    "NumberOnly",
-    "Offers",
-    "BughousePass",
-    "PgnLines",
-    "PgnTag",
-    "Relation",
-    "SettingChanged",
-    "IccDatagram",
-    "SimpleBoard",
-    "DatagramFen",
-]
-
 
 class WhoAmI(NamedTuple):
     """0 WHO_AM_I: our handle."""

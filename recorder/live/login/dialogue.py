@@ -18,8 +18,6 @@ from recorder.events import Line, SessionNotice, SessionNoticeKind
 from recorder.wire import LONE_PROMPT, strip_prompts
 from recorder.wire.controls import TelnetFilter
 
-__all__ = ["Cue", "CueKind", "CueReader"]
-
 
 class CueKind(Enum):
     """What the server asks for, or reports."""

@@ -20,8 +20,6 @@ from recorder.errors import LoginError
 from recorder.events import SessionNotice, SessionNoticeKind
 from recorder.live.login.dialogue import Cue, CueKind, CueReader
 
-__all__ = ["LoggedIn", "Login", "UnansweredLoginError", "WrongPasswordError"]
-
 
 class WrongPasswordError(LoginError):
     """The server does not take the password: asked again and again, it may shut us out."""

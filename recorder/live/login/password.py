@@ -15,8 +15,6 @@ from pathlib import Path
 from recorder.errors import PasswordError
 from recorder.live import PASSWORD_VARIABLE
 
-__all__ = ["CREDENTIAL", "find_password"]
-
 CREDENTIAL = "ics-recorder.password"
 """The name of the credential in a systemd unit (``LoadCredential=``)."""
 _SERVICE = "ics-recorder"

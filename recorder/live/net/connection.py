@@ -21,8 +21,6 @@ from recorder.live.recording import RecordedConnection
 from recorder.live.requests import KeepAlive, format_request
 from recorder.wire.timeseal import Sealing
 
-__all__ = ["ANSWER_MS", "Connection", "Incoming", "LEAVE_S", "Pulse", "TakenOverError", "open_connection"]
-
 _READ_BYTES: Final = 1 << 14
 
 

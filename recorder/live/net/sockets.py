@@ -15,23 +15,6 @@ from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from recorder.errors import ListenError
 
-__all__ = [
-    "Address",
-    "CONNECT_S",
-    "MAX_CLIENTS",
-    "connect",
-    "failure_reason",
-    "format_address",
-    "in_thread",
-    "is_loopback",
-    "listen",
-    "parse_address",
-    "prepare",
-    "say_farewell",
-    "why_no_connection",
-    "why_unknown",
-]
-
 _FORM: Final = re.compile(r"(?:\[(?P<literal>[^\[\]\s]+)\]|(?P<name>[^\[\]\s:]+))(?::(?P<port>[0-9]{1,5}))?")
 _MAX_PORT: Final = 65535
 

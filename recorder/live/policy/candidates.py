@@ -14,19 +14,6 @@ from recorder.live.policy.language import Expression
 from recorder.live.requests import TURN_MS, AskPartner, no_partner
 from recorder.rules.variants import read_category
 
-__all__ = [
-    "Candidate",
-    "Fate",
-    "Partners",
-    "Rank",
-    "CandidateState",
-    "Why",
-    "ObservationWishes",
-    "find_mistaken",
-    "find_outstayed",
-    "partners_of",
-]
-
 
 class CandidateState(Enum):
     """How far the observation of a game is."""

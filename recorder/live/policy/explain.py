@@ -34,8 +34,6 @@ from recorder.tracking.facts import HeaderFacts
 from recorder.tracking.tracker import Tracker
 from recorder.wire.lines import LineReader
 
-__all__ = ["GameOutcome", "SessionExplainer", "Rehearsal"]
-
 _ROUNDS: Final = 10_000
 
 

@@ -13,8 +13,6 @@ from recorder.events import GameCreated, GameHeader, GameInfo, GamesRow
 from recorder.rules.variants import read_category
 from recorder.tracking.facts import HeaderFacts
 
-__all__ = ["Listed", "ListedEvent", "Share", "parse_share", "title_words"]
-
 _SHARE: Final = re.compile(r"([0-9]{1,3})/([0-9]{1,3})")
 _PRINTED: Final = 10  # every table of games prints at least these letters of a name
 

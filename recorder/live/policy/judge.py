@@ -28,8 +28,6 @@ from recorder.live.policy.language import (
 )
 from recorder.rules.variants import SPEEDS, read_category
 
-__all__ = ["Judgement", "PolicyPart", "explain", "format_part", "row_decides"]
-
 _SIGNS: dict[str, Callable[[Fraction, Fraction], bool]] = {
     "<": operator.lt,
     "<=": operator.le,

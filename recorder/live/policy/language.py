@@ -14,25 +14,6 @@ from typing import NamedTuple
 from recorder.errors import PolicyError
 from recorder.rules.variants import VARIANTS, is_known_variant, read_category
 
-__all__ = [
-    "And",
-    "CATEGORIES",
-    "Category",
-    "Compare",
-    "Expression",
-    "FIELDS",
-    "Not",
-    "Or",
-    "Plays",
-    "TITLES",
-    "WORDS",
-    "Word",
-    "format_policy",
-    "parse_handles",
-    "parse_policy",
-    "words_of",
-]
-
 _PLAIN = re.compile(r"[A-Za-z0-9_][\w-]*")
 
 WORDS = ("all", "rated", "unrated", "private", "guest", "registered", "computer", "titled", "examined")

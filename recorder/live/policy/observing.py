@@ -66,12 +66,6 @@ from recorder.live.requests import (
 )
 from recorder.tracking.facts import HeaderFacts
 
-__all__ = [
-    "Observing",
-    "Places",
-    "leave",
-]
-
 _TITLES_KEPT = 1024  # of the players who spoke last
 _CREATING_KEPT = 64
 _SAME_MS = 2_000  # another line may name a game just before it is announced

@@ -12,8 +12,6 @@ from recorder.live.policy.games import Share, parse_share
 from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
 
-__all__ = ["ObservationPlan", "PlanReader", "plan_notes"]
-
 # A record holds 65,536 bytes, a handle has at most 40 letters.
 _LETTERS: Final = 30_000
 _HANDLES: Final = 500

@@ -24,8 +24,6 @@ from recorder.live.policy.candidates import Candidate, Fate, Why
 from recorder.live.requests import TURN_MS, AskHistory, AskStored, Request, no_command
 from recorder.tracking.movelists import read_list
 
-__all__ = ["Lost", "Recovery", "Tally", "missing_part"]
-
 
 @dataclass(slots=True)
 class Tally:

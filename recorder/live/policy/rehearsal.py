@@ -20,8 +20,6 @@ from recorder.sources import HEAD_BYTES, Decoder, SourceKind, detect, make_decod
 from recorder.sources.journal import JournalDecoder
 from recorder.wire.timeseal import Sealing
 
-__all__ = ["ExplainedLog", "explain_log", "rehearse"]
-
 _TAKES_S: Final = 30.0
 _TICK_S: Final = 1.0
 

@@ -22,8 +22,6 @@ from recorder.live.secrets.typed import ClientLines, TimedBytes, Typed, correcte
 from recorder.sources.secrets import FILLER, asks, asks_name, begins_dialogue, fill, fill_command
 from recorder.text import later
 
-__all__ = ["SecretGuard"]
-
 _GUESTS: Final = frozenset((b"guest", b"g"))
 _HANDLE: Final = later(rb"[A-Za-z][A-Za-z0-9_-]*")
 _SEALED: Final = later(rb"[^\r\n]")

@@ -13,8 +13,6 @@ from recorder.live.secrets.typed import TimedBytes
 from recorder.sources import SourceKind
 from recorder.sources.client_logs import LoggedText, logged_text
 
-__all__ = ["ClientLogScrubber"]
-
 _MAX_LINE: Final = 1 << 20
 _MOST_WAITING: Final = 1000
 """Lines; no server prints so many during a login, but another connection of the log may go on."""

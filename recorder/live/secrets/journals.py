@@ -17,8 +17,6 @@ from recorder.live.secrets.client import SecretGuard
 from recorder.live.secrets.typed import TimedBytes
 from recorder.sources import Scrubber, SourceKind
 
-__all__ = ["JournalCleaner"]
-
 
 class JournalCleaner:
     """Makes the lines of a clean journal.

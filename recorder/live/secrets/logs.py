@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from recorder.live.secrets.client_logs import ClientLogScrubber
     from recorder.sources.redaction import Redactor
 
-__all__ = ["Scrubbing", "scrubbed"]
-
 
 def scrubbed(blocks: Iterable[bytes], kind: SourceKind) -> Iterator[bytes]:
     """A log's bytes with its secrets masked: the same number of bytes, in other blocks.

@@ -21,8 +21,6 @@ from recorder.live.secrets.typed import TimedBytes
 from recorder.sources.secrets import FILLER, fill, fill_key, find_repeated, is_of_game, without_boards
 from recorder.text import later
 
-__all__ = ["AnswerGuard", "KnownSecrets", "SHORTEST", "SHORTEST_WORD", "plain_text"]
-
 SHORTEST: Final = 3
 """A shorter text occurs in every second command."""
 SHORTEST_WORD: Final = 6

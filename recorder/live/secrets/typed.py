@@ -9,8 +9,6 @@ from typing import Final, NamedTuple
 from recorder.wire.controls import TelnetFilter
 from recorder.wire.timeseal import PING_ANSWER, is_own_talk, unseal
 
-__all__ = ["ClientLines", "TimedBytes", "Typed", "corrected"]
-
 _LONGEST_LINE: Final = 1 << 16
 """A line that is longer is no command."""
 

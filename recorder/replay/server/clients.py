@@ -21,17 +21,6 @@ from recorder.replay.server.session import ReplaySession
 from recorder.replay.show import ReplaySource, Show
 from recorder.replay.timing import Playhead, ReplayMoment
 
-__all__ = [
-    "ReplayClients",
-    "Shared",
-    "ByteReplay",
-    "ByteSession",
-    "after_login",
-    "clients_of_bytes",
-    "clients_of_games",
-    "read_bytes",
-]
-
 _MOST_CLIENTS: Final = 500
 _LOOKED_AT: Final = 1 << 16
 _STARTING: Final = re.compile(rb"\*{4} Starting [^\r\n]{0,80}\*{4}[^\r\n]*[\r\n]*")

@@ -6,6 +6,7 @@ Those about games that are over, listing stored games and examining one, need no
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from recorder.cecp.moves import parse_move
@@ -20,9 +21,7 @@ from recorder.replay.served import not_recorded, served_names
 from recorder.replay.server.control import (
     AMBIGUOUS,
     BAD_COMMAND,
-    EMPTY_ANSWERS,
     SHARED,
-    Answer,
     TypedCommand,
     moves_time,
     steer,
@@ -40,14 +39,89 @@ from recorder.replay.server.text import (
 )
 from recorder.tracking.engines.view import play_move
 
-__all__ = [
-    "answer_command",
-]
-
 _LAST_NUMBER: Final = 999
 _LONGEST_HISTORY: Final = 10
 _NUMBER: Final = re.compile(r"\d{1,6}", re.ASCII)
 _MOVE_NO: Final = re.compile(r"(\d{1,5})([wb])?", re.ASCII)
+
+Answer = Callable[[ReplaySession, str], None]
+"""Answers a command: it is given the session and the words behind the command."""
+
+_HELP: Final = """This server replays recorded games; you can watch, but not play. Commands:
+  games, observe N, pobserve N, unobserve [N], follow NAME, moves [N], refresh [N],
+  who, finger NAME, history NAME, smoves NAME N, sposition NAME N, examine NAME N,
+  moves on an examined board, forward, backward, to 20w, revert, unexamine,
+  set, iset, style, variables, ivariables, date, quit.
+"tell replay help" explains how to pause, seek and change the speed.""".splitlines()
+
+
+def _inchannel(session: ReplaySession, rest: str) -> None:
+    """Report an empty channel; a line that looks like the start of a list would make clients wait for its end."""
+    word = rest.split()[0] if rest else ""
+    if _NUMBER.fullmatch(word):
+        session.reply(f"Channel {word} is empty.")
+    else:
+        session.reply(f"{word} is in no channels." if word else "No channels are in use.")
+
+
+def _showlist(session: ReplaySession, rest: str) -> None:
+    session.reply(f"-- {rest.split()[0]} list: 0 names --" if rest else "Lists:")
+
+
+def _has_no(what: str) -> Answer:
+    def answer(session: ReplaySession, rest: str) -> None:
+        session.reply(f"{rest.split()[0] if rest else session.handle} has no {what}.")
+
+    return answer
+
+
+def _lines(*lines: str) -> Answer:
+    def answer(session: ReplaySession, rest: str) -> None:
+        session.reply(*lines)
+
+    return answer
+
+
+def _alias(session: ReplaySession, rest: str) -> None:
+    """Aliases are not kept: xboard sets one at its login and never uses it."""
+    name, _, words = rest.partition(" ")
+    session.reply(f'Alias "{name}" set.' if words else f'You have no alias "{name}".' if name else _NO_ALIASES)
+
+
+_NO_ALIASES: Final = "You have no aliases."
+_NO_LISTS: Final = _lines("This replay keeps no lists.")
+_NOT_PLAYING: Final = _lines("You are not playing a game.")
+
+_EMPTY_ANSWERS: Final[dict[str, Answer]] = {
+    **dict.fromkeys(
+        ("abort", "adjourn", "draw", "flag", "moretime", "pause", "resign", "say", "takeback", "unpause"), _NOT_PLAYING
+    ),
+    **dict.fromkeys(
+        ("match", "partner", "play", "rematch", "seek", "unseek"), _lines("This is a replay: you cannot play here.")
+    ),
+    **dict.fromkeys(("accept", "decline", "pending", "withdraw"), _lines("There are no offers to you.")),
+    **dict.fromkeys(("addlist", "sublist", "znotify"), _NO_LISTS),
+    **dict.fromkeys(("logons", "llogons"), _lines("This replay keeps no logons.")),
+    "alias": _alias,
+    "bugwho": _lines("This replay has no list of bughouse players."),
+    "cshout": _lines("(c-shouted to 0 players)"),
+    "help": _lines(*_HELP),
+    "inchannel": _inchannel,
+    "it": _lines("(it-shouted to 0 players)"),
+    "journal": _has_no("journal entries"),
+    "messages": _lines("You have no messages."),
+    "news": _lines("There are no new news items."),
+    "next": _lines("There is no more."),
+    "ptell": _lines("You do not have a partner at present."),
+    "quit": _lines(),
+    "shout": _lines("(shouted to 0 players)"),
+    "showlist": _showlist,
+    "sought": _lines("0 ads displayed."),
+    "stored": _has_no("adjourned games"),
+    "unalias": _lines(_NO_ALIASES),
+    "uptime": _lines("This server replays recorded games."),
+}
+"""The answers to commands for which a replay has nothing to do, in the servers' words: a client may wait for one."""
 
 
 def stored_board(game: Game, number: int, whole: bool = True) -> ReplayBoard:
@@ -577,7 +651,7 @@ def _all_observers(session: ReplaySession, rest: str) -> None:
 
 
 _ANSWERS: Final[dict[str, Answer]] = {
-    **EMPTY_ANSWERS,
+    **_EMPTY_ANSWERS,
     **STORED_ANSWERS,
     "allobservers": _all_observers,
     "date": _date,

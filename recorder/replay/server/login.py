@@ -19,8 +19,6 @@ from typing import Any, Final
 from recorder.wire.controls import TelnetFilter
 from recorder.wire.timeseal import as_typed
 
-__all__ = ["AT_ONCE", "Greeting", "LoginDialogue", "Manners", "REPLAY", "WILL_ECHO", "WONT_ECHO", "guest_name"]
-
 WILL_ECHO: Final = b"\xff\xfb\x01"
 WONT_ECHO: Final = b"\xff\xfc\x01"
 

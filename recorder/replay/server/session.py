@@ -31,8 +31,6 @@ from recorder.replay.server.text import (
 )
 from recorder.replay.show import Happening, Show, Sign
 
-__all__ = ["ReplaySession"]
-
 _NOWHERE: Final = Line("", 0)
 _ENDS: Final = (Sign.RESULT, Sign.LEFT, Sign.OVER)
 _GAME_PREFIX: Final = re.compile(r"Game [0-9]{1,9}:")

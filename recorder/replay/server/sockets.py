@@ -15,8 +15,6 @@ from recorder.live.service import heed_signals
 from recorder.replay.server.clients import ReplayClients
 from recorder.replay.server.login import LoginDialogue
 
-__all__ = ["ReplayServer", "serve"]
-
 _NS: Final = 1_000_000_000
 _SLICE: Final = 512
 """Of one client one line is looked at, or so many bytes, before it is another's turn."""

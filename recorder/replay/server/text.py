@@ -40,25 +40,6 @@ from recorder.replay.moments import ShownPly, What
 from recorder.replay.served import is_saved, served_kind, served_rating, served_start
 from recorder.rules.variants import STANDARD_BOARD
 
-__all__ = [
-    "banner_of",
-    "chat_text",
-    "created_lines",
-    "date_lines",
-    "delta_text",
-    "finger_lines",
-    "gameinfo_text",
-    "games_lines",
-    "header_text",
-    "history_lines",
-    "kind_letter",
-    "list_lines",
-    "result_text",
-    "style_1",
-    "event_text",
-    "who_lines",
-]
-
 _SPOKEN: Final = {
     "kibitz": "kibitzes", "whisper": "whispers", "say": "says", "partner-tell": "tells the partner", "tell": "tells",
     "shout": "shouts",

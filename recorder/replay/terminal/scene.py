@@ -8,13 +8,12 @@ import unicodedata
 from typing import Final, NamedTuple
 
 from recorder.model import EXACT, Ply
+from recorder.movetext import THOUSANDTHS
 from recorder.replay.boards import ReplayBoard
 from recorder.replay.terminal.viewing import KEYS, ShownClock, Viewing, ply_text
 from recorder.replay.timing import format_speed
 from recorder.text import clean
-from recorder.times import THOUSANDTHS, format_clock, short_hms
-
-__all__ = ["LEAST_COLUMNS", "LEAST_LINES", "SceneStyle", "Row", "Span", "clock_text", "draw", "plain", "width_of"]
+from recorder.times import format_clock, short_hms
 
 LEAST_COLUMNS: Final = 30
 LEAST_LINES: Final = 16

@@ -21,8 +21,6 @@ from recorder.replay.server.text import event_text
 from recorder.replay.show import LOST, ReplaySource, Show, Sign
 from recorder.replay.timing import Timing
 
-__all__ = ["KEYS", "ShownClock", "ShownHoldings", "ShownEvent", "Viewing", "ply_text"]
-
 _MOVE_NO: Final = re.compile(r"([1-9]\d{0,3})\.{0,3}", re.ASCII)
 _MANY: Final = 10
 _MINUTE_MS: Final = 60_000

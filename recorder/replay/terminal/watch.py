@@ -33,13 +33,6 @@ from recorder.replay.terminal.viewing import Viewing, ply_text
 from recorder.replay.timing import Playhead
 from recorder.times import format_clock
 
-__all__ = [
-    "Ended",
-    "KeyReader",
-    "print_moments",
-    "watch",
-]
-
 _SEQUENCE: Final = re.compile(rb"\x1b(?:\[([0-9;]*)([@-~])|O([@-~]))")
 _BEGUN: Final = re.compile(rb"\x1b(?:\[[0-9;]{0,32}|O)?")
 _CHARACTER: Final = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")

@@ -12,12 +12,9 @@ from typing import NamedTuple
 from recorder.events import Line
 from recorder.events.frames import Style12
 from recorder.model import Origin, Ply, Precision, Proof
-from recorder.rules.position import decode_move
-from recorder.rules.prove import Position
+from recorder.rules.position import Position, decode_move
 from recorder.tracking.plies import ply_from_frame, start_facts
 from recorder.tracking.tracked_game import TrackedGame
-
-__all__ = ["DatagramBoard", "Times", "confirm", "make_board", "set_times", "sharpen", "verbose_of"]
 
 _NEAR_MS = 1000  # seconds may be cut off or rounded: the same clock in milliseconds is less than this away
 

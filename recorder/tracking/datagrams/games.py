@@ -11,30 +11,15 @@ from recorder.dialects.icc.fields import IccMove
 from recorder.dialects.icc.values import ClocksSet, IccGame, MoreTime, MoveLag, Msec
 from recorder.events import Event, GameNotice, GameNoticeKind, Line, RatingText
 from recorder.model import Anomaly, AnomalyKind, EventKind, Precision
-from recorder.rules.prove import Position, Rules, Step, advance, play_san, start_position
+from recorder.rules.fen import start_position
+from recorder.rules.position import Position, Rules
+from recorder.rules.prove import Step, advance, play_san
 from recorder.rules.tables import index_of
 from recorder.rules.variants import STANDARD_BOARD, variant_of
 from recorder.tracking.boards import Boards
 from recorder.tracking.datagrams.boards import DatagramBoard, Times, sharpen, verbose_of
 from recorder.tracking.facts import HeaderFacts, rating_number
 from recorder.tracking.tracked_game import TrackedGame
-
-__all__ = [
-    "DatagramClocks",
-    "DatagramGame",
-    "DatagramGameTable",
-    "DatagramPly",
-    "ReceivedMove",
-    "by_frames",
-    "holdings_of",
-    "place_of",
-    "play",
-    "printed",
-    "settle",
-    "standard_start",
-    "set_facts",
-    "times_after",
-]
 
 _CASTLING = {"c": "o-o", "C": "o-o-o"}
 

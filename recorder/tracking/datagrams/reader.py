@@ -58,7 +58,8 @@ from recorder.events import (
     SessionNoticeKind,
 )
 from recorder.model import AnomalyKind, EventKind, Ply
-from recorder.rules.prove import Position, Rules, position_from_fen, start_position
+from recorder.rules.fen import position_from_fen, start_position
+from recorder.rules.position import Position, Rules
 from recorder.rules.variants import STANDARD_BOARD
 from recorder.tracking.boards import Boards
 from recorder.tracking.datagrams.boards import DatagramBoard, Times, make_board, set_times
@@ -82,10 +83,6 @@ from recorder.tracking.examined.boards import take_notice
 from recorder.tracking.holdings import take_holdings
 from recorder.tracking.movelists import take_list
 from recorder.tracking.tracked_game import TrackedGame
-
-__all__ = [
-    "DatagramGames",
-]
 
 _BACKWARD = 23
 

@@ -46,14 +46,11 @@ from recorder.cecp.thinking import ThinkingLine
 from recorder.containment import Failures
 from recorder.events import EngineLine
 from recorder.model import Anomaly, AnomalyKind, EventKind, Game, TimeBasis, is_forgotten
-from recorder.rules.prove import Position, position_from_fen
+from recorder.rules.fen import position_from_fen
+from recorder.rules.position import Position
 from recorder.rules.variants import STANDARD_BOARD, has_pockets, read_cecp_variant, rules_of
 from recorder.tracking.engines.results import control_text, engine_game, read_engine_reason
 from recorder.tracking.engines.view import EngineRun, agree
-
-__all__ = [
-    "Engines",
-]
 
 _START: Final = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 _CHAT_COMMANDS: Final = {"tellall": "kibitz", "tellothers": "whisper", "tellopponent": "say"}

@@ -14,8 +14,6 @@ from recorder.text import later
 from recorder.tracking.assemble import end_word
 from recorder.tracking.engines.view import EngineRun, agree
 
-__all__ = ["control_text", "engine_game", "read_engine_reason"]
-
 _REASONS: Final = tuple(
     (later(pattern, re.IGNORECASE), key)
     for pattern, key in (

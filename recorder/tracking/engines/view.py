@@ -24,9 +24,9 @@ from recorder.model import (
     Thinking,
     name_plies,
 )
-from recorder.rules.prove import Position, Rules, Step, advance, fen, play_san, with_holdings
-
-__all__ = ["EngineRun", "agree", "counted", "play_move", "thinking_of"]
+from recorder.rules.fen import fen
+from recorder.rules.position import Position, Rules
+from recorder.rules.prove import Step, advance, play_san, with_holdings
 
 _FILES: Final = "abcdefgh"
 

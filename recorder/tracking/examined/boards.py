@@ -13,7 +13,9 @@ from recorder.dialects.session import Family
 from recorder.events import ExamineNotice, Line, MovelistRead
 from recorder.events.frames import Style12
 from recorder.model import AnomalyKind, Disposition, EventKind, Ply, Proof
-from recorder.rules.prove import Position, Rules, Step, fen
+from recorder.rules.fen import fen
+from recorder.rules.position import Position, Rules
+from recorder.rules.prove import Step
 from recorder.rules.variants import STANDARD_BOARD, is_bare_wild, variant_of
 from recorder.tracking.datagrams.boards import DatagramBoard
 from recorder.tracking.examined.lines import PLACED, SHOWN
@@ -23,18 +25,6 @@ from recorder.tracking.facts import Starting
 from recorder.tracking.game_table import GameTable
 from recorder.tracking.plies import frame_position, ply_from_frame, start_facts
 from recorder.tracking.tracked_game import ListSeen, TrackedGame
-
-__all__ = [
-    "agrees",
-    "close_left",
-    "examined_run",
-    "follow_examined",
-    "leave",
-    "lose_all",
-    "settle",
-    "take_moves",
-    "take_notice",
-]
 
 _LEFT_WAIT_BYTES: Final = 4096
 _TWO_KINGS: Final = (Rules.CHESS, Rules.CHESS960, Rules.CRAZYHOUSE, Rules.BUGHOUSE, Rules.LOSERS, Rules.WILD)

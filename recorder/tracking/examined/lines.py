@@ -26,8 +26,6 @@ from recorder.rules.variants import STANDARD_BOARD
 from recorder.tracking.examined.nodes import Node, find_ways
 from recorder.tracking.tracked_game import TrackedGame
 
-__all__ = ["PLACED", "SHOWN", "main_observation", "with_lines"]
-
 #: Details of ``EventKind.EXAMINE``: a board of the tree was shown, its line is the value; a position was being set up.
 SHOWN: Final = "shown"
 PLACED: Final = "set-up"

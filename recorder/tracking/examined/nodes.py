@@ -6,21 +6,8 @@ from typing import NamedTuple
 
 from recorder.model import Origin, Ply, Proof, StartFacts
 from recorder.rules.bridge import bridge
-from recorder.rules.prove import Position, Rules, Step
-
-__all__ = [
-    "BACK",
-    "FORWARD",
-    "REVERT",
-    "TYPED",
-    "UPWARDS",
-    "Node",
-    "NodeTable",
-    "ShownBoard",
-    "could_follow",
-    "find_ways",
-    "proof_of",
-]
+from recorder.rules.position import Position, Rules
+from recorder.rules.prove import Step
 
 #: The command that led to a board, if a line before it reported one.
 FORWARD, BACK, REVERT, TYPED = "forward", "backward", "revert", ""

@@ -8,7 +8,8 @@ root: where the examination began, or a position that was set up. Nothing here d
 from __future__ import annotations
 
 from recorder.model import Origin, Proof
-from recorder.rules.prove import Position, Rules, Step, advance
+from recorder.rules.position import Position, Rules
+from recorder.rules.prove import Step, advance
 from recorder.tracking.examined.nodes import (
     BACK,
     FORWARD,
@@ -22,8 +23,6 @@ from recorder.tracking.examined.nodes import (
     find_ways,
     proof_of,
 )
-
-__all__ = ["ExaminedTree"]
 
 
 class ExaminedTree:

@@ -1,0 +1,1 @@
+"""What keeps an archive right: verify, rebuild and forget."""

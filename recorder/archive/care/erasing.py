@@ -1,0 +1,311 @@
+"""Erase players from an archive, and secrets from a saved log or a journal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from exporters.base import open_output
+from recorder.archive.locate import archive_file, open_archive
+from recorder.archive.reading.kept_bytes import reading, session_files
+from recorder.errors import JournalError, SourceError, StorageError
+from recorder.events import Chunk, EngineLine
+from recorder.journal import JournalHeader, Record
+from recorder.live.secrets.logs import scrubbed
+from recorder.model import SAVED_KINDS
+from recorder.sources import SourceKind, detect, log_files, make_decoder, read_blocks, why_not_a_log
+from recorder.sources.detect import HEAD_BYTES
+from recorder.sources.redaction import Forgotten, ForgottenHandle, Redactor, hash_handle, redacted, silenced
+from recorder.wire import LineReader
+
+if TYPE_CHECKING:
+    from recorder.live.secrets.journals import JournalCleaner
+    from recorder.progress import Progress
+    from storage import ArchiveStore, SourceRow
+
+
+class Cleaned:
+    """What became of a log's bytes.
+
+    Attributes:
+        kind: of the log. replaced: bytes that are filler now.
+    """
+
+    def __init__(self, kind: SourceKind) -> None:
+        self.kind = kind
+        self.replaced = 0
+
+
+def kind_of(file: str) -> SourceKind | None:
+    """What a file is by its first bytes, decompressed; None: no log.
+
+    Raises:
+        SourceError: it cannot be read.
+    """
+    return detect(_head(file))
+
+
+def write_clean(file: str, output: str, force: bool, kind: SourceKind | None) -> Cleaned:
+    """Write a log, decompressed, with filler of equal length for its secrets.
+
+    Args:
+        file: any log but a journal. output: a path, or - for standard output. force: overwrite.
+        kind: of the log; None: detected from its content.
+    Raises:
+        SourceError: it cannot be read, or is no log. ExportError: the copy must not be written.
+    """
+    head = _head(file)
+    if (found := kind or detect(head)) is None:
+        raise SourceError(f"{file} {why_not_a_log(head, nameable=True)}.")
+    cleaned = Cleaned(found)
+    read: list[bytes] = []  # and not compared yet
+
+    def noted(blocks: Iterable[bytes]) -> Iterator[bytes]:
+        for block in blocks:
+            read.append(block)
+            yield block
+
+    with (
+        open_output(output, force, log_files(Path(file)), private=True) as out,
+        closing(read_blocks(file)) as blocks,
+    ):
+        for clean in scrubbed(noted(blocks), found):
+            cleaned.replaced += _differing(read, clean)
+            out.write(clean)
+        if blocks.problem is not None:
+            raise blocks.problem
+    return cleaned
+
+
+def write_clean_journal(file: str, output: str, force: bool) -> tuple[JournalCleaner, int]:
+    """Write a journal, all parts in one, with filler of equal length for its secrets.
+
+    Args:
+        file: any file of the journal. output: a path, or - for standard output. force: overwrite.
+    Returns:
+        What masked the bytes, and how many corrupt bytes were dropped.
+    Raises:
+        SourceError, JournalError: it cannot be read. ExportError: the copy must not be written.
+    """
+    from recorder.live.secrets.journals import JournalCleaner
+
+    excluded: dict[str, int] = {}
+
+    def values() -> Iterator[JournalHeader | Record]:
+        for name, reader, entries in session_files(file):
+            yield from (entry.value for entry in entries)
+            lost = (*reader.damage, *([reader.torn] if reader.torn else []))
+            excluded[name] = sum(damage.size_bytes for damage in lost)
+
+    for _ in values():  # what is no journal is said before the copy is begun
+        break
+    with reading(file):
+        paths = log_files(Path(file))
+    cleaner = JournalCleaner(values)
+    with open_output(output, force, paths, private=True) as out:
+        for line in cleaner.lines():
+            out.write(line)
+    return cleaner, sum(excluded.values())
+
+
+def _head(file: str) -> bytes:
+    head = b""
+    with closing(read_blocks(file, HEAD_BYTES)) as blocks:
+        for block in blocks:
+            head += block
+            if len(head) >= HEAD_BYTES:
+                break
+    return head
+
+
+def _differing(read: list[bytes], clean: bytes) -> int:
+    """How many bytes differ from those that were read, which are taken away."""
+    whole = b"".join(read)
+    read[:] = [whole[len(clean) :]]
+    first = whole[: len(clean)]
+    return 0 if first == clean else sum(a != b for a, b in zip(first, clean, strict=True))
+
+
+@dataclass(slots=True)
+class ErasureReport:
+    """What was taken out.
+
+    Attributes:
+        games, chats, texts: as in ``storage.HandleReport``.
+        redacted: names of the logs in whose kept bytes something was replaced. dropped: of those that are no longer
+            kept, because they contain the handle where it cannot be replaced.
+    """
+
+    games: int = 0
+    chats: int = 0
+    texts: int = 0
+    redacted: list[str] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+
+
+def forgotten_in(archive: ArchiveStore) -> Forgotten:
+    """The players that an archive forgets."""
+    return Forgotten(archive.erasures.forgotten_handles())
+
+
+def forget_handles(
+    archive: ArchiveStore, handles: Iterable[ForgottenHandle], progress: Progress, names: Iterable[str] = ()
+) -> ErasureReport:
+    """Take players out of the archive and remember that.
+
+    Args:
+        archive: in ``transaction``.
+        handles: hashes of theirs. names: the handles, if they are known.
+        progress: called for each kept log.
+    Raises:
+        StorageError: the archive cannot be written.
+    """
+    wanted = list(handles)
+    forgotten = Forgotten(wanted, names)
+    report = archive.erasures.forget_handles(wanted, forgotten)
+    found = ErasureReport(report.games, report.chats, report.texts)
+    for row in archive.sources():
+        if row.kept_bytes:
+            _redact(archive, row, forgotten, found)
+            progress(row.name, row.size_bytes, row.size_bytes)
+    return found
+
+
+class _DryRun(Exception):  # noqa: N818 - nothing is wrong
+    """A dry run is over: undo."""
+
+
+def erase_handles(
+    archive: ArchiveStore, handles: Sequence[str], progress: Progress, *, dry_run: bool
+) -> tuple[ErasureReport, list[Path]]:
+    """Take players out of the archive and remember hashes of their handles.
+
+    Args:
+        progress: called for each kept log.
+        dry_run: undo it at the end.
+    Returns:
+        What was taken out, and the files that still hold a handle; in a dry run none of these.
+    Raises:
+        StorageError: the archive cannot be written.
+    """
+    wanted = [hash_handle(handle) for handle in handles]
+    before = Forgotten(archive.erasures.forgotten_handles())
+    new = [entry for handle, entry in zip(handles, wanted, strict=True) if handle not in before]
+    # The archive may not know afterwards where they are.
+    left = [] if dry_run else files_with(archive, Forgotten(wanted, handles))
+    found = ErasureReport()
+    try:
+        with archive.transaction():
+            known = [entry for entry in archive.erasures.forgotten_handles() if _names(entry, handles)]
+            found = forget_handles(archive, [*known, *new], progress, handles)
+            if dry_run:
+                raise _DryRun
+    except _DryRun:
+        pass
+    return found, left
+
+
+def _names(entry: ForgottenHandle, handles: Iterable[str]) -> bool:
+    return any(hash_handle(handle, entry[0]) == entry for handle in handles)
+
+
+def clear_free_places(where: str, report: Callable[[str], object]) -> list[Path]:
+    """Leave nothing of what was taken out in the free places of an archive's file.
+
+    Args:
+        where: as ``--db`` names the archive. report: called with a sentence if that fails.
+    Returns:
+        The older archives beside it, which may hold a handle.
+    """
+    path = archive_file(where)
+    with open_archive(where, read_only=False) as archive:
+        try:
+            archive.vacuum()
+        except StorageError as error:
+            report(
+                f"Erased text may remain in unused pages of {path}: {error} Repeat this when no program "
+                f"uses the archive."
+            )
+    return sorted(
+        file for word in ("before-rebuild", "before-upgrade") for file in path.parent.glob(f"{path.name}.{word}*")
+    )
+
+
+def _redact(archive: ArchiveStore, row: SourceRow, forgotten: Forgotten, found: ErasureReport) -> None:
+    kind = SourceKind(row.kind)
+    changed = archive.erasures.redact_source(row.sha256, lambda blocks: redacted(blocks, forgotten, kind))
+    if holds(archive.read_source(row.sha256), kind, forgotten) if row.kept else changed:
+        archive.erasures.drop_kept(row.sha256)
+        found.dropped.append(row.name)
+    elif changed:
+        found.redacted.append(row.name)
+
+
+def holds(blocks: Iterable[bytes], kind: SourceKind, forgotten: Forgotten) -> bool:
+    """Whether a log's lines contain a handle, or chat of its player."""
+    if kind in SAVED_KINDS:
+        redactor = Redactor(forgotten, kind)
+        return any(redactor.replaced for _ in redactor.all(blocks))
+    decoder = make_decoder(kind)
+    reader = LineReader()
+    stream = iter(blocks)
+    while True:
+        block = next(stream, None)
+        chunks = decoder.finish() if block is None else decoder.receive(block)
+        for chunk in chunks:
+            if isinstance(chunk, EngineLine):
+                if forgotten.text(chunk.text) is not chunk.text:
+                    return True
+                continue
+            lines = reader.receive(chunk) if not isinstance(chunk, Chunk) or chunk.data else reader.finish()
+            if any(_shows(line.text, forgotten) for line in lines):
+                return True
+        if block is None:
+            return any(_shows(line.text, forgotten) for line in reader.finish())
+
+
+def _shows(text: str, forgotten: Forgotten) -> bool:
+    return forgotten.text(text) is not text or silenced(text) is False
+
+
+def files_with(archive: ArchiveStore, forgotten: Forgotten) -> list[Path]:
+    """The logs and journals of the archive that are still where they were and hold a handle or are called by it."""
+    found: list[Path] = []
+    for row in archive.sources():
+        if row.path is not None and (has_handle := _file_holds(row, forgotten)) is not None:
+            found += [
+                file for file in log_files(Path(row.path)) if has_handle or forgotten.name(str(file)) != str(file)
+            ]
+    return found
+
+
+def _file_holds(row: SourceRow, forgotten: Forgotten) -> bool | None:
+    """Whether a source's file contains a handle; None: it is missing or unreadable."""
+    path = None if row.path is None else Path(row.path)
+    if path is None or not log_files(path)[0].exists():
+        return None
+    try:
+        with closing(read_blocks(path)) as blocks:
+            return holds(blocks, SourceKind(row.kind), forgotten)
+    except (SourceError, JournalError, OSError):
+        return None
+
+
+def recall(archive: ArchiveStore, handle: str) -> bool:
+    """Take a player off the list, and have logs that may contain the player read again when they are imported next.
+
+    Returns:
+        Whether he was on it.
+    """
+    entries = [entry for entry in archive.erasures.forgotten_handles() if hash_handle(handle, entry[0]) == entry]
+    for entry in entries:
+        archive.erasures.recall_handle(entry)
+    if entries:
+        forgotten = Forgotten(entries)
+        for row in archive.sources():
+            if _file_holds(row, forgotten) is not False:
+                archive.erasures.read_again(row.sha256)
+    return bool(entries)

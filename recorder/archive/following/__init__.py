@@ -1,0 +1,1 @@
+"""What stores a log or a journal while it grows."""

@@ -1,0 +1,239 @@
+"""Events of a log that grows, as JSON lines for a reader that may be slow.
+
+A thread writes whole lines, in pieces that a pipe takes at once or not at all, so that the reader never sees half a
+line. Lines that it has not taken yet are kept up to a limit. Beyond it the thread waits once more, then drops them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from exporters.games_json import game_object
+from recorder.model import GameKind
+
+if TYPE_CHECKING:
+    from recorder.model import Game, TimeBasis
+
+_START = (
+    *("server", "server_game_no", "white", "black", "rated", "variant", "base_s", "increment_s", "start_fen"),
+    *("started_at", "start_precision"),
+)
+_END = ("result", "reason", "termination", "ended_at", "complete")
+_HOLDINGS = frozenset(("white_holdings", "black_holdings"))
+
+_Place = tuple[int, int | None]
+"""Where a game begins, and its number: what stays the same however it is read again."""
+
+
+class _Out(Protocol):
+    def write(self, text: str, /) -> object: ...
+
+
+class _PrintedGame:
+    """What was printed of one game."""
+
+    def __init__(self, key: str, basis: TimeBasis, facts: dict[str, Any]) -> None:
+        self.key = key
+        self.basis = basis
+        self.facts = facts
+        self.plies: dict[int, dict[str, Any]] = {}
+        self.end: str | None = None
+
+
+class EventLineWriter:
+    """Prints what is new. It is an ``Outlet``.
+
+    A game that was left and is observed again goes on after its ``game_ended``. Each game has one key in all its lines,
+    that of its first one.
+
+    Args:
+        out: gets JSON objects, one a line, all of one step at once.
+    Attributes:
+        problem: None.
+    """
+
+    looks_back = False
+    owes = False
+
+    def __init__(self, out: _Out) -> None:
+        self.problem: str | None = None
+        self._out = out
+        self._printed: dict[_Place, _PrintedGame] = {}
+        self._lines: list[str] = []
+
+    def begin(self, where: str, source: str) -> None:
+        """Print nothing. After a restart, games that may be in progress are printed again from their start."""
+
+    def take(self, games: list[Game]) -> None:
+        """Print what these games have that was not printed."""
+        for game in games:
+            if game.kind is GameKind.PLAYED:
+                self._take(game)
+        self._print()
+
+    def look(self, games: list[Game]) -> None:
+        """Print what games in progress have more."""
+        self.take(games)
+
+    def settle(self, where: str, source: str, read_up_to: int) -> None:
+        """Forget games that are never given again."""
+        self._printed = {place: printed for place, printed in self._printed.items() if place[0] >= read_up_to}
+
+    def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
+        """Print what these games have that was not printed; if the log never goes on, they have ended."""
+        for game in games:
+            if game.kind is GameKind.PLAYED:
+                self._take(game, final)
+        self._print()
+        self._printed = {}
+
+    def _take(self, game: Game, final: bool = False) -> None:
+        place = game.first_offset, game.game_no
+        found = game_object(game)
+        facts = {name: found[name] for name in _START}
+        printed = self._printed.get(place)
+        if printed is None:
+            printed = self._printed[place] = _PrintedGame(game.key, game.time_basis, facts)
+            self._line("game_started", printed, facts)
+        elif changed := {name: value for name, value in facts.items() if printed.facts[name] != value}:
+            printed.facts = facts
+            self._line("game_changed", printed, changed)
+        plies = {ply["ply"]: ply for ply in found["plies"]}
+        gone = [number for number, ply in printed.plies.items() if not _is_same_move(ply, plies.get(number))]
+        if gone:
+            self._line("takeback", printed, {"ply": min(gone) - 1})
+            printed.plies = {number: ply for number, ply in printed.plies.items() if number < min(gone)}
+        for ply in found["plies"]:
+            self._ply(printed, ply)
+        end = game.end if final or game.end != "log-ends" else None  # it may go on
+        if end not in (None, printed.end):
+            self._line("game_ended", printed, {"end": end} | {name: found[name] for name in _END})
+        printed.end = end
+
+    def _ply(self, printed: _PrintedGame, ply: dict[str, Any]) -> None:
+        """Print a ply, or what has become known of it."""
+        known = printed.plies.get(ply["ply"])
+        printed.plies[ply["ply"]] = ply
+        changed = ply.keys() if known is None else {name for name in ply if known[name] != ply[name]}
+        if changed and changed <= _HOLDINGS:
+            self._line(
+                "holdings", printed, {"ply": ply["ply"]} | {name: ply[name] for name in sorted(_HOLDINGS, reverse=True)}
+            )
+        elif changed:
+            self._line("ply", printed, ply)
+
+    def _line(self, event: str, printed: _PrintedGame, facts: dict[str, Any]) -> None:
+        self._lines.append(json.dumps({"event": event, "key": printed.key, **facts}, ensure_ascii=False) + "\n")
+
+    def _print(self) -> None:
+        lines, self._lines = self._lines, []
+        if lines:
+            self._out.write("".join(lines))
+
+
+def _is_same_move(known: dict[str, Any], now: dict[str, Any] | None) -> bool:
+    """Whether a ply that was printed was not taken back; a move of which more is known is the same move."""
+    return now is not None and (known["uci"] is None or now["uci"] is None or known["uci"] == now["uci"])
+
+
+_MOST_BYTES: Final = 16 << 20
+_PATIENCE_S: Final = 5.0
+_END_S: Final = 30.0
+_PIECE: Final = 4096  # PIPE_BUF
+
+
+class EventPipe:
+    """Prints lines.
+
+    Args:
+        file: a descriptor.
+    Attributes:
+        lost: why nothing is printed any more, the beginning of a sentence, or None.
+    """
+
+    def __init__(self, file: int = 1) -> None:
+        self.lost: str | None = None
+        self._file = file
+        self._waiting: deque[bytes] = deque()
+        self._bytes = 0  # that the reader has not taken
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+
+    def write(self, text: str) -> None:
+        """Print whole lines, some time. Waits only for a reader who is far behind, and not for long."""
+        with self._changed:
+            if self.lost is not None:
+                return
+            if self._thread is None:  # it must never keep the program from ending
+                self._thread = threading.Thread(target=self._run, name="events", daemon=True)
+                self._thread.start()
+            data = text.encode("utf-8", "replace")
+            self._waiting.append(data)
+            self._bytes += len(data)
+            self._changed.notify_all()
+            if self._bytes > _MOST_BYTES and not self._changed.wait_for(
+                lambda: self.lost is not None or self._bytes <= _MOST_BYTES // 2, _PATIENCE_S
+            ):
+                self._lose()
+
+    def close(self) -> None:
+        """Wait until everything is printed, as long as the reader takes something."""
+        end_s = time.monotonic() + _END_S
+        with self._changed:
+            while self._bytes and self.lost is None:
+                if not self._moves(self._bytes) or time.monotonic() > end_s:
+                    self._lose()
+
+    def _moves(self, before: int) -> bool:
+        """Wait until the reader has taken something of so many bytes, or is lost; whether it has come to that."""
+        return self._changed.wait_for(lambda: self._bytes < before or self.lost is not None, _PATIENCE_S)
+
+    def _lose(self, why: str = "The event reader is too slow") -> None:
+        self.lost = self.lost or why
+        self._waiting.clear()
+        self._bytes = 0
+        self._changed.notify_all()
+
+    # --- in the thread
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting or self.lost is not None)
+                if self.lost is not None:
+                    return
+                data = self._waiting.popleft()
+            try:
+                for piece in _pieces(data):
+                    self._write(piece)
+            except OSError:
+                with self._changed:
+                    self._lose("The event reader has ended")
+
+    def _write(self, piece: bytes) -> None:
+        while piece and self.lost is None:
+            try:
+                count = os.write(self._file, piece)
+            except BlockingIOError:  # another process has set it non-blocking
+                select.select([], [self._file], [], 0.1)
+                continue
+            piece = piece[count:]
+            with self._changed:
+                self._bytes = max(self._bytes - count, 0)
+                self._changed.notify_all()
+
+
+def _pieces(data: bytes) -> Iterator[bytes]:
+    """Whole lines, as many as a pipe takes at once."""
+    begin = 0
+    while begin < len(data):
+        end = data.rfind(b"\n", begin, begin + _PIECE) + 1 or data.find(b"\n", begin) + 1 or len(data)
+        yield data[begin:end]
+        begin = end

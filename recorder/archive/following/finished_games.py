@@ -1,0 +1,615 @@
+"""Games of a log that grows into PGN files, each when it is over and once.
+
+The strategy: what a file holds is known by the keys in it. A game that is over is in the archive before it is in the
+file, and the archive learns that its source came to its end only when the disk has the file: a process that begins with
+a source that did not come so far looks for the games that the file does not have. A game that a crash has cut is
+recognised by its text and written again.
+
+A recorder that loses its connection begins a new journal, and the archive finds out which games of both are one. Such a
+game is written as all journals of this file give it. What is open when a journal ends may go on in the next one, so it
+is written as ``*`` only when the recorder ends; if it goes on after that, its entry is replaced.
+
+A PGN file that games are added to while other programs may do so, too.
+
+The strategy of such a file: a game is appended in one call that returns when the disk has it. An entry is found by its
+key tag, and is the lines from its first tag to the blank line after its moves, where a comment may have blank lines; to
+replace it the file is written under another name and renamed, other bytes unchanged. A process that waited for the lock
+meanwhile opens the new file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from exporters.base import SPLIT_WORDS, refuse_protected, replacing
+from exporters.pgn.exporter import PgnExporter, PgnOptions
+from recorder.archive.exporting import chosen_games, protected
+from recorder.archive.following.outlets import OVER, is_over
+from recorder.archive.locate import open_archive
+from recorder.errors import ExportError, RecorderError
+from recorder.files import lock, sync_folder
+from recorder.model import GameKind
+from storage import GameFilter
+from storage.write.games import successor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from recorder.model import Game
+    from storage import ArchiveStore
+
+_LAST_BYTES: Final = 1 << 20
+_BLOCK: Final = 1 << 20
+_TAG: Final = re.compile(rb'\[[A-Za-z][^"\r\n]*"[^\r\n]*"\]\r?\n?')
+_RESULT: Final = b'[Result "'
+_OPEN: Final = b"*"
+_MARK_OF_UTF8: Final = b"\xef\xbb\xbf"
+_BRACES: Final = re.compile(rb"[{};]")
+
+
+class PgnEntry(NamedTuple):
+    """A game in a file, or one part of it. ``begin``, ``end``: its place in bytes. ``open``: its result is ``*``."""
+
+    begin: int
+    end: int
+    key: str
+    open: bool
+
+
+class ReadPosition(NamedTuple):
+    """How much of which file was read: its inode and a size in bytes."""
+
+    inode: int = -1
+    size: int = 0
+
+
+class PgnFile:
+    """A PGN file, locked while it is open; made if it is not there. Every method raises ``OSError``.
+
+    Args:
+        path: the file; of a link the file that it leads to.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        there = path.exists()
+        while True:
+            self._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            with suppress(OSError):  # a file system without locks
+                lock(self._file, wait=True)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(self._file), path.stat()):
+                    break
+            os.close(self._file)  # it was replaced while this waited
+        if not there:
+            sync_folder(path.resolve().parent)  # its name, too, must outlive a power cut
+        size = self.seen.size
+        self._last = os.pread(self._file, _LAST_BYTES, max(size - _LAST_BYTES, 0))
+
+    @property
+    def seen(self) -> ReadPosition:
+        """The file as it is now."""
+        status = os.fstat(self._file)
+        return ReadPosition(status.st_ino, status.st_size)
+
+    @property
+    def torn(self) -> bool:
+        """Whether its last game lacks its end: a crash has cut it, or a user has edited the file."""
+        return bool(self._last) and not self._last.endswith(b"\n\n")
+
+    def written_of(self, text: bytes) -> int:
+        """How many bytes of a game's text are at the file's end, if it ends in the middle of the game."""
+        if not self.torn:
+            return 0
+        begin = max(self._last.rfind(b"\n\n[Event ") + 2, 0)
+        if begin == 1:
+            begin = 0
+        torn = self._last[begin:]
+        at = text.find(torn)
+        while at >= 0:  # a game in several parts may be cut in any of them
+            if self._last.endswith(text[: at + len(torn)]):
+                return at + len(torn)
+            at = text.find(torn, at + 1)
+        return 0
+
+    def append(self, text: bytes) -> None:
+        """Write a game, all of it or nothing, and wait until the disk has it."""
+        size = self.seen.size
+        if self.torn:
+            if written := self.written_of(text):
+                size -= written
+                os.ftruncate(self._file, size)
+            else:
+                text = (b"\n" if self._last.endswith(b"\n") else b"\n\n") + text
+        try:
+            done = 0
+            while done < len(text):
+                done += os.write(self._file, text[done:])
+            os.fsync(self._file)
+        except OSError:
+            os.ftruncate(self._file, size)
+            raise
+        self._last = text[-2:]
+
+    def entries(self, mark: str, keys: Collection[str]) -> list[PgnEntry]:
+        """The entries of games by their keys, in the order of the file; a game in several parts has several.
+
+        Args:
+            mark: what a line with a key begins with.
+        """
+        if not self.seen.size:
+            return []
+        with mmap(self._file, 0, access=ACCESS_READ) as data:
+            return sorted(entry for key in keys for entry in _entries(data, f'{mark}{key}"]'.encode(), key))
+
+    def replace(self, entries: list[PgnEntry], text: bytes) -> ReadPosition:
+        """Write a game in the place of the first of these entries, and drop the others; then close the file.
+
+        Args:
+            entries: at least one, in the order of the file.
+            text: of the game; it gets the line ends of the first entry. If it is what they are, nothing is done.
+        Returns:
+            The new file.
+        """
+        with mmap(self._file, 0, access=ACCESS_READ) as data:
+            if b"".join(data[entry.begin : entry.end] for entry in entries) == text:
+                return self.seen
+            return self._replace(data, entries, text)
+
+    def _replace(self, data: mmap, entries: list[PgnEntry], text: bytes) -> ReadPosition:
+        with replacing(self._path) as out:
+            os.fchmod(out.fileno(), stat.S_IMODE(os.fstat(self._file).st_mode))
+            begin = 0
+            for number, entry in enumerate(entries):
+                for at in range(begin, entry.begin, _BLOCK):
+                    out.write(data[at : min(at + _BLOCK, entry.begin)])
+                if not number:
+                    crlf = data[entry.begin : entry.end].endswith(b"\r\n")
+                    out.write(text.replace(b"\n", b"\r\n") if crlf else text)
+                begin = entry.end
+            for at in range(begin, len(data), _BLOCK):
+                out.write(data[at : at + _BLOCK])
+            out.flush()
+            status = os.fstat(out.fileno())
+        sync_folder(self._path.resolve().parent)
+        self.close()
+        return ReadPosition(status.st_ino, status.st_size)
+
+    def close(self) -> None:
+        """Let go of the file; it may be closed already."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+
+def keys_in(path: Path, mark: str, begin: int = 0) -> tuple[set[str], set[str]]:
+    """Keys of the games in a file, and those of its entries whose result is ``*``.
+
+    Args:
+        path: the file, which need not be there. mark: what a line with a key begins with.
+        begin: the place, where a game begins, from which on they are wanted.
+    Raises:
+        OSError: the file cannot be read.
+    """
+    keys: set[str] = set()
+    left: set[str] = set()
+    if not path.exists():
+        return keys, left
+    start = mark.encode()
+    key: str | None = None  # of the entry being read
+    is_open = False
+    with path.open("rb") as file:
+        file.seek(begin)
+        for line in file:
+            if line.startswith(b"[Event "):
+                key, is_open = None, False
+            elif line.startswith(_RESULT):
+                is_open = _value(line, _RESULT) == _OPEN
+            elif line.startswith(start) and b'"' in line[len(start) :]:
+                key = _value(line, start).decode("ascii", "replace")
+                keys.add(key)
+            else:
+                continue
+            if is_open and key is not None:
+                left.add(key)
+    return keys, left
+
+
+def _value(line: bytes, start: bytes) -> bytes:
+    """The value of a tag; ``start``: what its line begins with, up to the quotation mark."""
+    return line[len(start) :].partition(b'"')[0]
+
+
+def _entries(data: mmap, line: bytes, key: str) -> Iterator[PgnEntry]:
+    """The entries with a line that begins so."""
+    at = data.find(line)
+    while at >= 0:
+        if not at or data[at - 1] == 0x0A:
+            yield _entry(data, at, key)
+        at = data.find(line, at + 1)
+
+
+def _entry(data: mmap, at: int, key: str) -> PgnEntry:
+    """The entry to which the tag at a place belongs."""
+    begin, first = at, len(_MARK_OF_UTF8) if data[: len(_MARK_OF_UTF8)] == _MARK_OF_UTF8 else 0
+    while begin > first and data[begin : begin + 7] != b"[Event ":
+        before = max(data.rfind(b"\n", 0, begin - 1) + 1, first)
+        if not _TAG.fullmatch(data[before:begin]):
+            break
+        begin = before
+    end, left = begin, False
+    while _TAG.fullmatch(line := _line(data, end)) and (end == begin or not line.startswith(b"[Event ")):
+        left = left or (line.startswith(_RESULT) and _value(line, _RESULT) == _OPEN)
+        end += len(line)
+    while (line := _line(data, end)) and not line.strip():
+        end += len(line)
+    comment = False
+    while (line := _line(data, end)) and not line.startswith(b"[Event "):
+        end += len(line)
+        if not (comment or line.strip()):
+            break
+        comment = _ends_in_comment(line, comment)
+    return PgnEntry(begin, end, key, left)
+
+
+def _ends_in_comment(line: bytes, comment: bool) -> bool:
+    """Whether a comment in braces goes on after a line of moves; ``comment``: whether one went on before it."""
+    if line.startswith(b"%"):
+        return comment
+    for found in _BRACES.finditer(line):
+        if found[0] == b"}":
+            comment = False
+        elif found[0] == b"{":
+            comment = True
+        elif not comment:
+            break  # the rest of the line is a comment
+    return comment
+
+
+def _line(data: mmap, begin: int) -> bytes:
+    """The line that begins at a place, with its end; empty at the end of the file."""
+    end = data.find(b"\n", begin)
+    return data[begin : len(data) if end < 0 else end + 1]
+
+
+_COPIES = 10  # of one log, that continue differently: more are not expected
+
+
+def refuse_unwritable(target: str, protect: Iterable[Path] = ()) -> None:
+    """Make sure, before anything else is done, that games can be appended.
+
+    Raises:
+        ExportError: they cannot.
+    """
+    path = Path(target)
+    refuse_protected(path, list(protect))
+    try:
+        if _is_folder(target):
+            path.mkdir(parents=True, exist_ok=True)
+            if not os.access(path, os.W_OK | os.X_OK):
+                raise ExportError(f"{target} cannot be written: this folder is not writable.")
+            return
+        was_there = path.exists()
+        if was_there and not path.is_file():
+            raise ExportError(f"{target} is not a file that games can be appended to.")
+        os.close(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666))
+        if not was_there:
+            path.unlink()
+        folder = path.resolve().parent
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise ExportError(
+                f"{target} cannot be written: replacing the entry of a game that continues needs a new file, "
+                f"and {folder} is not writable."
+            )
+    except OSError as error:
+        raise ExportError(f"{target} cannot be written: {error.strerror}.") from error
+
+
+def _is_folder(target: str) -> bool:
+    return target.endswith(os.sep) or Path(target).is_dir()
+
+
+def _before(wanted: str, found: set[str]) -> str | None:
+    """The key under which a game was appended, if a copy of its log has moved it on since, or made its own free."""
+    chain = (successor(wanted, number) for number in range(2, _COPIES))
+    return next((key for key in (wanted, *chain) if key in found), None)
+
+
+class FinishedGames:
+    """Writes what is over into a file, or into one file a day in a folder. It is an ``Outlet``.
+
+    Args:
+        target: a file, or a folder: one that is there, or a name that ends with a slash.
+        options: how the PGN looks.
+        shares: whether the games of a journal go into this target, too; None: no other source's games do.
+        defer: games that a journal leaves open are not written when it ends: they may go on in another one.
+
+    Attributes:
+        games: how many were written. defer: as above; it may be set False at any time.
+        owes: the source has ended, and games that it left open are not written yet.
+        problem: why the last attempt failed, or None; what was to be written then waits for the next.
+    """
+
+    looks_back = True
+
+    def __init__(
+        self,
+        target: str,
+        options: PgnOptions,
+        *,
+        shares: Callable[[Path], bool] | None = None,
+        defer: bool = False,
+    ) -> None:
+        self.problem: str | None = None
+        self.defer = defer
+        self.owes = False
+        self._target = Path(target)
+        self._split = _is_folder(target)
+        self._exporter = PgnExporter(options)
+        self._shares = shares
+        self._where: str | None = None
+        self._given: dict[str, int] = {}  # keys that were given, and may be given again
+        self._seen: dict[Path, ReadPosition] = {}  # how much of each file was looked at
+        self._later = False  # a missing game may have an entry under the key of a part that is being read again
+        self._others: set[str] = set()  # keys of entries that may have to be looked at: others wrote them, or open ones
+        self.games = 0
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="pgn")  # a disk may be slow
+
+    def begin(self, where: str, source: str) -> None:
+        """Write what is over of a source and not in the file."""
+        self._where = where
+        self._catch_up(where, source)
+
+    def take(self, games: list[Game]) -> None:
+        """Write finished games."""
+        self._give(games)
+
+    def look(self, games: list[Game]) -> None:
+        """Write games whose end was reported."""
+        self._give([game for game in games if game.end in OVER])
+
+    def settle(self, where: str, source: str, read_up_to: int) -> None:
+        """Forget what is never given again; what could not be written is tried again."""
+        self._given = {key: first for key, first in self._given.items() if first >= read_up_to}
+        if self.problem is not None:
+            self._catch_up(where, source)
+
+    def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
+        """Write the games that the log ended with, if it never goes on; those that are open may have to wait."""
+        self.owes = final and self.defer and any(game.end not in OVER and _is_played(game) for game in games)
+        final = final and not self.defer
+        self._give([game for game in games if is_over(game.end, game.first_offset, 0, final)])
+        self.wait()
+        if self.problem is not None or self._later:
+            self._catch_up(where, source, final, ended=True)
+
+    def wait(self) -> None:
+        """Return when the disk has everything that could be written."""
+        self._thread.submit(int).result()
+
+    def _give(self, games: list[Game]) -> None:
+        games = [game for game in games if _is_played(game) and game.key not in self._given]
+        if games:
+            self._given.update((game.key, game.first_offset) for game in games)
+            self._thread.submit(self._write, games)
+
+    def _path_of(self, game: Game) -> Path:
+        return self._target / f"{SPLIT_WORDS['day'](game)[0]}{self._exporter.suffix}" if self._split else self._target
+
+    # --- in the thread
+
+    def _write(self, games: list[Game]) -> None:
+        if self.problem is not None:
+            return  # it will be found missing
+        try:
+            if self._where is None:
+                for game in games:
+                    self._put(None, game)
+            else:
+                with open_archive(self._where) as archive:
+                    for game in games:
+                        self._put(archive, game)
+        except (RecorderError, OSError) as error:
+            self._failed(error)
+
+    def _put(self, archive: ArchiveStore | None, game: Game) -> None:
+        """Write a game unless the file has it; an entry from before it went on is replaced."""
+        same = {} if archive is None else archive.source_paths(game.key)
+        paths: list[Path] = []
+        if archive is not None:
+            game, paths = self._joined(archive, game, same)
+        path = self._path_of(game)
+        for other in dict.fromkeys(paths):
+            if other != path and other.exists() and self._put_into(other, archive, game, same, add=False):
+                return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._put_into(path, archive, game, same, add=True)
+
+    def _joined(self, archive: ArchiveStore, game: Game, same: dict[str, str | None]) -> tuple[Game, list[Path]]:
+        """A game as this source and those that share the target give it, and the files in which its entry may be.
+
+        Args:
+            same: as for ``_put_into``.
+        """
+        if len(same) < 2:
+            return game, []
+        from recorder.relating.merge import merge_games
+
+        every = GameFilter(keys=frozenset(same), per_source=True, kinds=frozenset(), min_plies=0)
+        with chosen_games(archive, every) as games:
+            candidates = list(games)
+        paths = [self._path_of(one) for one in candidates]
+        ours = [one for one in candidates if one.key == game.key or self._is_ours(same[one.key], same[game.key])]
+        if len(ours) < 2:
+            return game, paths
+        keys = {one.key for one in ours}
+        joined = next((one for one in merge_games(ours) if keys == set(one.merged_from)), None)
+        return joined or archive.game(game.key), paths  # if only another source tells that they are one
+
+    def _is_ours(self, path: str | None, own: str | None) -> bool:
+        return path is not None and (path == own or (self._shares is not None and self._shares(Path(path))))
+
+    def _put_into(
+        self, path: Path, archive: ArchiveStore | None, game: Game, same: dict[str, str | None], *, add: bool
+    ) -> bool:
+        """Write a game into a file, or replace its entry.
+
+        Args:
+            archive: open for reading; None: there is none, so the game has one source.
+            same: keys of the game in all sources → path of the source, None if unknown.
+            add: False: write only if an entry is there.
+        Returns:
+            Whether the file has the game now.
+        """
+        file = PgnFile(path)
+        try:
+            # Another recorder's process may look after the same journal, if the one that wrote it was killed.
+            known, seen = self._seen.get(path, ReadPosition()), file.seen
+            if known != seen:
+                begin = known.size if known.inode == seen.inode and known.size < seen.size else 0
+                self._others |= keys_in(path, self._mark, begin)[0]
+            if not (text := self._text(game)):
+                return False  # no position of it is known
+            looked = len(same) > 1 or game.key in self._others
+            entries = file.entries(self._mark, {game.key, *same}) if looked and not file.written_of(text) else []
+            if not (entries or add):
+                return False
+            if not entries:
+                file.append(text)
+                self.games += 1
+                self._seen[path] = file.seen
+            elif all(entry.open for entry in entries):
+                known_as = {game.key, *game.merged_from}
+                if archive is not None and any(entry.key not in known_as for entry in entries):
+                    text = self._text(archive.game(game.key))  # what another source gave of it is in its entry
+                self._seen[path] = file.replace(entries, text)
+            else:
+                self._seen[path] = file.seen
+            return True
+        finally:
+            file.close()
+
+    @property
+    def _mark(self) -> str:
+        """The text before a game's key in the output.
+
+        Raises:
+            ExportError: the format has no keys.
+        """
+        if self._exporter.key_mark is None:
+            raise ExportError("This format has no game keys, so games cannot be appended.")
+        return self._exporter.key_mark
+
+    def _text(self, game: Game) -> bytes:
+        return self._exporter.game_text(game).encode("utf-8", "replace")
+
+    def _failed(self, error: RecorderError | OSError) -> None:
+        why = str(error) if isinstance(error, RecorderError) else f"{self._target} cannot be written: {error.strerror}."
+        self.problem = why
+
+    # --- while the thread has nothing to do
+
+    def _catch_up(self, where: str, source: str, final: bool = False, *, ended: bool = False) -> None:
+        self.wait()
+        self._later = False
+        try:
+            with open_archive(where) as archive, archive.snapshot():
+                self._append_missing(archive, source, final, ended)
+        except (RecorderError, OSError) as error:
+            self._failed(error)
+        else:
+            self.problem = None
+
+    def _append_missing(self, archive: ArchiveStore, source: str, final: bool, ended: bool) -> None:
+        """Write the games that the file lacks; one that cannot be written does not keep the others out.
+
+        Args:
+            archive: in a snapshot, so that the source and its games are of one moment.
+            ended: no game of the source is in progress. Those that are cannot be known as parts of others: games of
+                their players have to wait.
+        Raises:
+            StorageError: the archive has the source no longer under this hash: another process has continued it.
+            ExportError, OSError: what kept the first one out, or all.
+        """
+        failure: ExportError | OSError | None = None
+        keys: dict[Path, tuple[set[str], set[str]]] = {}
+        own: set[str] = set()  # keys that this source's games have, or had when they were written
+        playing: set[frozenset[str]] = set()
+        wanted: dict[str, str] | None = None
+        self._given = {}  # what the file has is known by it alone
+        self._others.clear()
+        if not self._split:
+            self._look_at(self._target, keys)
+        refuse_protected(self._target, protected(archive))
+        read_up_to = archive.source(source).read_up_to
+        every = GameFilter(source=source, per_source=True)  # the games of this log alone
+        for only_torn in (True, False):
+            with chosen_games(archive, every, whole_plies=self._exporter.options.whole_plies) as games:
+                for game in games:
+                    path = self._path_of(game)
+                    if path not in keys:
+                        self._look_at(path, keys)
+                    there = game.key in keys[path][0]
+                    if only_torn:
+                        own.add(game.key)
+                    elif not there:
+                        wanted = archive.successors() if wanted is None else wanted
+                        before = _before(wanted.get(game.key, game.key), keys[path][0] - own)
+                        there = before is not None
+                        own.update([before] if before else [])
+                    over = is_over(game.end, game.first_offset, read_up_to, final)
+                    pair = frozenset((game.white.handle.lower(), game.black.handle.lower()))
+                    if not (over or ended):
+                        playing.add(pair)
+                    elif not only_torn and not there and pair in playing:
+                        self._later = True
+                        continue
+                    left = game.key in keys[path][1]  # its entry says that it went on
+                    if left:
+                        self._others.add(game.key)
+                    if not (over or there) or (left and not over):
+                        continue
+                    # A game that the file has already is not written again, whichever program wrote it.
+                    self._given[game.key] = game.first_offset
+                    try:
+                        if only_torn and path.exists() and self._is_torn(archive, path, game):
+                            self._put(archive, game)
+                            keys[path][0].add(game.key)
+                        elif not only_torn and (not there or (left and self._has_gone_on(archive, game))):
+                            self._put(archive, game)
+                    except (ExportError, OSError) as error:
+                        failure = failure or error
+        if failure is not None:
+            raise failure
+
+    def _has_gone_on(self, archive: ArchiveStore, game: Game) -> bool:
+        """Whether an entry of a game that has no result yet may lack something of it."""
+        return game.end == "result" or len(archive.source_paths(game.key)) > 1
+
+    def _look_at(self, path: Path, keys: dict[Path, tuple[set[str], set[str]]]) -> None:
+        status = path.stat() if path.exists() and not self._split else None
+        # A file of a day is read later than the archive: what was appended in between is looked for when it is written.
+        self._seen[path] = ReadPosition() if status is None else ReadPosition(status.st_ino, status.st_size)
+        keys[path] = keys_in(path, self._mark)
+
+    def _is_torn(self, archive: ArchiveStore, path: Path, game: Game) -> bool:
+        file = PgnFile(path)
+        try:
+            if not file.torn:
+                return False
+            joined, _ = self._joined(archive, game, archive.source_paths(game.key))
+            return file.written_of(self._text(joined)) > 0
+        finally:
+            file.close()
+
+
+def _is_played(game: Game) -> bool:
+    return game.kind is GameKind.PLAYED and bool(game.segments)

@@ -1,0 +1,1 @@
+"""What reports and sites are made of."""

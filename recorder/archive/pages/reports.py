@@ -1,0 +1,153 @@
+"""Pages of games, of a player and of an archive: what ``report`` writes and the site shows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from recorder.archive.exporting import require_games
+from recorder.archive.game_measures import with_progress
+from recorder.archive.pages.related import anomalies_of_game, games_in_progress, match_of, of_source
+from recorder.progress import Progress, no_progress
+from recorder.text import plural
+from storage import GameFilter
+
+if TYPE_CHECKING:
+    from exporters.report.page import Site
+    from recorder.archive.locate import AnyStore
+
+_GAMES_AT_ONCE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class ReportPage:
+    """A page and what it is about.
+
+    Attributes:
+        html: the file's bytes.
+        title: what it is, as ``the report of game 5b26a0f1``.
+        excluded: games or plies that are not counted, by reason.
+        servers: how many games of a player each server has.
+    """
+
+    html: bytes
+    title: str
+    excluded: Mapping[str, int] = field(default_factory=dict)
+    servers: Mapping[str, int] = field(default_factory=dict)
+
+
+def page_of_game(
+    archive: AnyStore,
+    spec: str,
+    *,
+    site: Site | None = None,
+    public: bool = False,
+    chat: str = "public",
+    pictures: bool = True,
+) -> ReportPage:
+    """The page of one game, of a bughouse match with both boards.
+
+    Args:
+        archive: where it is. spec: the beginning of its key, or ``last``.
+        site: that the page is part of.
+        public: without what is not for others (``storage.maintenance.private``).
+        chat: of a public page: ``public``, or ``none``. pictures: whether the page has them; drawing takes a second.
+    Raises:
+        StorageError: there is no such game, or there are several.
+    """
+    from exporters.report.game import game_report
+    from exporters.tables.events import event_frame
+    from exporters.tables.tables import open_tables
+
+    game = archive.game(spec)
+    match, evidence = match_of(archive, game) or (None, "")
+    games = [game] if match is None else [match.a, match.b]
+    anomalies = [anomalies_of_game(archive, one) for one in games]
+    if public:
+        from storage.maintenance.private import public_anomaly, public_game
+
+        game, games = public_game(game, chat), [public_game(one, chat) for one in games]
+        match = None if match is None else replace(match, a=games[0], b=games[1])
+        anomalies = [[public_anomaly(one) for one in found] for found in anomalies]
+    chosen = GameFilter(keys=frozenset(one.key for one in games), kinds=frozenset(), min_plies=0)
+    chosen = of_source(archive, game, chosen)
+    in_progress = games_in_progress(archive)
+    plies = None
+    if pictures:
+        with open_tables(archive, chosen) as tables:
+            plies = with_progress(tables.ply_frame(), in_progress)
+    html = game_report(
+        game,
+        match=match,
+        evidence=evidence,
+        anomalies=anomalies,
+        plies=plies,
+        events=event_frame(games) if pictures else None,
+        in_progress=in_progress,
+        site=site,
+    )
+    return ReportPage(html, f"the report of game {game.key[:8]}")
+
+
+def page_of_player(
+    archive: AnyStore,
+    player: str,
+    chosen: GameFilter,
+    *,
+    site: Site | None = None,
+    filters: Mapping[str, str] | None = None,
+    progress: Progress = no_progress,
+) -> ReportPage:
+    """The page of one player's games.
+
+    Args:
+        archive: where they are. player: the handle. chosen: which games.
+        site: that the page is part of. filters: ``chosen`` by the names that filters have in the site's addresses.
+        progress: called while moves are read.
+    Raises:
+        StorageError: no game matches.
+    """
+    from exporters.report.player import games_by_server, player_of_handle, player_report
+    from exporters.tables.tables import open_tables
+
+    excluded = require_games(archive, chosen)
+    if chosen.servers:
+        counts = [archive.count(replace(one, last=None)) for one in (replace(chosen, servers=frozenset()), chosen)]
+        excluded |= {"on other servers": counts[0] - counts[1]} if counts[0] > counts[1] else {}
+    with open_tables(archive, chosen, progress=progress) as tables:
+        in_progress = games_in_progress(archive)
+        sides = [row | ending_of(row, in_progress) for row in tables.side_rows(player)]
+        of_player = player_of_handle(sides, player)
+        plies = tables.plies().ending(in_progress)
+        html = player_report(plies, sides, player=player, excluded=excluded, site=site, filters=filters)
+    servers = games_by_server(sides, of_player)
+    title = f"the report of {plural(sum(servers.values()), 'game')} of {of_player.handle}"
+    return ReportPage(html, title, {**excluded, **of_player.excluded}, servers)
+
+
+def ending_of(row: Mapping[str, Any], in_progress: Collection[str]) -> dict[str, str]:
+    """The ending of a row of a game or a side, if the game is one of these keys, which are in progress."""
+    return {"ending": "in-progress"} if row["key"] in in_progress else {}
+
+
+def page_of_archive(archive: AnyStore, chosen: GameFilter) -> ReportPage:
+    """The page about the archive: its games, players, time controls and logs.
+
+    Raises:
+        StorageError: no game matches.
+    """
+    from exporters.report.index import index_report
+    from exporters.tables.tables import open_tables
+
+    excluded = require_games(archive, chosen)
+    with open_tables(archive, chosen, plies=False) as tables:
+        in_progress = games_in_progress(archive)
+
+        def rows(places: Sequence[int] | None = None) -> Iterator[dict[str, Any]]:
+            for row in tables.game_rows(places):
+                yield row | ending_of(row, in_progress)
+
+        html = index_report(rows(), rows, archive.sources(), excluded=excluded, most=chosen.last)
+        games = tables.games
+    return ReportPage(html, f"the index of {plural(len(games), 'game')}", excluded)

@@ -1,0 +1,1 @@
+"""What reads sources into an archive: import, rebuild and conversion share it."""

@@ -1,0 +1,264 @@
+"""``convert``: logs to one file of games, without an archive that stays."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Generator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from exporters.base import ExportReport, open_output, refuse_protected
+from exporters.selection import Selection
+from recorder.archive.reading.inputs import GameReader, Input, NoLogError, ReadOptions
+from recorder.archive.reading.workers import Channel, WorkerDiedError, Workers, in_order, jobs_for
+from recorder.containment import failures_sentence
+from recorder.errors import JournalError, NoGamesError, SourceError
+from recorder.progress import of_several
+from recorder.sources import HEAD_BYTES, is_own_export
+
+if TYPE_CHECKING:
+    from exporters.base import GameExporter
+    from exporters.bpgn import BpgnOptions
+    from exporters.pgn.exporter import PgnOptions
+    from recorder.archive.reading.importing import Outcome
+    from recorder.progress import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """How logs are converted.
+
+    Attributes:
+        reading: how they are read. writing: the format, by the class of its options.
+        complete, guests, computers, include: as for ``Selection``.
+    """
+
+    reading: ReadOptions
+    writing: PgnOptions | BpgnOptions
+    complete: bool = False
+    guests: bool = True
+    computers: bool = True
+    include: frozenset[str] = frozenset()
+
+    def selection(self) -> Selection:
+        """Selects the games of one log."""
+        return Selection(self.complete, self.guests, self.computers, self.include)
+
+    def exporter(self) -> GameExporter:
+        """Writes the games of one log."""
+        from exporters.pgn.exporter import PgnExporter, PgnOptions
+
+        if isinstance(self.writing, PgnOptions):
+            return PgnExporter(self.writing)
+        from exporters.bpgn import BpgnExporter
+
+        return BpgnExporter(self.writing)
+
+
+@dataclass(slots=True)
+class Converted:
+    """What became of one log.
+
+    Attributes:
+        name: of the log. written: of its games. excluded: reason → how many of its games were not selected.
+        anomalies: how many it has. damaged: whether it could not be read to its end.
+        notes: sentences about the log: warnings, and why it could not be read to its end.
+        unread: what an error of this program kept from being read, one sentence, or None.
+        failed: why nothing of it was converted, or None. stray: it is a file of a folder that is no log.
+    """
+
+    name: str
+    written: ExportReport = field(default_factory=ExportReport)
+    excluded: Counter[str] = field(default_factory=Counter)
+    anomalies: int = 0
+    damaged: bool = False
+    notes: list[str] = field(default_factory=list)
+    unread: str | None = None
+    failed: str | None = None
+    stray: bool = False
+
+
+def convert_logs(
+    sources: Sequence[Input],
+    conversion: Conversion,
+    output: str,
+    *,
+    force: bool = False,
+    jobs: int | None = None,
+    progress: Progress,
+) -> list[Converted]:
+    """Write the games of logs, one log after the other; without games there is no output file.
+
+    Args:
+        sources: the logs.
+        conversion: how they are read and written.
+        output, force: as for ``open_output``.
+        jobs: how many processes read logs; None: one for each core. The output is the same.
+        progress: called after each block.
+    Returns:
+        What became of each log, in their order: others are read where one cannot be read.
+    Raises:
+        ExportError: the output is a log, or cannot be written.
+    """
+    if output != "-":
+        sources = [source for source in sources if source.named or not _is_earlier_output(source.path, Path(output))]
+        for source in sources:
+            refuse_protected(Path(output), source.files())
+    processes = jobs_for([0 if source.error else source.path.stat().st_size for source in sources], jobs)
+    with suppress(_NoGames), open_output(output, force) as out:
+        if processes > 1:
+            with closing(_convert_in_processes(sources, conversion, out, processes, progress)) as done:
+                found = list(done)
+        else:
+            found = [
+                _convert(source, conversion, out, of_several(progress, number, len(sources)))
+                for number, source in enumerate(sources, 1)
+            ]
+        if not any(one.written.games for one in found):
+            raise _NoGames
+    return found
+
+
+class _NoGames(Exception):  # noqa: N818 -- no error: it keeps the output file from getting its name
+    """No game was written."""
+
+
+def _is_earlier_output(path: Path, output: Path) -> bool:
+    """Whether a file of a folder is the output, written by this program before."""
+    with suppress(OSError):  # the output is not there
+        if path.samefile(output):
+            with path.open("rb") as file:
+                return is_own_export(file.read(HEAD_BYTES))
+    return False
+
+
+def _convert(source: Input, conversion: Conversion, out: BinaryIO, progress: Progress) -> Converted:
+    if source.error is not None:
+        return Converted(source.name, failed=source.error)
+    selection, exporter = conversion.selection(), conversion.exporter()
+    reader = GameReader(source, conversion.reading, progress)
+    found = Converted(source.name, exporter.report, selection.excluded)
+    try:
+        exporter.write(selection.select(reader), out)
+    except (SourceError, JournalError) as error:
+        found.failed, found.stray = str(error), isinstance(error, NoLogError) and not source.named
+        return found
+    found.anomalies = len(reader.report.anomalies)
+    found.notes += reader.report.warnings
+    found.damaged = reader.damage is not None
+    found.notes += [reader.damage] if reader.damage else []
+    found.unread = failures_sentence(reader.report, source.name)
+    return found
+
+
+def convert_unique(
+    paths: Sequence[str],
+    skipped: list[Path],
+    conversion: Conversion,
+    output: str,
+    *,
+    force: bool,
+    jobs: int | None,
+    progress: Progress,
+) -> list[Converted]:
+    """Write the games of logs, a game of several logs once, as an archive of these logs has them.
+
+    Args:
+        paths, skipped: as for ``open_inputs``. conversion, output, force, jobs, progress: as for ``convert_logs``.
+    Returns:
+        What became of each log, in their order, and at last of the games of all.
+    Raises:
+        ExportError: the output is a log, or cannot be written.
+    """
+    from exporters.pgn.exporter import PgnOptions
+    from exporters.selection import make_filter
+    from recorder.archive.exporting import count_excluded, export_bpgn, export_pgn, named_games
+    from recorder.archive.reading.import_paths import import_paths
+    from storage import ArchiveStore
+
+    chosen = make_filter(
+        {
+            "complete": conversion.complete,
+            "guests": conversion.guests,
+            "computers": conversion.computers,
+            "include": conversion.include,
+        }
+    )
+    with tempfile.TemporaryDirectory(prefix="ics-recorder-convert-") as folder:
+        where = str(Path(folder) / "logs.sqlite")
+        with closing(ArchiveStore.open(where, create=True, read_only=False)) as archive:
+            read = import_paths(archive, where, paths, conversion.reading, keep=False, jobs=jobs, progress=progress)
+            skipped += read.skipped
+            found = [_of_outcome(outcome) for outcome in read.outcomes]
+            unique = named_games(archive, replace(chosen, unique=True))
+            whole = Converted("", excluded=Counter(count_excluded(archive, unique)))
+            try:
+                if isinstance(conversion.writing, PgnOptions):
+                    whole.written = export_pgn(archive, unique, conversion.writing, output, force=force)
+                else:
+                    whole.written = export_bpgn(archive, unique, conversion.writing, output, force=force)
+            except NoGamesError:
+                if not isinstance(conversion.writing, PgnOptions):
+                    whole.written.excluded["not bughouse"] += archive.count(unique)
+    return [*found, whole]
+
+
+def _of_outcome(outcome: Outcome) -> Converted:
+    """What became of a log that was imported."""
+    found = Converted(outcome.name)
+    if outcome.status in ("exported", "not-a-log", "failed"):
+        found.failed = outcome.message or f"{outcome.name}: ics-recorder wrote it; name it to convert it"
+        found.stray = not outcome.unreadable
+        return found
+    found.unread = outcome.message
+    if outcome.report is not None:
+        found.anomalies = len(outcome.report.anomalies)
+        found.notes += outcome.report.warnings
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """A log for one process: the number among all logs is from 1; the text is written to ``part``."""
+
+    source: Input
+    conversion: Conversion
+    number: int
+    count: int
+    part: Path
+
+
+def _convert_in_processes(
+    sources: Sequence[Input], conversion: Conversion, out: BinaryIO, processes: int, progress: Progress
+) -> Generator[Converted, None, None]:
+    """Convert logs in other processes; their texts are joined in the order of the logs.
+
+    Yields:
+        What became of each log.
+    """
+    with tempfile.TemporaryDirectory(prefix="ics-recorder-convert-") as folder, Workers(processes) as workers:
+        tasks = [
+            _Task(source, conversion, number, len(sources), Path(folder) / str(number))
+            for number, source in enumerate(sources, 1)
+        ]
+        for task, future in zip(tasks, in_order(workers, _convert_apart, tasks, progress), strict=True):
+            try:
+                found = future.result()
+            except WorkerDiedError as error:
+                problem = f"{task.source.name}: the process that read it {error}. Convert it again."
+                yield Converted(task.source.name, failed=problem)
+                continue
+            with task.part.open("rb") as part:
+                shutil.copyfileobj(part, out)
+            task.part.unlink()
+            yield found
+
+
+def _convert_apart(task: _Task, channel: Channel) -> Converted:
+    """Convert one log; runs in a process of its own."""
+    with task.part.open("wb") as part:
+        return _convert(task.source, task.conversion, part, of_several(channel.progress, task.number, task.count))

@@ -1,0 +1,485 @@
+"""Importing what a user names: logs, folders of logs, and other archives.
+
+The games of another archive are taken as they were read; their bytes are parsed again only where each archive says
+something else of a log that the other does not know: its date, server, zone, kind or timing file. The archive gets what
+importing all logs of both would give it. So a source that both have is there once; where one has more of a log than the
+other, the longer one counts; what was forgotten here stays out, and a player whom one of them forgets is
+forgotten.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from recorder.archive.care.erasing import forget_handles, forgotten_in
+from recorder.archive.locate import archive_file, open_archive
+from recorder.archive.reading.importing import (
+    STORED,
+    Import,
+    Outcome,
+    SourcePass,
+    identify,
+    read_identified,
+    store,
+    why_failed,
+)
+from recorder.archive.reading.inputs import Input, ReadOptions, open_inputs
+from recorder.archive.reading.kept_bytes import source_blocks, source_timing
+from recorder.archive.reading.partial_logs import PartialLogs
+from recorder.archive.reading.reading_ahead import ReadingAhead, read_ahead
+from recorder.archive.reading.workers import WorkerDiedError
+from recorder.errors import SourceError, StorageError
+from recorder.live.status import is_state_file
+from recorder.pipeline import PARSER_VERSION
+from recorder.progress import Progress, of_several
+from recorder.sources import SourceKind
+from recorder.sources.redaction import Forgotten, ForgottenHandle, redacted
+from recorder.text import plural
+from storage import ArchiveStore, ForgottenSource, GameFilter, SourceRow, is_database, reading_other
+
+if TYPE_CHECKING:
+    from recorder.progress import Progress
+    from storage import ArchiveStore
+
+_GAMES = 200
+_BLOCK_BYTES = 1 << 20
+_FAILURES_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What is to become of a source.
+
+    Attributes:
+        row: of the other archive. status: as ``Outcome.status``.
+        ours: the source whose place it takes. part_of: the name of a longer one that is here.
+        options: it is read again with these. None: its games are taken as they were read.
+    """
+
+    row: SourceRow
+    status: str
+    ours: SourceRow | None = None
+    part_of: str | None = None
+    options: dict[str, Any] | None = None
+
+
+class Merged(NamedTuple):
+    """What importing another archive did, or would do.
+
+    Attributes:
+        name: the other archive, as the user named it.
+        outcomes: what became of each source of the other archive.
+        players: how many players the other archive has erased and this one had not; only hashes of their handles are
+            known.
+        games: how many games of these players were removed from this archive.
+        analyses: how many analyses were copied. homeless: how many were not, because this archive has no such games.
+    """
+
+    name: str
+    outcomes: list[Outcome]
+    players: int
+    games: int
+    analyses: int = 0
+    homeless: int = 0
+
+    def __repr__(self) -> str:
+        states = Counter(outcome.status.replace("-", " ") for outcome in self.outcomes)
+        inner = ", ".join(f"{count:,} {status}" for status, count in sorted(states.items()))
+        games = sum(outcome.games for outcome in self.outcomes)
+        return f"Merge of {plural(len(self.outcomes), 'log')}{f' ({inner})' if inner else ''} · {plural(games, 'game')}"
+
+
+def merge(archive: ArchiveStore | None, other: ArchiveStore, name: str, *, dry_run: bool, progress: Progress) -> Merged:
+    """Take what another archive has and this one has not, in one transaction.
+
+    Args:
+        archive: open for writing, or for reading if ``dry_run``; None: it is not there yet.
+        other: a snapshot. name: what the user calls it.
+        dry_run: only tell.
+        progress: gets the bytes of each source when it was taken.
+    Raises:
+        StorageError: an archive cannot be read, or this one not written; it is as it was.
+    """
+    theirs = set(other.erasures.forgotten_handles())
+    if archive is None:
+        return Merged(name, [_outcome(name, _Step(row, "new")) for row in other.sources()], len(theirs), 0)
+    if dry_run:
+        return Merged(name, [_outcome(name, step) for step in _plan(archive, other)], *_going(archive, theirs))
+    with archive.transaction():
+        players, games = _going(archive, theirs)
+        wanted = other.successors()
+        handles = {*archive.erasures.forgotten_handles(), *theirs}
+        outcomes: list[Outcome] = []
+        for step in _plan(archive, other):
+            outcomes.append(_outcome(name, step))
+            if step.status in STORED:
+                outcomes[-1].games = 0
+                if step.options is None:
+                    copy_source(archive, other, step.row, wanted, ours=step.ours, outcome=outcomes[-1])
+                else:
+                    _read_source(archive, other, step, outcomes[-1])
+                progress(step.row.name, step.row.size_bytes, step.row.size_bytes)
+        archive.duplicates.take_over_decisions(other.duplicates)
+        analyses, homeless = archive.analyses.take_over(other.analyses)
+        if handles:
+            forget_handles(archive, sorted(handles), progress)
+            left = {row.sha256: row.games for row in archive.sources()}
+            for outcome in outcomes:
+                if outcome.games:
+                    outcome.games = left.get(outcome.sha256 or "", 0)
+    return Merged(name, outcomes, players, games, analyses, homeless)
+
+
+def _going(archive: ArchiveStore, theirs: set[ForgottenHandle]) -> tuple[int, int]:
+    """How many players are forgotten here, too, from now on, and how many games go with them."""
+    handles = theirs.difference(archive.erasures.forgotten_handles())
+    if not handles:
+        return 0, 0
+    new = Forgotten(handles)
+    games = archive.games(GameFilter(kinds=frozenset(), min_plies=0, per_source=True))
+    return len(handles), sum(game.white.handle in new or game.black.handle in new for game in games)
+
+
+def _outcome(name: str, step: _Step) -> Outcome:
+    row = step.row
+    return Outcome(
+        f"{name}: {row.name}",
+        step.status,
+        kind=row.kind,
+        sha256=row.sha256,
+        size_bytes=row.size_bytes,
+        games=row.games if step.status in STORED else 0,
+        part_of=step.part_of,
+    )
+
+
+def _plan(archive: ArchiveStore, other: ArchiveStore) -> list[_Step]:
+    ours, forgotten = archive.sources(), archive.erasures.forgotten_sources()
+    by_hash = {row.sha256: row for row in ours}
+    forgotten_players = Forgotten({*archive.erasures.forgotten_handles(), *other.erasures.forgotten_handles()})
+    here, there = PartialLogs(archive, forgotten_players), PartialLogs(other, forgotten_players)
+    ours.sort(key=lambda row: -row.size_bytes)
+    steps: list[_Step] = []
+    for row in other.sources():
+        if (mine := by_hash.get(row.sha256)) is not None:
+            steps.append(_of_both(archive, other, row, mine))
+        elif _was_forgotten(other, row, forgotten):
+            steps.append(_Step(row, "forgotten"))
+        elif (whole := next((mine for mine in ours if there.begins(row, here, mine)), None)) is not None:
+            steps.append(_Step(row, "known", part_of=whole.name))
+        else:
+            before = next((mine for mine in ours if here.begins(mine, there, row)), None)
+            if before is not None:
+                ours.remove(before)  # another version of it goes on differently and is a log of its own
+            if before is None:
+                steps.append(_Step(row, "new"))
+            else:
+                steps.append(_Step(row, "grown", before, options=_to_read_with(archive, other, row, before)))
+    return steps
+
+
+def _of_both(archive: ArchiveStore, other: ArchiveStore, row: SourceRow, mine: SourceRow) -> _Step:
+    """What becomes of a source that both archives have."""
+    if mine.lacks_player and mine.kept and not row.kept:
+        return _Step(
+            row, "known", mine
+        )  # its games would have bytes without them; the kept ones may be all that is left
+    if (row.parser_version == PARSER_VERSION) != (mine.parser_version == PARSER_VERSION):
+        better = row.parser_version == PARSER_VERSION
+    else:
+        better = row.kept and not mine.kept
+    either = _given(_of_either(row, mine))
+    if not better and either == _given(mine.options):
+        return _Step(row, "known", mine)
+    options = _to_read_with(archive, other, row, mine)
+    if options is None and not better and either != _given(row.options):
+        return _Step(row, "known", mine)  # what this archive says would be lost
+    return _Step(row, "replaced", mine, options=options)
+
+
+def _of_either(row: SourceRow, mine: SourceRow) -> dict[str, Any]:
+    """What the archives say of a log; where both say something, this one counts, and which chat is kept it decides."""
+    return row.options | _given(mine.options) | {"chat": mine.options.get("chat")}
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _to_read_with(archive: ArchiveStore, other: ArchiveStore, row: SourceRow, mine: SourceRow) -> dict[str, Any] | None:
+    """The options with which a source is read again; None: it is taken as it was read, or its bytes are gone."""
+    options = _of_either(row, mine)
+    read_well = row.parser_version == PARSER_VERSION or mine.parser_version != PARSER_VERSION
+    if (read_well and _given(options) == _given(row.options)) or _bytes_of(archive, other, row, mine) is None:
+        return None
+    wanted = options.get("timing_sha256")
+    return options if wanted is None or _timing_of(archive, other, row, mine, wanted) is not None else None
+
+
+def _bytes_of(archive: ArchiveStore, other: ArchiveStore, row: SourceRow, mine: SourceRow) -> Iterator[bytes] | None:
+    """The bytes of a source, from the archive that has them; None: neither does."""
+    blocks = source_blocks(other, row)
+    return source_blocks(archive, mine) if blocks is None and mine.sha256 == row.sha256 else blocks
+
+
+def _timing_of(
+    archive: ArchiveStore, other: ArchiveStore, row: SourceRow, mine: SourceRow, wanted: str
+) -> bytes | None:
+    """The timing file that a typescript is read with, by its hash; None: neither archive has it."""
+    for store_of, of in ((archive, mine), (other, row)):
+        if of.options.get("timing_sha256") == wanted:
+            with suppress(SourceError):
+                return source_timing(store_of, of)
+    return None
+
+
+def _read_source(archive: ArchiveStore, other: ArchiveStore, step: _Step, outcome: Outcome) -> None:
+    """Read a source again, with what both archives say of it.
+
+    Args:
+        outcome: in which the games are counted.
+    Raises:
+        StorageError: an archive cannot be read or written. SourceError: the file is cut.
+    """
+    row, mine, options = step.row, step.ours, step.options
+    assert mine is not None
+    assert options is not None
+    kind, forgotten = SourceKind(options.get("kind") or row.kind), forgotten_in(archive)
+    timing = _timing_of(archive, other, row, mine, options.get("timing_sha256") or "")
+    same = mine if mine.sha256 == row.sha256 else row
+    keep = row.kept or same.kept
+    with TemporaryFile() as spool:
+        for block in _bytes_of(archive, other, row, mine) or ():  # writing drops what this archive keeps
+            spool.write(block)
+        spool.seek(0)
+        blocks = redacted(iter(lambda: spool.read(_BLOCK_BYTES), b""), forgotten, kind)
+        pipeline = replace(ReadOptions.from_json(options, timing), forgotten=forgotten).pipeline(kind)
+        with archive.write_source(
+            sha256=row.sha256,
+            size_bytes=row.size_bytes,
+            name=same.name,
+            path=same.path,
+            kind=kind.value,
+            keep=keep,
+            parser_version=PARSER_VERSION,
+            options=options,
+            timing=timing,
+            continues=replace(mine, read_up_to=0),
+        ) as writer:
+            outcome.report = store(
+                writer, SourcePass(blocks, pipeline, lambda: row.unfinished), outcome, keep=keep
+            ).report
+    outcome.flawed = bool(outcome.report.anomalies)
+
+
+def _was_forgotten(other: ArchiveStore, row: SourceRow, forgotten: list[ForgottenSource]) -> bool:
+    """Whether a source, or the beginning of it, was taken out here."""
+    if any(row.sha256 == gone.sha256 for gone in forgotten):
+        return True
+    marks = {gone.size_bytes: gone.sha256 for gone in forgotten if 0 < gone.size_bytes < row.size_bytes}
+    blocks = source_blocks(other, row) if marks else None
+    if blocks is None:
+        return False
+    running, size = sha256(), 0
+    for block in blocks:
+        start = 0
+        for mark in sorted(mark for mark in marks if size < mark <= size + len(block)):
+            running.update(block[start : mark - size])
+            start = mark - size
+            if running.hexdigest() in (gone.sha256 for gone in forgotten if gone.size_bytes == mark):
+                return True
+        running.update(block[start:])
+        size += len(block)
+    return False
+
+
+def copy_source(
+    archive: ArchiveStore,
+    other: ArchiveStore,
+    row: SourceRow,
+    wanted: dict[str, str],
+    *,
+    ours: SourceRow | None = None,
+    outcome: Outcome | None = None,
+) -> None:
+    """Copy a source with its games as they were read.
+
+    Args:
+        archive: open for writing. other: where the source is. row: which.
+        wanted: what ``other.successors`` gives.
+        ours: the source whose place it takes.
+        outcome: in which the games are counted.
+    Raises:
+        StorageError: an archive cannot be read or written.
+    """
+    same = ours if ours is not None and ours.sha256 == row.sha256 else row
+    with archive.write_source(
+        sha256=row.sha256,
+        size_bytes=row.size_bytes,
+        name=same.name,
+        path=same.path,
+        kind=row.kind,
+        keep=row.kept,
+        parser_version=row.parser_version,
+        options=row.options,
+        timing=other.source_timing(row.id),
+        continues=None if ours is None else replace(ours, read_up_to=0),
+    ) as writer:
+        if row.kept:
+            for block in other.read_source(row.sha256, writer.keep_from):
+                writer.keep(block)
+        games = other.games(GameFilter(source=row.sha256, kinds=frozenset(), min_plies=0, per_source=True))
+        while some := list(islice(games, _GAMES)):
+            taken = [replace(game, key=wanted.get(game.key, game.key)) for game in some]
+            writer.add_games(taken)
+            if outcome is not None:
+                outcome.count(taken)
+        writer.read_up_to(row.read_up_to, row.unfinished)
+        report = other.report(row.sha256)
+        if outcome is not None:
+            outcome.report, outcome.flawed = report, bool(report.anomalies)
+        writer.finish(report)
+
+
+@dataclass(slots=True, repr=False)
+class ImportReport:
+    """What an import did.
+
+    Attributes:
+        outcomes: what became of each log, also of logs in other archives, in the order of the paths.
+        merged: the result for each other archive.
+        skipped: files in folders that were not opened, because of their names.
+    """
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    merged: list[Merged] = field(default_factory=list)
+    skipped: list[Path] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        states = Counter(outcome.status.replace("-", " ") for outcome in self.outcomes)
+        inner = ", ".join(f"{count:,} {status}" for status, count in sorted(states.items()))
+        files = f"{plural(len(self.outcomes), 'file')}{f' ({inner})' if inner else ''}"
+        lines = [f"Import of {files} · {plural(self.games, 'game')} · {plural(self.plies, 'ply', 'plies')}"]
+        failures = self.failures
+        lines += [f"  {outcome.message or outcome.name}" for outcome in failures[:_FAILURES_SHOWN]]
+        if len(failures) > _FAILURES_SHOWN:
+            lines.append(f"  and {len(failures) - _FAILURES_SHOWN} more: see `failures`")
+        return "\n".join(lines)
+
+    @property
+    def games(self) -> int:
+        """How many games were stored; a game in several logs counts once per log."""
+        return sum(outcome.games for outcome in self.outcomes)
+
+    @property
+    def plies(self) -> int:
+        """How many half-moves were stored."""
+        return sum(outcome.plies for outcome in self.outcomes)
+
+    @property
+    def failures(self) -> list[Outcome]:
+        """Files that could not be read completely; ``Outcome.message`` says why."""
+        return [outcome for outcome in self.outcomes if outcome.unreadable]
+
+
+def import_paths(
+    archive: ArchiveStore | None,
+    where: str,
+    paths: Sequence[str],
+    options: ReadOptions,
+    *,
+    keep: bool = True,
+    read: bool = False,
+    jobs: int | None = None,
+    progress: Progress,
+    on_file: Callable[[Outcome | Merged, bool], object] | None = None,
+) -> ImportReport:
+    """Read files, folders with all below them and other archives into an archive.
+
+    Args:
+        archive: open for writing; None: nothing is stored, and the report says what each file is.
+        where: the archive, as ``--db`` names it.
+        paths: what to read; ``-`` is standard input.
+        options: how logs are read.
+        keep: whether the bytes of logs are kept, too.
+        read: without an archive, logs are also read, for their reports.
+        jobs: how many processes read logs; None: one for each core. The archive is the same.
+        progress: called after each block.
+        on_file: called after each file, with whether it is the only one.
+    Raises:
+        StorageError: the archive cannot be written.
+    """
+    report = ImportReport()
+    importing = None if archive is None else Import(archive, options, keep=keep)
+    with ExitStack() as stack:
+        sources = list(stack.enter_context(open_inputs(paths, report.skipped, progress)))
+        ahead = None
+        if importing is not None:
+            ahead = stack.enter_context(read_ahead(importing, sources, jobs=jobs, progress=progress))
+        for number, source in enumerate(sources, 1):
+            of_file = of_several(progress, number, len(sources))
+            found: Outcome | Merged
+            if source.named and is_database(source.path):
+                found = merge_file(archive, where, source, of_file)
+                report.merged.append(found)
+                report.outcomes += found.outcomes
+            else:
+                if importing is None:
+                    found = identify(source, options, progress=of_file)
+                    if read:
+                        read_identified(source, options, found, of_file)
+                else:
+                    found = _import_one(importing, source, of_file, ahead, number)
+                report.outcomes.append(found)
+            if on_file is not None:
+                on_file(found, len(sources) == 1)
+    report.skipped = [path for path in report.skipped if not is_state_file(path)]  # of recorders that run now
+    return report
+
+
+def _import_one(
+    importing: Import, source: Input, progress: Progress, ahead: ReadingAhead | None, number: int
+) -> Outcome:
+    """Import one log, as far as another process has read it from there.
+
+    Args:
+        ahead: processes that read logs ahead; None: none do. number: of the log among the sources, from 1.
+    """
+    try:
+        before = None if ahead is None else ahead.take(number)
+    except WorkerDiedError as error:
+        return Outcome(source.name, "failed", why_failed(error, source.name))
+    return importing.take(source, progress, before)
+
+
+def merge_file(archive: ArchiveStore | None, where: str, source: Input, progress: Progress) -> Merged:
+    """Merge another archive's file into an archive.
+
+    Args:
+        archive: open for writing; None: nothing is stored, and the result says what would come.
+        where: the archive, as ``--db`` names it.
+        source: the other archive.
+        progress: called after each of its sources.
+    Returns:
+        Also where the other archive cannot be read: then its only outcome is ``failed``.
+    """
+    ours = archive_file(where)
+    with ExitStack() as stack:
+        try:
+            if ours.exists() and source.path.samefile(ours):
+                raise StorageError(f"{source.name} is the archive itself.")
+            other = stack.enter_context(reading_other(source.path))
+        except StorageError as error:
+            return Merged(source.name, [Outcome(source.name, "failed", str(error))], 0, 0)
+        if archive is not None or not ours.exists():
+            return merge(archive, other, source.name, dry_run=archive is None, progress=progress)
+        with open_archive(where) as reading:
+            return merge(reading, other, source.name, dry_run=True, progress=progress)

@@ -1,0 +1,559 @@
+"""One way in: a log is opened, hashed, looked up in the archive, read and stored (``Import``).
+
+A file is read twice. The first pass hashes its decompressed bytes, noting the running hash at the sizes of sources
+that may have grown into it. The second replaces secrets, then feeds the pipeline and keeps the same bytes: no line,
+shape or event can hold a password. Each source is one transaction: an import that is killed leaves the sources that
+were finished.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+from recorder.archive.care.erasing import forgotten_in
+from recorder.archive.reading.inputs import (
+    Fingerprint,
+    GameReader,
+    Input,
+    ReadOptions,
+    clean_blocks,
+    fingerprint,
+    was_exported,
+)
+from recorder.archive.reading.partial_logs import PartialLogs
+from recorder.archive.reading.workers import WorkerDiedError
+from recorder.containment import contain, failures_sentence
+from recorder.errors import JournalError, SourceError
+from recorder.journal.parts import find_part, is_being_written
+from recorder.model import AnomalyKind, SourceReport
+from recorder.pipeline import PARSER_VERSION
+from recorder.progress import no_progress
+from recorder.sources import SourceKind, detect, is_journal, log_files, why_not_a_log
+from recorder.sources.redaction import Forgotten
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recorder.model import Game
+    from recorder.progress import Progress
+    from recorder.reading import AnyPipeline
+    from storage import ArchiveStore, ForgottenSource, SourceRow, SourceWriter
+
+_HEAD_BYTES: Final = 4096
+
+STORED: Final = ("new", "grown", "replaced")
+"""``Outcome.status`` of the logs of which an import has stored something."""
+
+
+class NothingYetError(SourceError):
+    """A log that is followed has not even one whole line."""
+
+
+class NoBorderError(Exception):
+    """A file cannot be read in the pieces that it was cut into, so it has to be read as a whole."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of one log.
+
+    Attributes:
+        status: ``new``, ``known``, ``grown``, ``replaced``, ``forgotten`` (removed from the archive earlier, and found
+            in a folder), ``exported`` (written by this program, and found in a folder), ``log`` (identified in a dry
+            run), ``not-a-log`` or ``failed``.
+        message: why it could not be read, or not completely, one sentence; None: it was read.
+        games, plies, undated: what this import added; ``undated`` games have no known date.
+        flawed: the archive has anomalies of this log, found now or by an earlier import.
+        named: the user named this file, and not only a folder that contains it.
+        part_of: the log in the archive of which this one is the beginning, or None.
+        marks: size → hash of the bytes up to there, where ``identify`` was asked for it.
+    """
+
+    name: str
+    status: str
+    message: str | None = None
+    kind: str | None = None
+    sha256: str | None = None
+    size_bytes: int = 0
+    games: int = 0
+    plies: int = 0
+    undated: int = 0
+    report: SourceReport | None = None
+    flawed: bool = False
+    named: bool = True
+    part_of: str | None = None
+    marks: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether a log could not be read; False for files of a folder that are not logs."""
+        return self.message is not None and (self.named or self.status != "not-a-log")
+
+    def count(self, games: list[Game]) -> None:
+        """Add games that were stored.
+
+        Args:
+            games: all games of this log, each once.
+        """
+        self.games += len(games)
+        for game in games:
+            self.plies += game.ply_count
+            self.undated += game.day is None
+
+
+class Part(NamedTuple):
+    """What one step of reading a source gives.
+
+    Attributes:
+        clean: its next bytes, secrets and forgotten handles replaced.
+        games: those that were finished with.
+        chunks: its next bytes instead, as a ``ChunkCutter`` cuts them.
+    """
+
+    clean: bytes
+    games: list[Game]
+    chunks: Sequence[tuple[int, bytes]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found in all of a source.
+
+    Attributes:
+        read_up_to: games that begin before this offset are final.
+        unredacted: as of ``Pipeline``: its bytes are not kept.
+        unfinished: as of ``SourceRow``.
+        resized: hash and size of the bytes that were read, where more are there.
+    """
+
+    report: SourceReport
+    read_up_to: int
+    unredacted: int
+    unfinished: str | None = None
+    resized: tuple[str, int] | None = None
+
+
+class SourceReading(Protocol):
+    """Gives a source part by part. Then ``found`` says what was found in all of it."""
+
+    found: Found
+
+    def __iter__(self) -> Iterator[Part]:
+        """The parts, in their order."""
+
+
+class SourcePass:
+    """Reads a source in this process. It is a ``SourceReading``.
+
+    Args:
+        clean: its bytes, secrets and forgotten handles replaced. pipeline: reads them.
+        unfinished: says after the last bytes whether more may come: as ``Found.unfinished``.
+    """
+
+    found: Found
+
+    def __init__(
+        self, clean: Iterable[bytes], pipeline: AnyPipeline, unfinished: Callable[[], str | None] = lambda: None
+    ) -> None:
+        self._clean = clean
+        self._pipeline = pipeline
+        self._unfinished = unfinished
+
+    def __iter__(self) -> Iterator[Part]:
+        pipeline = self._pipeline
+        for block in self._clean:
+            yield Part(block, pipeline.receive(block))
+        mark, read_up_to = self._unfinished(), pipeline.read_up_to
+        yield Part(b"", pipeline.finish(unfinished=mark is not None))
+        self.found = Found(pipeline.report, read_up_to, pipeline.unredacted, mark)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a log is read.
+
+    Attributes:
+        kind, options: as what and with which options.
+        before: the source that it continues; None: it is new. read_up_to: games that begin before this offset stay.
+        forgotten: sources that were forgotten, with which it begins.
+    """
+
+    source: Input
+    seen: Fingerprint
+    kind: SourceKind
+    options: ReadOptions
+    before: SourceRow | None = None
+    forgotten: tuple[ForgottenSource, ...] = ()
+
+    @property
+    def read_up_to(self) -> int:
+        return 0 if self.before is None else self.before.read_up_to
+
+    def reading(self, progress: Progress) -> SourceReading:
+        """The reading of the log in this process."""
+        source, kind, options = self.source, self.kind, self.options
+        clean = clean_blocks(source, kind, options, self.seen.size, progress)
+        return SourcePass(clean, options.pipeline(kind), self._unfinished)
+
+    def _unfinished(self) -> str | None:
+        written = self.kind is SourceKind.JOURNAL and is_being_written(log_files(self.source.path)[-1])
+        return "import" if written else None
+
+    def facts(self) -> dict[str, Any]:
+        """The arguments of ``ArchiveStore.write_source``, but ``keep``."""
+        source, kind, forgotten = self.source, self.kind, self.options.forgotten or Forgotten()
+        if source.spooled:
+            name = forgotten.name(source.name)
+        else:
+            name = forgotten.name(Path(source.name).name)
+            if kind is SourceKind.JOURNAL:  # it is called the same before and after it is compressed
+                name = name.removesuffix(".zst")
+        return {
+            "sha256": self.seen.sha256,
+            "size_bytes": self.seen.size,
+            "name": name,
+            "path": _stored_path(source, kind, forgotten),
+            "kind": kind.value,
+            "parser_version": PARSER_VERSION,
+            "options": self.options.to_json(),
+            "timing": self.options.timing,
+            "continues": self.before,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBefore:
+    """What another process found out about a log before its turn came.
+
+    Attributes:
+        seen: its fingerprint.
+        kind, options: as what and how it was read. reading: gives what was read; None: nothing was.
+    """
+
+    seen: Fingerprint
+    kind: SourceKind | None = None
+    options: ReadOptions | None = None
+    reading: SourceReading | None = None
+
+
+class Import:
+    """Imports logs into an archive, each in one transaction.
+
+    A source that an earlier parser version read, that was read with other options than are given now, or that an error
+    of this program kept from being read whole, is stored again as a whole; options that are not given now are those it
+    was read with. Of one that has grown, the games that are final stay. An earlier part of a source has nothing new,
+    however it is read. A source that was forgotten comes back only if the user names it. Of a source that is no longer
+    where it was the archive learns where it is now.
+
+    Args:
+        archive: open for writing. options: how logs are read.
+        keep: whether their bytes are kept; those of journals never are.
+        again: a log that has not changed is read, too.
+    Attributes:
+        opened: gives the reading of a log where it is another one than ``Plan.reading``, else None.
+    """
+
+    def __init__(
+        self,
+        archive: ArchiveStore,
+        options: ReadOptions,
+        *,
+        keep: bool = True,
+        again: bool = False,
+    ) -> None:
+        self.archive = archive
+        self.options = options
+        self.keep = keep
+        self.opened: Callable[[Plan, Progress], SourceReading | None] = lambda plan, progress: None
+        self._again = again
+        self._partial_logs = PartialLogs(archive)
+        self._heads: dict[str, bytes] = {}  # how the logs of this import begin, by their hash
+
+    def take(self, source: Input, progress: Progress = no_progress, before: ReadBefore | None = None) -> Outcome:
+        """Import a log.
+
+        Args:
+            progress: called after each block. before: what another process found out; None: nothing.
+        Returns:
+            What became of it; a log that cannot be read is ``failed``, not an exception.
+        Raises:
+            StorageError: the archive cannot be written.
+        """
+        if source.error is not None:
+            return Outcome(source.name, "failed", source.error)
+        archive, outcome = self.archive, Outcome(source.name, "new", named=source.named)
+        try:
+            seen = fingerprint(source, self.known_sizes(), progress) if before is None else before.seen
+            with archive.snapshot():
+                version = archive.content_version()
+                plan = self._plan(source, seen, outcome, progress)
+            if plan is None:
+                return outcome
+            with archive.transaction():
+                if version is None or archive.content_version() != version:  # another process may have stored the log
+                    plan = self._plan(source, plan.seen, outcome, progress)
+                if plan is None:
+                    return outcome
+                self._store(plan, outcome, progress, before)
+                for row in plan.forgotten:
+                    archive.erasures.recall_source(row.sha256)
+        except NothingYetError as error:
+            return Outcome(source.name, "not-a-log", str(error))
+        except Exception as error:
+            why = why_failed(error, source.name)
+            return Outcome(source.name, "failed", why, outcome.kind, outcome.sha256, outcome.size_bytes)
+        assert outcome.report is not None
+        outcome.message = outcome.message or failures_sentence(outcome.report, source.name)
+        outcome.flawed = bool(archive.anomaly_kinds(outcome.sha256 or ""))
+        return outcome
+
+    def known_sizes(self) -> list[int]:
+        """Sizes of sources with which a log may begin."""
+        return sorted({size for size, _ in self._beginnings()})
+
+    def known(self) -> frozenset[str]:
+        """Hashes of sources with which a log may begin, or which it may be."""
+        return frozenset(self._heads).union(sha256 for _, sha256 in self._beginnings())
+
+    def _beginnings(self) -> list[tuple[int, str]]:
+        """Size and hash of sources with which a log may begin."""
+        forgotten = self.archive.erasures.forgotten_sources()
+        return [*self.archive.growth_candidates(), *((row.size_bytes, row.sha256) for row in forgotten)]
+
+    def _plan(self, source: Input, seen: Fingerprint, outcome: Outcome, progress: Progress) -> Plan | None:
+        """Find out what the archive has of a log: in a transaction, or in a snapshot.
+
+        Args:
+            outcome: says what became of the log, or is to become.
+        Returns:
+            None: nothing is to be read.
+        Raises:
+            SourceError: the log cannot be read.
+        """
+        archive = self.archive
+        seen = self._hashed(source, seen, progress)
+        self._heads[seen.sha256] = seen.head[:_HEAD_BYTES]
+        outcome.status, outcome.message = "new", seen.damage
+        outcome.sha256, outcome.size_bytes = seen.sha256, seen.size
+        forgotten = [row for row in archive.erasures.forgotten_sources() if _begins_with(seen, row)]
+        if forgotten and not source.named:
+            kind = kind_of(seen, self.options)
+            outcome.status, outcome.kind = "forgotten", None if kind is None else kind.value
+            return None
+        before = self._continued(seen)
+        changed = before is None or before.sha256 != seen.sha256
+        whole = self._partial_logs.whole_of(source, seen.size, seen.head) if changed and seen.size else None
+        if whole is not None:
+            outcome.status, outcome.kind, outcome.part_of = "known", whole.kind, whole.name
+            return None
+        options = self.options.of(source, forgotten=forgotten_in(archive))
+        cut = None if before is not None else self._longer(source, seen)
+        before = before or cut
+        if before is not None:
+            same = cut is None and self._is_read_alike(before, options)
+            options = options.over(ReadOptions.from_json(before.options, archive.source_timing(before.id)))
+            if same and not changed and not (self._again or before.unfinished):
+                outcome.status, outcome.kind = "known", before.kind
+                self._note_place(before, source)
+                outcome.flawed = bool(archive.anomaly_kinds(seen.sha256))
+                return None
+            outcome.status = "grown" if same else "replaced"
+            if not same:
+                before = replace(before, read_up_to=0)
+        kind = SourceKind(before.kind) if before and options.kind is None else kind_of(seen, options)
+        if kind is None:
+            _no_log(outcome, seen)
+            return None
+        outcome.kind = kind.value
+        if before is None and was_exported(source, seen.head, kind):
+            outcome.status = "exported"
+            return None
+        return Plan(source, seen, kind, options, before, tuple(forgotten))
+
+    def _hashed(self, source: Input, seen: Fingerprint, progress: Progress) -> Fingerprint:
+        """Add the hashes at the sizes of sources that were stored since the log was hashed, if it may begin with them.
+
+        Raises:
+            SourceError: the log cannot be read.
+        """
+        sizes = {
+            size
+            for size, sha256 in self._beginnings()
+            if size <= seen.size and size not in seen.marks and seen.head.startswith(self._heads.get(sha256, b""))
+        }
+        if not sizes - {0}:
+            return seen
+        return replace(seen, marks=seen.marks | fingerprint(source, sorted(sizes), progress).marks)
+
+    def _continued(self, seen: Fingerprint) -> SourceRow | None:
+        """The longest source that a file's bytes begin with; None: no source is one."""
+        for size, sha256 in reversed(self.archive.growth_candidates()):
+            if seen.marks.get(size) == sha256:
+                return self.archive.source(sha256)
+        return None
+
+    def _longer(self, source: Input, seen: Fingerprint) -> SourceRow | None:
+        """The source that was this journal before a power cut took its end, but not the archive's; the journal counts.
+
+        Returns:
+            None: the source is no journal, or the archive has no longer one of this path.
+        """
+        if not is_journal(source.path):
+            return None
+        path, rows = str(source.path.absolute()), self.archive.sources()
+        longer = [row for row in rows if row.size_bytes > seen.size and row.path == path and row.unfinished]
+        return min(longer, key=lambda row: (row.size_bytes, row.sha256), default=None)
+
+    def _is_read_alike(self, before: SourceRow, options: ReadOptions) -> bool:
+        """Whether what the archive has of a source was read as it would be now, and without an internal error."""
+        given = {name: value for name, value in options.to_json().items() if value is not None}
+        same = before.parser_version == PARSER_VERSION and before.options | given == before.options
+        return same and AnomalyKind.INTERNAL_ERROR not in self.archive.anomaly_kinds(before.sha256)
+
+    def _note_place(self, before: SourceRow, source: Input) -> None:
+        """Note where a known source is now, if it is no longer where it was."""
+        if before.path is not None and not find_part(Path(before.path)).exists():
+            place = _stored_path(source, SourceKind(before.kind), forgotten_in(self.archive))
+            if place is not None:
+                self.archive.move_source(before.sha256, place)
+
+    def _store(self, plan: Plan, outcome: Outcome, progress: Progress, before: ReadBefore | None) -> None:
+        """Read a log and store it.
+
+        Args:
+            before: what another process has read of it; None: nothing.
+        Raises:
+            SourceError: the log cannot be read, or has changed since the first pass.
+        """
+        reading = self.opened(plan, progress)
+        if before is not None and (before.kind, before.options, None) == (plan.kind, plan.options, plan.before):
+            reading = before.reading or reading
+        keep = self.keep and plan.kind is not SourceKind.JOURNAL
+        try:
+            self._write(plan, reading or plan.reading(progress), outcome, keep)
+        except NoBorderError:
+            self._write(plan, plan.reading(progress), outcome, keep)
+
+    def _write(self, plan: Plan, reading: SourceReading, outcome: Outcome, keep: bool) -> None:
+        outcome.games = outcome.plies = outcome.undated = 0
+        with self.archive.write_source(**plan.facts(), keep=keep) as writer:
+            found = store(writer, reading, outcome, keep=keep, read_up_to=plan.read_up_to)
+        outcome.report = found.report
+        if found.resized is not None:
+            outcome.sha256, outcome.size_bytes = found.resized
+
+
+def store(writer: SourceWriter, reading: SourceReading, outcome: Outcome, *, keep: bool, read_up_to: int = 0) -> Found:
+    """Store all that a reading gives.
+
+    Args:
+        writer: of the source. outcome: counts the games. keep: whether the bytes are kept.
+        read_up_to: games that begin before this offset are there already.
+    Returns:
+        What was found in all of it.
+    """
+    done, kept = 0, writer.keep_from
+    for clean, games, chunks in reading:
+        if games:
+            games = [game for game in games if game.first_offset >= read_up_to]
+            writer.add_games(games)
+            outcome.count(games)
+        writer.keep(clean[max(kept - done, 0) :])
+        done += len(clean)
+        for chunk in chunks:
+            writer.keep_chunk(*chunk)
+    found = reading.found
+    if found.resized is not None:
+        writer.resize(*found.resized)
+    writer.read_up_to(found.read_up_to, found.unfinished)
+    if not keep or found.unredacted:
+        writer.keep_nothing()  # nor what was kept before
+    writer.finish(found.report)
+    return found
+
+
+def _stored_path(source: Input, kind: SourceKind, forgotten: Forgotten) -> str | None:
+    """The path of a log as the archive stores it; None: it would contain the handle of a forgotten player."""
+    path = str(source.path.absolute())
+    names_player = kind is not SourceKind.JOURNAL and forgotten.name(path) != path
+    return None if source.spooled or names_player else path
+
+
+def _begins_with(seen: Fingerprint, row: ForgottenSource) -> bool:
+    return bool(row.size_bytes) and seen.marks.get(row.size_bytes) == row.sha256
+
+
+def identify(
+    source: Input, options: ReadOptions, marks: Sequence[int] = (), progress: Progress | None = None
+) -> Outcome:
+    """Identify a file without storing anything.
+
+    Args:
+        source: the file. options: how it is read.
+        marks: sizes at which the outcome has the hash of the bytes so far. progress: called after each block.
+    """
+    if source.error is not None:
+        return Outcome(source.name, "failed", source.error)
+    try:
+        seen = fingerprint(source, marks, progress)
+    except SourceError as error:
+        return Outcome(source.name, "failed", str(error))
+    outcome = Outcome(source.name, "log", seen.damage, sha256=seen.sha256, size_bytes=seen.size, named=source.named)
+    outcome.marks = seen.marks
+    kind = kind_of(seen, options)
+    if kind is None:
+        return _no_log(outcome, seen)
+    outcome.kind = kind.value
+    if was_exported(source, seen.head, kind):
+        outcome.status = "exported"
+    return outcome
+
+
+def read_identified(source: Input, options: ReadOptions, outcome: Outcome, progress: Progress) -> None:
+    """Read a log without storing anything.
+
+    Args:
+        source: the log. options: how it is read. progress: called after each block.
+        outcome: as ``identify`` returns it; gets the report and the numbers of games.
+    """
+    if outcome.status != "log" or outcome.kind is None:
+        return
+    reader = GameReader(source, replace(options, kind=SourceKind(outcome.kind)), progress, outcome.size_bytes)
+    try:
+        for game in reader:
+            outcome.count([game])
+    except Exception as error:
+        outcome.status, outcome.message = "failed", why_failed(error, source.name)
+        return
+    outcome.report, outcome.flawed = reader.report, bool(reader.report.anomalies)
+    outcome.message = outcome.message or failures_sentence(reader.report, source.name)
+
+
+def why_failed(error: Exception, name: str) -> str:
+    """Why a log cannot be read."""
+    if isinstance(error, SourceError):
+        return str(error)
+    if isinstance(error, WorkerDiedError):
+        return f"{name}: the process that read it {error}; nothing of it was stored. Import it again."
+    if not is_internal(error):
+        return f"{name}: {error}"
+    return f"{name}: an error of this program, please report it: {contain(error)}"
+
+
+def is_internal(error: Exception) -> bool:
+    """Whether an error that ended the reading of a log is one of this program, and not of the file."""
+    return not isinstance(error, SourceError | JournalError)
+
+
+def kind_of(seen: Fingerprint, options: ReadOptions) -> SourceKind | None:
+    """As what kind of log a file is read; None: it is none."""
+    return (options.kind or detect(seen.head)) if seen.size else None
+
+
+def _no_log(outcome: Outcome, seen: Fingerprint) -> Outcome:
+    outcome.status = "not-a-log"
+    outcome.message = f"{outcome.name} {why_not_a_log(seen.head, nameable=True)}"
+    return outcome

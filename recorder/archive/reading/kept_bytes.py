@@ -1,0 +1,401 @@
+"""The bytes of logs: those that an archive keeps or a file still has, and all files of a journal."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from functools import cache
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, NamedTuple
+
+from recorder.dialects.style12 import FRAME_TAG
+from recorder.errors import JournalError, RecorderError, SourceError, StorageError
+from recorder.events import Chunk, CutLines, Line
+from recorder.journal import (
+    Damage,
+    JournalEntry,
+    JournalReader,
+    NewerJournalError,
+    Survey,
+    find_part,
+    part_blocks,
+)
+from recorder.journal.format import MAX_LINE_BYTES
+from recorder.live.secrets.logs import scrubbed
+from recorder.model import SAVED_KINDS, Game
+from recorder.sources import SourceKind, find_logs, find_timing, is_journal, log_files, path_kind, read_blocks
+from recorder.sources.journal import JournalDecoder
+from recorder.wire.lines import LineReader
+
+if TYPE_CHECKING:
+    from recorder.replay.boards import Lines
+    from storage import ArchiveStore, SourceRow
+
+
+_LONGEST_LINE = 1 << 16
+
+
+def short_names(rows: Iterable[SourceRow]) -> dict[str, str]:
+    """What to call each source, by its id: its name, with as many of its folders as distinguish it from the others.
+
+    Args:
+        rows: all sources of the archive.
+    Returns:
+        Names that differ: where the places do not tell sources apart, the id is added.
+    """
+    parts = {row.id: PurePath(row.path).parts if row.path else (row.name,) for row in rows}
+    found = {row_id: "/".join(of[-1:]) for row_id, of in parts.items()}
+    for depth in range(2, max(map(len, parts.values()), default=0) + 1):
+        counts = Counter(found.values())
+        found = {
+            row_id: str(PurePath(*parts[row_id][-depth:])) if counts[name] > 1 else name
+            for row_id, name in found.items()
+        }
+    counts = Counter(found.values())
+    return {row_id: f"{name} ({row_id})" if counts[name] > 1 else name for row_id, name in found.items()}
+
+
+def source_blocks(archive: ArchiveStore, row: SourceRow, offset: int = 0) -> Iterator[bytes] | None:
+    """The decompressed bytes of a source from ``offset`` on, secrets replaced as in the archive.
+
+    Returns:
+        Blocks, or None if the archive does not keep them and the file is gone or no longer the same.
+    """
+    if reads_kept(row):
+        return archive.read_source(row.id, offset)
+    path = file_of(row)
+    if path is None:
+        return None
+    return _from(scrubbed(_file_blocks(path, row.size_bytes), SourceKind(row.kind)), offset)
+
+
+def reads_kept(row: SourceRow) -> bool:
+    """Whether a source is read from the archive: all is kept, and its file has no player that the kept bytes lack."""
+    return row.kept and (not row.lacks_player or file_of(row) is None)
+
+
+def source_timing(archive: ArchiveStore, row: SourceRow) -> bytes | None:
+    """The timing file a source was read with, from the archive or from beside the log.
+
+    Returns:
+        None: it was read without one.
+    Raises:
+        SourceError: there was one; the archive does not keep it, and the file is gone or no longer the same.
+    """
+    wanted = row.options.get("timing_sha256")
+    if wanted is None:
+        return None
+    timing = archive.source_timing(row.id)
+    if timing is None and row.path is not None:
+        beside = find_timing(Path(row.path))
+        timing = None if beside is None else beside.read_bytes()
+    if timing is None or hashlib.sha256(timing).hexdigest() != wanted:
+        raise SourceError(f"{row.name}: the timing file it was read with is gone or has changed")
+    return timing
+
+
+def file_of(row: SourceRow) -> Path | None:
+    """The file that a source was read from, read again: None unless it begins with those bytes (it may have grown)."""
+    if row.path is None:
+        return None
+    running = hashlib.sha256()
+    try:
+        for block in _file_blocks(Path(row.path), row.size_bytes):
+            running.update(block)
+    except (SourceError, OSError):
+        return None
+    return Path(row.path) if running.hexdigest() == row.sha256 else None
+
+
+def _file_blocks(path: Path, end: int) -> Iterator[bytes]:
+    """The first ``end`` decompressed bytes of a file."""
+    done = 0
+    with closing(read_blocks(path)) as blocks:
+        for block in blocks:
+            yield block[: end - done]
+            done += len(block)
+            if done >= end:
+                return
+
+
+def _from(blocks: Iterable[bytes], offset: int) -> Iterator[bytes]:
+    """The bytes from a place on."""
+    done = 0
+    for block in blocks:
+        yield block[max(offset - done, 0) :]
+        done += len(block)
+
+
+def lines_at(blocks: Iterable[bytes], start: int, offsets: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+    """The physical lines that begin at given places.
+
+    Args:
+        blocks: the source's bytes from ``start`` on.
+        start: offset of their first byte.
+        offsets: ascending, none before ``start``.
+    Yields:
+        Offset and line, without its end; a line over 64 KiB is cut.
+    """
+    wanted = iter(offsets)
+    offset = next(wanted, None)
+    buffer = b""
+    stream = iter(blocks)
+    ended = False
+    while offset is not None:
+        skip = offset - start
+        if skip > 0:
+            cut = min(skip, len(buffer))
+            buffer, start = buffer[cut:], start + cut
+        at_line = start == offset
+        end = min((found for mark in (b"\n", b"\r") if (found := buffer.find(mark)) >= 0), default=-1)
+        if at_line and (end >= 0 or ended or len(buffer) >= _LONGEST_LINE):
+            yield offset, buffer[: end if end >= 0 else _LONGEST_LINE]
+            offset = next(wanted, None)
+        elif ended:
+            return
+        else:
+            block = next(stream, None)
+            if block is None:
+                ended = True
+            else:
+                buffer += block
+
+
+class GameLine(NamedTuple):
+    """A line of a log about a game.
+
+    Attributes:
+        offset: of its first byte in the log.
+        ply: the half-move that it shows, or the last one before it; None: it is about the game as a whole.
+        text: the line, each byte as a letter.
+    """
+
+    offset: int
+    ply: int | None
+    text: str
+
+
+def lines_of_game(archive: ArchiveStore, row: SourceRow, game: Game) -> Iterator[GameLine]:
+    """The lines from which a game was read, in the order of the log.
+
+    Args:
+        row: the source. game: as this source has it.
+    Raises:
+        StorageError: the source is not kept, and its file is missing or has changed.
+    """
+    plies: dict[int, int | None] = {game.first_offset: None}
+    for seen in game.observations:
+        plies |= dict.fromkeys([seen.offset, *([seen.start.offset] if seen.start else [])])
+        plies |= {anchor.offset: anchor.ply for anchor in seen.anchors}
+        plies |= {change.offset: change.ply for change in seen.holdings}
+        plies |= {event.offset: event.ply for event in seen.events}
+        plies |= {thought.offset: thought.ply for thought in seen.thinking}
+        plies |= {ply.offset: ply.ply for line in seen.lines for ply in line.plies}
+    first = min(plies)
+    blocks = source_blocks(archive, row, first)
+    if blocks is None:
+        raise StorageError(
+            f"The lines are not available: {row.name} is not kept, and its file is missing or has changed."
+        )
+    for offset, line in lines_at(blocks, first, sorted(plies)):
+        yield GameLine(offset, plies[offset], line.decode("latin-1"))
+
+
+def find_journals(file: str) -> Iterator[tuple[str, Path]]:
+    """The journals that an argument names, each with the first file of its session.
+
+    Raises:
+        SourceError: it cannot be read, or is a folder without journals.
+    """
+    if file == "-" or path_kind(file) != "folder":
+        with reading(file):
+            yield file, Path(file) if file == "-" else log_files(Path(file))[0]
+        return
+    found = [path for path in find_logs([file]) if is_journal(path)]
+    if not found:
+        raise SourceError(f"{file}: the folder contains no journal.")
+    yield from ((str(path), path) for path in found)
+
+
+def session_files(file: str) -> Iterator[tuple[str, JournalReader, Iterator[JournalEntry]]]:
+    """Each file of a journal's session: its name, its reader and its entries, which are to be read in turn.
+
+    Args:
+        file: any of them, or - for standard input.
+
+    Raises:
+        SourceError: a file cannot be read. JournalError: there is no journal in any of them.
+    """
+    if file != "-" and path_kind(file) == "folder":
+        raise SourceError(f"{file} is a folder: name one of the journals in it.")
+    with reading(file):
+        paths = [Path("-")] if file == "-" else log_files(Path(file))
+    found = False
+
+    def entries(reader: JournalReader, path: Path) -> Iterator[JournalEntry]:
+        nonlocal found
+        stream = read_blocks("-") if str(path) == "-" else None
+        try:
+            with reading(str(path)):
+                for entry in reader.read(part_blocks(find_part(path)) if stream is None else stream):
+                    found = True
+                    yield entry
+            if stream is not None and stream.problem is not None:
+                raise JournalError(str(stream.problem))
+        except NewerJournalError:
+            raise
+        except JournalError as error:  # what follows cannot be decompressed
+            found = True
+            yield from reader.finish()
+            why = str(error).rpartition(": ")[2]
+            reader.damage.append(Damage(reader.size_bytes, 0, f"what follows cannot be decompressed: {why}"))
+
+    for path in paths:
+        reader = JournalReader()
+        yield str(path), reader, entries(reader, path)
+    if not found:
+        raise JournalError(f"{file} is no journal.")
+
+
+def survey_session(file: str) -> tuple[Survey, list[str]]:
+    """What all parts of a journal's session hold, and the names of the files.
+
+    Raises:
+        SourceError: a file cannot be read. JournalError: there is no journal in any of them.
+    """
+    survey, names = Survey(), []
+    for name, reader, entries in session_files(file):
+        names.append(name)
+        survey.begin(name)
+        for entry in entries:
+            survey.feed(entry)
+        survey.end(reader)
+    survey.finish()
+    return survey, names
+
+
+@contextmanager
+def reading(file: str) -> Iterator[None]:
+    """Failures to read a file, as a ``SourceError``."""
+    try:
+        yield
+    except OSError as error:
+        raise SourceError(f"{file}: cannot be read: {error.strerror or error}") from error
+
+
+_Blocks = Generator[bytes, None, None]
+
+
+class RecordedLines:
+    """Finds the ``<12>`` lines of games in their logs. How a log is read is looked up once.
+
+    Args:
+        log: gives a log by its SHA-256; None: it is not to be had, or has no such lines.
+    """
+
+    def __init__(self, log: Callable[[str], Log | None]) -> None:
+        self._log = cache(log)
+
+    def of(self, game: Game) -> Lines:
+        """A game's lines by log and offset, as far as they are there."""
+        found: dict[tuple[str, int], str] = {}
+        for sha256, offsets in _offsets(game).items():
+            try:
+                log = self._log(sha256)
+                if log is not None:
+                    found |= {(sha256, offset): text for offset, text in _frames(log, offsets)}
+            except RecorderError:  # removed during the replay: its boards are formatted from the game
+                continue
+        return found
+
+
+class Log(NamedTuple):
+    """A log's kind, and what gives its bytes from a place on."""
+
+    kind: SourceKind
+    read: Callable[[int], _Blocks]
+
+
+def log_in_archive(archive: ArchiveStore, sha256: str) -> Log | None:
+    """A log that the archive keeps, or whose file is still what was imported; None: neither."""
+    row = archive.source(sha256)
+    kind = SourceKind(row.kind)
+    if kind in SAVED_KINDS:
+        return None
+    if row.kept:
+
+        def read(offset: int) -> _Blocks:
+            yield from archive.read_source(sha256, offset)
+
+        return Log(kind, read)
+    path = file_of(row)
+    return None if path is None else log_in_file(path, kind)
+
+
+def log_in_file(path: Path, kind: SourceKind) -> Log | None:
+    """A log that is a file; None: it holds saved games."""
+
+    def read(offset: int) -> _Blocks:
+        with closing(read_blocks(path, offset=offset)) as blocks:
+            yield from blocks
+
+    return None if kind in SAVED_KINDS else Log(kind, read)
+
+
+def _offsets(game: Game) -> Mapping[str, list[int]]:
+    """Where lines of the game's boards may be, by log; ascending."""
+    from recorder.replay.boards import SHOWN_WITH  # loads the rules
+
+    found: dict[str, set[int]] = {}
+    for seen in game.observations:
+        mine = found.setdefault(seen.source.sha256 if seen.source else "", set())
+        mine |= {ply.offset for line in seen.lines for ply in line.plies}
+        mine |= {event.offset for event in seen.events if event.kind in SHOWN_WITH}
+        mine |= {seen.start.offset} if seen.start else set()
+    return {log: sorted(offsets) for log, offsets in found.items() if offsets}
+
+
+def _frames(log: Log, offsets: list[int]) -> Iterator[tuple[int, str]]:
+    """The frames that begin at these places, as the log contains them."""
+    journal = log.kind is SourceKind.JOURNAL
+    begin = max(offsets[0] - MAX_LINE_BYTES, 0) if journal else offsets[0]
+    wanted = set(offsets)
+    with closing(log.read(begin)) as blocks:
+        for line in _journal_lines(blocks, begin, offsets[-1]) if journal else _log_lines(blocks, offsets):
+            begin = line.text.find(FRAME_TAG)  # behind prompts
+            if line.offset in wanted and begin >= 0:
+                yield line.offset, line.text[begin:]
+
+
+def _log_lines(blocks: Iterable[bytes], offsets: list[int]) -> Iterator[Line]:
+    """The lines at some places alone: one that goes on in a second line is cut."""
+    for offset, line in lines_at(blocks, offsets[0], offsets):
+        yield from LineReader().receive(Chunk(line + b"\n\n", offset, None))
+
+
+def _journal_lines(blocks: Iterable[bytes], begin: int, last: int) -> Iterator[Line]:
+    """All lines from the first whole record on to a place: what a journal holds came in pieces, and they are joined.
+
+    Args:
+        blocks: the journal from ``begin`` on. last: offset of the last line wanted.
+    """
+    decoder, lines = JournalDecoder(), LineReader()
+    skips = begin > 0  # the rest of a record
+    for block in blocks:
+        if skips:
+            end = block.find(b"\n") + 1
+            begin += end or len(block)
+            block, skips = block[end or len(block) :], not end
+        for chunk in decoder.receive(block):
+            if isinstance(chunk, CutLines):
+                found = lines.receive(chunk.moved(begin))
+            elif chunk.data:
+                found = lines.receive(chunk._replace(offset=chunk.offset + begin))
+            else:  # nothing goes on behind this place
+                found = lines.finish()
+            yield from found
+            if found and found[-1].offset > last:
+                return
+    yield from lines.finish()

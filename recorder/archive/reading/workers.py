@@ -1,0 +1,328 @@
+"""Work in other processes: functions of this package, called with one value, that report while they run.
+
+A process is started for each job and serves one call after another. It ends when the caller closes its pipe or dies.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import subprocess
+import sys
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
+
+from recorder.errors import RecorderError
+from recorder.live import PASSWORD_VARIABLE
+
+if TYPE_CHECKING:
+    from recorder.progress import Progress
+
+_Task = TypeVar("_Task")
+_Result = TypeVar("_Result")
+_Shared = TypeVar("_Shared")
+_NEW_VALUES: Final = 200_000  # as in ``recorder.cli``: to search for reference cycles more often takes longer
+_ENDED_S: Final = 1.0
+_WORTH_BYTES: Final = 8 << 20  # with less, the processes take longer to start than they save
+_BATCH_BYTES: Final = 2 << 20
+_BATCH_LOGS: Final = 256
+TASKS_AHEAD: Final = 2
+"""How many tasks wait for each process."""
+_LOOK_S: Final = 0.1
+
+
+class WorkerDiedError(RecorderError):
+    """A process ended in the middle of a call."""
+
+
+class Channel:
+    """What a function in another process has of its caller.
+
+    Args:
+        read, write: the pipes.
+    """
+
+    def __init__(self, read: IO[bytes], write: IO[bytes]) -> None:
+        self._read = read
+        self._write = write
+
+    def say(self, message: object) -> None:
+        """Send the caller a message."""
+        self._send("said", message)
+
+    def progress(self, name: str, done: int, total: int | None) -> None:
+        """Send the caller the progress of the work, see ``in_order``."""
+        self.say((name, done, total))
+
+    def receive(self) -> Any:
+        """The next message from the other side: its kind and its value."""
+        return pickle.load(self._read)
+
+    def answer(self, kind: str, value: object) -> None:
+        """End a call."""
+        self._send(kind, value)
+
+    def _send(self, kind: str, value: object) -> None:
+        pickle.dump((kind, value), self._write, pickle.HIGHEST_PROTOCOL)
+        self._write.flush()
+
+
+class Workers:
+    """Processes that run functions. Use it as a context manager; its end kills what still runs.
+
+    Args:
+        jobs: how many run at once.
+    """
+
+    def __init__(self, jobs: int) -> None:
+        self.jobs = jobs
+        self._threads = ThreadPoolExecutor(jobs)
+        self._idle: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._closed = False
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._closed = True
+        for process in self._processes:
+            process.kill()
+        self._threads.shutdown(cancel_futures=True)
+        for process in self._processes:
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    _close(pipe)
+
+    def submit(
+        self,
+        function: Callable[[_Task, Channel], _Result],
+        task: _Task,
+        *,
+        said: Callable[[Any], object] = lambda message: None,
+    ) -> Future[_Result]:
+        """Have a function called in another process, when one is free.
+
+        Args:
+            function: of a module; gets the task and a channel.
+            task: can be pickled, as everything that is sent.
+            said: is given what the function says; called in another thread.
+        Returns:
+            Its result, or the exception that it raised; ``WorkerDiedError`` if the process died.
+        """
+        return self._threads.submit(self._run, function, task, said)
+
+    def _run(
+        self,
+        function: Callable[[_Task, Channel], _Result],
+        task: _Task,
+        said: Callable[[Any], object],
+    ) -> _Result:
+        """Run a function in a free process, and pass on its messages.
+
+        Returns:
+            The function's result.
+        Raises:
+            WorkerDiedError: the process died. Any exception that the function raised.
+        """
+        try:
+            process = self._idle.get_nowait()
+        except Empty:
+            process = _start()
+            self._processes.append(process)
+            if self._closed:
+                process.kill()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        channel = Channel(process.stdout, process.stdin)
+        try:
+            channel.say((function, task))
+            while True:
+                kind, value = channel.receive()
+                if kind == "said":
+                    said(value)
+                else:
+                    break
+        except (EOFError, BrokenPipeError, pickle.UnpicklingError) as error:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_ENDED_S)
+            process.kill()
+            code = process.wait()
+            how = f"signal {-code}" if code < 0 else f"exit status {code}"
+            raise WorkerDiedError(f"ended with {how}") from error
+        self._idle.put(process)
+        if kind == "raised":
+            raise value
+        result: _Result = value
+        return result
+
+
+def _close(pipe: IO[bytes]) -> None:
+    with suppress(OSError):  # what was to be written is for a process that was killed
+        pipe.close()
+
+
+def _start() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        (sys.executable, "-P", "-m", "recorder.archive.reading.workers"),
+        env={name: value for name, value in os.environ.items() if name != PASSWORD_VARIABLE},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C on the terminal is for the caller
+    )
+
+
+def count_of_cores() -> int:
+    """How many processes can run at once on this machine."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def jobs_for(sizes: Sequence[int], jobs: int | None) -> int:
+    """How many processes are to work on several logs.
+
+    Args:
+        sizes: of the logs, in bytes.
+        jobs: as many as the user wants; None: one for each core.
+    Returns:
+        1, where other processes would take longer to start than they save.
+    """
+    if len(sizes) < 2 or sum(sizes) < _WORTH_BYTES:
+        return 1
+    return min(jobs or count_of_cores(), len(sizes))
+
+
+def batches(sizes: Sequence[int]) -> list[range]:
+    """Divide logs into groups for one process each: large ones alone, small ones together.
+
+    Args:
+        sizes: of the logs, in bytes.
+    Returns:
+        The numbers of the logs of each group, from 0, in their order.
+    """
+    found: list[range] = []
+    begin = size = 0
+    for number, its in enumerate(sizes):
+        if number > begin and (size + its > _BATCH_BYTES or number - begin == _BATCH_LOGS):
+            found.append(range(begin, number))
+            begin, size = number, 0
+        size += its
+    return [*found, range(begin, len(sizes))] if sizes else []
+
+
+def in_order(
+    workers: Workers,
+    function: Callable[[_Task, Channel], _Result],
+    tasks: Iterable[_Task],
+    progress: Progress,
+) -> Iterator[Future[_Result]]:
+    """Have a function called for several tasks, in several processes.
+
+    Args:
+        function: as for ``Workers.submit``; what it says is sent by ``Channel.progress``.
+        tasks: each is made and submitted a little before its turn.
+        progress: called while a task is waited for.
+    Yields:
+        What became of each task, in their order, when it is done.
+    """
+    submitted: deque[tuple[Future[_Result], deque[tuple[str, int, int | None]]]] = deque()
+    waiting = iter(tasks)
+    while True:
+        while len(submitted) <= TASKS_AHEAD * workers.jobs and (task := next(waiting, None)) is not None:
+            steps: deque[tuple[str, int, int | None]] = deque(maxlen=1)
+            submitted.append((workers.submit(function, task, said=steps.append), steps))
+        if not submitted:
+            return
+        future, steps = submitted.popleft()
+        look_until_done(future, partial(_show_last, progress, steps))
+        yield future
+
+
+def of_batches(
+    workers: Workers,
+    function: Callable[[_Shared, _Task, Channel], _Result],
+    shared: Callable[[], _Shared],
+    tasks: Sequence[_Task],
+    sizes: Sequence[int],
+    progress: Progress,
+) -> Iterator[_Result | WorkerDiedError]:
+    """Have a function called for many tasks, small ones together, in several processes.
+
+    Args:
+        function: of a module; gets what ``shared`` gave when the task was submitted, the task, and a channel.
+        tasks: all of them. sizes: of each, in bytes. progress: as for ``in_order``.
+    Yields:
+        The result of each task, in their order; that a process died where it did with this task alone.
+    """
+    groups = [[tasks[number] for number in numbers] for numbers in batches(sizes)]
+
+    def run(some: Iterable[list[_Task]]) -> Iterator[Future[list[_Result]]]:
+        return in_order(workers, _run_batch, ((function, shared(), group) for group in some), progress)
+
+    for group, future in zip(groups, run(groups), strict=True):
+        try:
+            yield from future.result()
+        except WorkerDiedError as error:
+            if len(group) == 1:
+                yield error
+                continue
+            for alone in run([task] for task in group):
+                try:
+                    yield from alone.result()
+                except WorkerDiedError as died:
+                    yield died
+
+
+def _run_batch(
+    batch: tuple[Callable[[_Shared, _Task, Channel], _Result], _Shared, list[_Task]], channel: Channel
+) -> list[_Result]:
+    """Call a function for each task of a batch; runs in a process of its own."""
+    function, shared, tasks = batch
+    return [function(shared, task, channel) for task in tasks]
+
+
+def _show_last(progress: Progress, steps: deque[tuple[str, int, int | None]]) -> None:
+    if steps:
+        progress(*steps.pop())
+
+
+def look_until_done(future: Future[Any], look: Callable[[], object]) -> None:
+    """Wait for what was submitted, and do something now and then, and when it is done."""
+    while not wait([future], _LOOK_S).done:
+        look()
+    look()
+
+
+def main() -> None:
+    """Serve the calls that come from standard input."""
+    gc.set_threshold(_NEW_VALUES)
+    read = sys.stdin.buffer
+    with os.fdopen(os.dup(1), "wb") as write:
+        os.dup2(2, 1)  # what a library prints must not get between the answers
+        channel = Channel(read, write)
+        try:
+            while True:
+                _, (function, task) = channel.receive()
+                try:
+                    answer = "done", function(task, channel)
+                except BrokenPipeError:
+                    raise
+                except Exception as error:
+                    error.add_note(f"In the process that did it:\n{traceback.format_exc()}")
+                    answer = "raised", error
+                channel.answer(*answer)
+        except (EOFError, BrokenPipeError):
+            os._exit(0)  # the caller is gone
+
+
+if __name__ == "__main__":
+    main()

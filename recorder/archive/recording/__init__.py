@@ -1,0 +1,1 @@
+"""What the commands record and proxy run."""

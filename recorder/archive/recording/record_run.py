@@ -1,0 +1,220 @@
+"""One run of ``record``: a connection is recorded, its games are chosen, and the archive is kept up to date."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from recorder.archive.locate import import_command
+from recorder.archive.recording.recording import ArchiveChild, import_left_open
+from recorder.errors import ExitCode, RecorderError, exit_status
+from recorder.journal import JournalWriter, Sync, find_part
+from recorder.live.capture import Capture, ConnectionState
+from recorder.live.conversation import Conversation, ConversationStage, Lasting
+from recorder.live.login.login import Login
+from recorder.live.messages import MessageSink
+from recorder.live.net.sockets import Address, format_address
+from recorder.live.policy.observing import Observing
+from recorder.live.policy.plan import ObservationPlan, plan_notes
+from recorder.live.screen import Screen
+from recorder.live.service import ServiceManager, heed_signals
+from recorder.live.status import RecorderState, Snapshot, StateFile, take_snapshot
+from recorder.text import plural
+
+_STATE_S: Final = 1.0
+_REASONS: Final = 10
+
+
+@dataclass(slots=True)
+class RecordRun:
+    """What one run of ``record`` does.
+
+    Attributes:
+        user, password: who logs in, and the password for every login; None: a guest.
+        child: keeps the archive up to date; None: nothing is imported.
+        report: takes what happens.
+        reread: called when SIGUSR1 comes; it may change ``plan`` and ``poll_ms``.
+    """
+
+    server: Address
+    user: str | None
+    password: Callable[[], str] | None
+    timeseal: int | None
+    plan: ObservationPlan
+    poll_ms: int | None
+    observing: Observing
+    journals: Path
+    sync_word: str
+    where: str
+    child: ArchiveChild | None
+    screen: Screen
+    report: MessageSink
+    reread: Callable[[RecordRun, ConnectionState], None]
+
+
+def _open_journal(run: RecordRun) -> JournalWriter:
+    server = run.server
+    journal = JournalWriter(run.journals, host=server.host, port=server.port, role="record", sync=Sync(run.sync_word))
+    if run.child is not None:
+        run.child.sign(journal)
+    for facts in plan_notes(run.plan):  # explain judges by it
+        journal.note("policy", **facts)
+    return journal
+
+
+def _snapshot(run: RecordRun, capture: Capture, first: int, most: int) -> Snapshot:
+    now_s, utc_ms = time.monotonic(), time.time_ns() // 1_000_000
+    archive = None if run.child is None else run.child.state
+    return take_snapshot(capture, run.observing, now_s=now_s, utc_ms=utc_ms, archive=archive, first=first, most=most)
+
+
+def _is_recording(capture: Capture) -> bool:
+    conversation = capture.connection_state.conversation
+    return conversation is not None and conversation.stage is ConversationStage.RECORDING
+
+
+def _state(run: RecordRun, capture: Capture) -> RecorderState:
+    """What ``status`` reads of this recorder."""
+    found, tally = _snapshot(run, capture, 0, sys.maxsize), run.observing.tally
+    heard_s = capture.progress.heard_s
+    return RecorderState(
+        pid=os.getpid(),
+        at_ms=time.time_ns() // 1_000_000,
+        server=found.server,
+        state=found.state,
+        retry_ms=found.retry_ms,
+        outages=found.outages,
+        received_bytes=found.received_bytes,
+        watched=found.watched,
+        matched=tally.matched,
+        whole=tally.whole,
+        partly=tally.partly,
+        recovered=tally.recovered,
+        missed=tally.missed,
+        lag_ms=max((board.lag_ms for board in found.boards if board.lag_ms is not None), default=None),
+        quiet_ms=None if heard_s is None else found.at_ms - round(heard_s * 1000),
+        handle=found.handle,
+        guest=found.guest,
+        journal=found.journal,
+        why=dict(tally.why.most_common(_REASONS)),
+    )
+
+
+async def _publish(run: RecordRun, capture: Capture) -> None:
+    """Write the state file again and again; remove it at the end."""
+    file = StateFile(run.journals)
+    try:
+        while True:
+            file.write(_state(run, capture))
+            await asyncio.sleep(_STATE_S)
+    finally:
+        file.remove()
+
+
+async def _cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def record(run: RecordRun) -> tuple[ExitCode, bool]:
+    """Record until a signal or an error, which is reported; returns whether anything was recorded."""
+    server, child, observing, report = run.server, run.child, run.observing, run.report
+    lasting = Lasting()
+
+    def converse() -> Conversation:
+        return Conversation(Login(run.user, run.password), observing, server=server.host, lasting=lasting)
+
+    def not_notified(why: str) -> None:
+        report("not_notified", f"The service manager cannot be notified: {why}.", error=why)
+
+    async def show_no_more() -> None:
+        await _cancel(showing)
+        await run.screen.close()
+
+    stop, hurry = asyncio.Event(), asyncio.Event()
+    heed_signals(stop, hurry)
+    opened = None if child is None else child.take
+    journal = partial(_open_journal, run)
+    capture = Capture(server, journal, converse, report, opened=opened, timeseal=run.timeseal)
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGUSR1, lambda: run.reread(run, capture.connection_state))
+    manager = ServiceManager(os.environ, not_notified)
+    await run.screen.open()
+    notifying = asyncio.create_task(manager.run(partial(_is_recording, capture), stop))
+    publishing = asyncio.create_task(_publish(run, capture))
+    showing = asyncio.create_task(run.screen.run(partial(_snapshot, run, capture), report))
+    if child is not None:
+        child.start()
+    taking = asyncio.create_task(_import_left_open(run))
+    name = format_address(server)
+    report("started", f"Recording from {name}; Ctrl-C ends it.", server=name, journal_dir=str(run.journals))
+    status = ExitCode.OK
+    try:
+        try:
+            await capture.run(stop)
+        finally:
+            if left := lasting.left_behind():
+                report("style_left", left)
+        _report_end(capture, observing, report)
+    except RecorderError as error:  # reported at once, whatever the archive waits for
+        status = exit_status(error)
+        await show_no_more()
+        report("failed", f"Error: {error}", error=type(error).__name__)
+    finally:
+        manager.stopping()
+        await _cancel(publishing)
+        if child is not None and not await _finish(child, run.where, hurry, taking, report) and status is ExitCode.OK:
+            status = ExitCode.ARCHIVE
+        if hurry.is_set():
+            taking.cancel()
+        await asyncio.gather(taking, return_exceptions=True)
+        await _cancel(notifying)
+        await show_no_more()
+    return status, capture.progress.connections > 0
+
+
+async def _import_left_open(run: RecordRun) -> None:
+    """Import the journals that a crash disconnected."""
+    await import_left_open(
+        run.journals,
+        None if run.child is None else run.child.import_journals,
+        lambda sentence: run.report("left_over", sentence),
+        import_command(run.journals, run.where),
+    )
+
+
+async def _finish(
+    child: ArchiveChild, where: str, hurry: asyncio.Event, taking: asyncio.Task[None], report: MessageSink
+) -> bool:
+    """Wait until the archive has everything, or a signal ends the wait; returns whether it has."""
+    missing = await child.finish(hurry, taking)
+    for journal in missing:
+        later = import_command(find_part(journal), where)
+        report("not_imported", f"The archive is incomplete: {later}", connection=None)
+    return not missing
+
+
+def _report_end(capture: Capture, observing: Observing, report: MessageSink) -> None:
+    if lines := observing.unread_rows:
+        lost = f"{plural(lines, 'line')} of the tables of games could not be read; such games were not observed."
+        report("rows_unread", lost, lines=lines)
+    if observing.tally.matched:
+        report("tally", observing.tally.sentence, **observing.tally.facts())
+    came = capture.progress
+    report(
+        "ended",
+        f"{plural(came.connections, 'connection')}, {came.received:,} bytes, {plural(came.boards, 'board')}, "
+        f"{plural(came.games, 'game')}.",
+        connections=came.connections,
+        received_bytes=came.received,
+        boards=came.boards,
+        games=came.games,
+    )

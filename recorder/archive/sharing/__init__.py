@@ -1,0 +1,1 @@
+"""What gives games to others: data sets and PostgreSQL."""

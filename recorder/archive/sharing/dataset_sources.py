@@ -1,0 +1,473 @@
+"""Making the sources of a data set: which of them, by which processes, and their records.
+
+A source is read twice. The first pass finds its hash, by which it is known. The second writes its files, and its record
+last: until then the source is not there, and the next run removes what a run that was ended has left of it.
+
+Which sources are the beginnings of longer ones: a log that has grown takes the place of its earlier part.
+
+A data set keeps no bytes. Of each source it has hashes of its first 16, 32, 64 … bytes, which find the few sources that
+may be the beginning of a log; that log is then read again, up to their ends.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
+
+from recorder.archive.reading.importing import Outcome, identify, is_internal, why_failed
+from recorder.archive.reading.inputs import GameReader, Input, ReadOptions
+from recorder.archive.reading.workers import WorkerDiedError
+from recorder.containment import failures_sentence
+from recorder.errors import ExportError, StorageError
+from recorder.model import SourceKind, SourceReport
+from recorder.pipeline import PARSER_VERSION
+from recorder.progress import of_several
+from storage.dataset.folder import DataFolder, Part
+from storage.dataset.records import (
+    DATASET_SCHEMA,
+    SourceRecord,
+    part_names,
+    read_records,
+    remove_source,
+    stem_of,
+    why_broken,
+    write_record,
+)
+from storage.write.games import successor
+
+if TYPE_CHECKING:
+    from recorder.model import Game
+    from recorder.progress import Progress
+
+DOUBLINGS: Final = tuple(1 << exponent for exponent in range(4, 48))
+"""Sizes in bytes."""
+_DIGITS: Final = 16
+
+
+class _Text(NamedTuple):
+    """The bytes of a source.
+
+    Attributes:
+        sha256, name, size_bytes: of the source. doublings: as ``doublings_of`` gives them; empty: unknown.
+    """
+
+    sha256: str
+    name: str
+    size_bytes: int
+    doublings: Sequence[str]
+
+
+def doublings_of(marks: Mapping[int, str]) -> list[str]:
+    """The first digits of the hashes of a source's first 16, 32, 64 … bytes, as far as it goes.
+
+    Args:
+        marks: size → hash of the bytes up to there.
+    """
+    return [marks[size][:_DIGITS] for size in DOUBLINGS if size in marks]
+
+
+def find_earlier(
+    logs: Mapping[str, Outcome],
+    records: Mapping[str, SourceRecord],
+    look_again: Callable[[dict[str, list[int]]], list[Outcome]],
+) -> dict[str, set[str]]:
+    """Find which sources are the beginnings of logs of this run.
+
+    Args:
+        logs: of this run, by their hashes; ``marks`` has those at ``DOUBLINGS``.
+        records: of the sources that are there, by their hashes.
+        look_again: reads logs of this run again; takes the hash of each, and sizes at which the hash is wanted, too.
+    Returns:
+        Hash of a log → hashes of its earlier parts, which are logs of this run or there.
+    """
+    texts = [_Text(sha256, one.name, one.size_bytes, doublings_of(one.marks)) for sha256, one in logs.items()]
+    there = [
+        _Text(sha256, record.name, record.size_bytes, record.doublings)
+        for sha256, record in records.items()
+        if sha256 not in logs
+    ]
+    possible = _possible_parts([*texts, *there], texts)
+    sizes = {sha256: [part.size_bytes for part in parts] for sha256, parts in possible.items()}
+    found: dict[str, set[str]] = {}
+    for (sha256, parts), outcome in zip(possible.items(), look_again(sizes), strict=True):
+        equal = {part.sha256 for part in parts if outcome.marks.get(part.size_bytes) == part.sha256}
+        if equal and outcome.sha256 == sha256:  # else it was changed meanwhile
+            found[sha256] = equal
+    return found
+
+
+def find_wholes(
+    earlier: Mapping[str, set[str]], logs: Mapping[str, Outcome], records: Mapping[str, SourceRecord]
+) -> dict[str, Outcome]:
+    """Find the longest log of which each earlier part is the beginning.
+
+    Args:
+        earlier: as ``find_earlier`` gives it, and of all records. logs, records: as for ``find_earlier``.
+    Returns:
+        Hash of the part → what becomes of the log.
+    """
+    wholes = {
+        sha256: Outcome(record.name, "known", size_bytes=record.size_bytes) for sha256, record in records.items()
+    } | dict(logs)
+    found: dict[str, Outcome] = {}
+    for sha256 in sorted(earlier, key=lambda sha256: (wholes[sha256].size_bytes, sha256)):
+        found |= dict.fromkeys(earlier[sha256], wholes[sha256])
+    return found
+
+
+def _possible_parts(texts: Iterable[_Text], wholes: Iterable[_Text]) -> dict[str, list[_Text]]:
+    """Find the texts that may be the beginnings of longer ones: at least half of each is equal.
+
+    Args:
+        texts: that are looked for; of one without doublings the name must be equal. wholes: the longer ones.
+    Returns:
+        SHA-256 of a whole → its possible parts; only of those that have any.
+    """
+    by_half: dict[tuple[int, str], list[_Text]] = {}
+    for text in texts:
+        half = (len(text.doublings), text.doublings[-1] if text.doublings else text.name)
+        by_half.setdefault(half, []).append(text)
+    found: dict[str, list[_Text]] = {}
+    for whole in wholes:
+        halves = [(0, whole.name), *enumerate(whole.doublings, 1)]
+        alike = [text for half in halves for text in by_half.get(half, ()) if text.size_bytes < whole.size_bytes]
+        if alike:
+            found[whole.sha256] = alike
+    return found
+
+
+_Task = TypeVar("_Task")
+_Result = TypeVar("_Result")
+
+
+class Reporting(Protocol):
+    """What a task that runs somewhere has of its caller."""
+
+    def progress(self, name: str, done: int, total: int | None) -> None:
+        """Report the progress of the task."""
+
+
+class Run(Protocol):
+    """Has a function called for several tasks, as ``workers.in_order`` does in other processes."""
+
+    def __call__(
+        self, function: Callable[[_Task, Reporting], _Result], tasks: Iterable[_Task], progress: Progress
+    ) -> Iterator[Future[_Result]]:
+        """Call the function.
+
+        Args:
+            function: of a module. Gets a task, which can be pickled.
+            tasks: each is made a little before its turn.
+            progress: called while a task is waited for.
+        Yields:
+            What became of each task, in their order; ``WorkerDiedError`` if its process died.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class SourceToFind:
+    """A source whose hash and kind a process finds, how it is read, and sizes at which its hash is wanted, too.
+
+    ``place``: of the source among all of the run, from 1, and how many there are.
+    """
+
+    source: Input
+    options: ReadOptions
+    marks: Sequence[int]
+    place: tuple[int, int]
+
+
+def find_source(task: SourceToFind, reporting: Reporting) -> Outcome:
+    """Find the hash and the kind of a source; runs in a process of its own."""
+    return identify(task.source, task.options, task.marks, of_several(reporting.progress, *task.place))
+
+
+@dataclass(frozen=True, slots=True)
+class SourceToMake:
+    """A source of which a process writes the files.
+
+    Attributes:
+        folder: of the data set.
+        source, sha256, kind, options: of the source, and how it is read.
+        size_bytes: of the source, decompressed. place: as in ``SourceToFind``.
+    """
+
+    folder: DataFolder
+    source: Input
+    sha256: str
+    kind: SourceKind
+    options: ReadOptions
+    size_bytes: int
+    place: tuple[int, int]
+
+
+@dataclass(slots=True)
+class SourceMade:
+    """What was written of a source.
+
+    Attributes:
+        games, plies, undated: how many. report: of the source. message: why not all could be read, or None.
+        failed: why the source cannot be read, or None. internal: an error of this program is why. parts: the files.
+    """
+
+    games: int = 0
+    plies: int = 0
+    undated: int = 0
+    report: SourceReport = field(default_factory=SourceReport)
+    message: str | None = None
+    failed: str | None = None
+    internal: bool = False
+    parts: list[Part] = field(default_factory=list)
+
+
+def make_source(task: SourceToMake, reporting: Reporting) -> SourceMade:
+    """Write the files of a source; nothing else is changed, and doing it again gives the same files.
+
+    Args:
+        task: what is read. reporting: gets the progress.
+    Raises:
+        ExportError: a file cannot be written. StorageError: a file of the data set cannot be read.
+    """
+    from exporters.dataset_parts import SourceWriter
+
+    if task.source.error is not None:
+        return SourceMade(failed=task.source.error)
+    made = SourceMade()
+    keys: set[str] = set()
+    options = replace(task.options, kind=task.kind)
+    try:
+        with SourceWriter(task.folder, stem_of(task.sha256), task.sha256, task.kind.value) as writer:
+            reader = GameReader(task.source, options, of_several(reporting.progress, *task.place), task.size_bytes)
+            for game in reader:
+                _name(game, keys)
+                writer.add(game)
+                made.undated += game.day is None
+    except (ExportError, StorageError):
+        raise
+    except Exception as error:
+        return SourceMade(failed=why_failed(error, task.source.name), internal=is_internal(error))
+    made.report = reader.report
+    made.games, made.plies, made.parts = writer.games, writer.plies, writer.parts
+    made.message = reader.damage or failures_sentence(made.report, task.source.name)
+    return made
+
+
+def _name(game: Game, keys: set[str]) -> None:
+    """Give a game its key: of several games with one key, the later ones get its successors, as in an archive."""
+    key, number = game.key, 1
+    while key in keys:
+        number += 1
+        key = successor(game.key, number)
+    keys.add(key)
+    game.key = key
+
+
+@dataclass(slots=True)
+class _Plan:
+    """A source that is to be made.
+
+    Attributes:
+        outcome: of it, filled in when it is done. place: as in ``SourceToFind``. done: its record is written, or it has
+            failed.
+    """
+
+    source: Input
+    options: ReadOptions
+    outcome: Outcome
+    place: tuple[int, int]
+    done: bool = False
+
+
+class Making:
+    """Makes the sources of one run.
+
+    Args:
+        folder: of the data set. options: how sources are read. records: of the sources in it, by hash.
+        run: has tasks done. progress: called while that is waited for. on_file: called after each source.
+    Attributes:
+        outcomes: of all sources, in their order.
+        incomplete: a source is not there because a process that read it died, or because of an error of this program.
+    """
+
+    def __init__(
+        self,
+        folder: DataFolder,
+        options: ReadOptions,
+        records: dict[str, SourceRecord],
+        run: Run,
+        progress: Progress,
+        on_file: Callable[[Outcome], object],
+    ) -> None:
+        self._folder = folder
+        self._options = options
+        self._records = records
+        self._run = run
+        self._progress = progress
+        self._broken: set[str] = set()
+        self._plans: list[_Plan] = []
+        self._parts: list[tuple[_Plan, Outcome]] = []
+        self._earlier = {sha256: set(record.earlier) for sha256, record in records.items()}
+        self.outcomes: list[Outcome] = []
+        self._on_file = on_file
+        self._unreported: deque[tuple[Outcome, _Plan | None]] = deque()
+        self.incomplete = False
+
+    def plan(self, sources: Sequence[Input]) -> bool:
+        """Find what is to be made of sources; return whether anything is to be changed."""
+        files = self._folder.files() if self._records else {}
+        self._broken = {
+            sha256
+            for sha256, record in self._records.items()
+            if why_broken(self._folder.name, record, files) is not None
+        }
+        looks = [
+            SourceToFind(source, self._options, DOUBLINGS, (number, len(sources)))
+            for number, source in enumerate(sources, 1)
+        ]
+        self.outcomes = self._find(looks)
+        logs = {one.sha256: one for one in self.outcomes if one.status == "log" and one.sha256 is not None}
+        look_of = {one.sha256: look for look, one in zip(looks, self.outcomes, strict=True)}
+
+        def look_again(sizes: dict[str, list[int]]) -> list[Outcome]:
+            return self._find([replace(look_of[sha256], marks=some) for sha256, some in sizes.items()])
+
+        for sha256, parts in find_earlier(logs, self._records, look_again).items():
+            self._earlier.setdefault(sha256, set()).update(parts)
+        wholes = find_wholes(self._earlier, logs, self._records)
+        seen: set[str] = set()
+        for number, (source, outcome) in enumerate(zip(sources, self.outcomes, strict=True), 1):
+            plan = self._plan(source, outcome, (number, len(sources)), seen)
+            whole = wholes.get(outcome.sha256 or "")
+            if whole is not None:
+                outcome.status, outcome.part_of = "known", whole.name
+            if plan is not None and whole is not None:
+                self._parts.append((plan, whole))
+            elif plan is not None:
+                self._plans.append(plan)
+            self._unreported.append((outcome, plan))
+        planned = {id(plan.outcome) for plan in self._plans}
+        for plan, whole in self._parts:
+            plan.done = id(whole) not in planned
+        self._report()
+        replaced = self._records.keys() & {part for parts in self._earlier.values() for part in parts}
+        unnoted = any(record.earlier != sorted(self._earlier[sha256]) for sha256, record in self._records.items())
+        return bool(self._plans or replaced or unnoted)
+
+    def _find(self, looks: Sequence[SourceToFind]) -> list[Outcome]:
+        """The hashes of sources."""
+        found = []
+        for look, future in zip(looks, self._run(find_source, looks, self._progress), strict=True):
+            source = look.source
+            try:
+                found.append(future.result())
+            except WorkerDiedError as error:
+                self.incomplete = True
+                found.append(Outcome(source.name, "failed", _died(source, error), named=source.named))
+        return found
+
+    def make(self) -> None:
+        """Make sources; what an earlier run has left of them is removed before."""
+        left = part_names(self._folder.files())
+        self._make(self._plans, left)
+        alone = [plan for plan, whole in self._parts if whole.status == "failed"]
+        for plan in alone:
+            plan.outcome.status, plan.outcome.part_of = "new", None
+        self._make(alone, left)
+        self._report()
+        for record in read_records(self._folder):
+            earlier = self._earlier.get(record.source, set())
+            if record.earlier != sorted(earlier):
+                write_record(self._folder, replace(record, earlier=sorted(earlier)))
+            for sha256 in earlier & self._records.keys():
+                remove_source(self._folder, sha256, left.get(stem_of(sha256), []))
+
+    def _report(self) -> None:
+        """Report sources that are done, up to the first that is not."""
+        while self._unreported:
+            outcome, plan = self._unreported[0]
+            if plan is not None and not plan.done:
+                return
+            self._unreported.popleft()
+            self._on_file(outcome)
+
+    def _plan(self, source: Input, outcome: Outcome, place: tuple[int, int], seen: set[str]) -> _Plan | None:
+        """What is to be made of a source; None: nothing. ``seen``: hashes of the sources before it."""
+        if outcome.status != "log" or outcome.sha256 is None:
+            return None
+        options = self._options.of(source)
+        known = self._records.get(outcome.sha256)
+        current = known is not None and known.source not in self._broken and _is_current(known, options)
+        if outcome.sha256 in seen or current:
+            outcome.status = "known"
+            return None
+        seen.add(outcome.sha256)
+        parts = [self._records[part] for part in self._earlier.get(outcome.sha256, ()) if part in self._records]
+        before = known or max(parts, key=lambda record: record.size_bytes, default=None)
+        outcome.status = "new" if before is None else "grown" if known is None else "replaced"
+        if before is not None:
+            options = options.over(ReadOptions.from_json(before.options, options.timing))
+        return _Plan(source, options, outcome, place)
+
+    def _make(self, plans: Sequence[_Plan], left: dict[str, list[str]]) -> None:
+        """Have sources made, in their order; ``left``: files that are there, as ``part_names`` gives them."""
+        tasks = []
+        for plan in plans:
+            outcome, sha256 = plan.outcome, plan.outcome.sha256 or ""
+            remove_source(self._folder, sha256, left.get(stem_of(sha256), []))
+            kind = SourceKind(outcome.kind)
+            tasks.append(
+                SourceToMake(self._folder, plan.source, sha256, kind, plan.options, outcome.size_bytes, plan.place)
+            )
+        for plan, future in zip(plans, self._run(make_source, tasks, self._progress), strict=True):
+            try:
+                made = future.result()
+            except WorkerDiedError as error:
+                self.incomplete = True
+                made = SourceMade(failed=_died(plan.source, error))
+            self.incomplete = self.incomplete or made.internal
+            if made.failed is not None:
+                plan.outcome.status, plan.outcome.message = "failed", made.failed
+            else:
+                self._finish(plan, made)
+            plan.done = True
+            self._report()
+
+    def _finish(self, plan: _Plan, made: SourceMade) -> None:
+        """Write the record of a source whose files are written."""
+        outcome, sha256 = plan.outcome, plan.outcome.sha256 or ""
+        outcome.games, outcome.plies, outcome.undated = made.games, made.plies, made.undated
+        outcome.message, outcome.report = outcome.message or made.message, made.report
+        record = SourceRecord(
+            sha256,
+            plan.source.name,
+            outcome.size_bytes,
+            outcome.kind or "",
+            outcome.games,
+            outcome.plies,
+            len(made.report.anomalies),
+            outcome.message,
+            plan.options.to_json(),
+            parser_version=PARSER_VERSION,
+            doublings=doublings_of(outcome.marks),
+            earlier=sorted(self._earlier.get(sha256, ())),
+            parts=made.parts,
+        )
+        write_record(self._folder, record)
+        for part, whole in self._parts:
+            part.done = part.done or whole is outcome
+
+
+def _is_current(known: SourceRecord, options: ReadOptions) -> bool:
+    """Whether a source that is there was read as it would be read now."""
+    given = {name: value for name, value in options.to_json().items() if value is not None}
+    made_by = (known.program, known.parser_version, known.schema)
+    current = made_by == (version("ics-recorder"), PARSER_VERSION, DATASET_SCHEMA)
+    return current and known.options | given == known.options
+
+
+def _died(source: Input, error: WorkerDiedError) -> str:
+    return f"{source.name}: the process that read it {error}; nothing of it is in the data set. Use --update to add it."
