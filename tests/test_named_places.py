@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 CODE = ("recorder", "storage", "exporters", "migrations", "tests", "benchmarks")
 MODULES = [path for folder in CODE for path in (ROOT / folder).rglob("*.py")]
-PAGES = [path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name != "renamed-modules.md"]
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
 _PATH = re.compile(rf"`((?:{'|'.join(CODE)}|docs)(?:/[\w.]+)+)`")
 _FILE = re.compile(r"`(\w+\.py)`")
 _NAME_IN_FILE = re.compile(r"`(?:\w+\.)?(\w+)(?:\([^`)]*\))?`(?: (?:in|of) )`([\w/]+\.py)`")
