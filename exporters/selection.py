@@ -7,17 +7,15 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from textwrap import fill
 from typing import Any, TypedDict, TypeVar
 
 from recorder.errors import ExportError
+from recorder.filters import FILTERS, INCLUDES
 from recorder.model import Game, GameKind, site_names
 from recorder.rules.variants import read_pgn_variant
-from recorder.times import read_period
 from storage import GameFilter
-
-INCLUDE_WORDS = ("examined", "setup", "empty")
 
 
 @dataclass(slots=True)
@@ -26,6 +24,11 @@ class Selection:
 
     Attributes:
         complete: only games whose every ply from the first to the end line is there.
+        rating_from, rating_to: bounds of both ratings. plies_from, plies_to: of the number of half-moves.
+        lasts_from, lasts_to: bounds of the duration: ``10m``, a timedelta, or a number of minutes.
+        clock_below: a clock was below this after a move: ``10s``, ``1:30``, a timedelta, or a number of seconds.
+        lead: the loser had more on the clock at the end than the winner, by more than this.
+        happened: ``takeback``, ``draw-offer``, ``time-added``, ``pause``, ``disconnection``, ``gap``, ``kibitz``.
         guests, computers: False excludes games in which either player is one.
         include: also take ``examined`` games, ``setup`` positions, ``empty`` games (without a known move).
         taken: games that went through ``select``. excluded: reason → games; a game counts under its first reason.
@@ -44,8 +47,8 @@ class Selection:
     marked: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        if unknown := sorted(self.include - set(INCLUDE_WORDS)):
-            raise ExportError(f"Games of kind {unknown[0]!r} are not known; include any of {', '.join(INCLUDE_WORDS)}.")
+        if unknown := sorted(self.include - set(INCLUDES)):
+            raise ExportError(f"Games of kind {unknown[0]!r} are not known; include any of {', '.join(INCLUDES)}.")
 
     def select(self, games: Iterable[Game]) -> Iterator[Game]:
         """The games to take, in their order; counts all of them on the way.
@@ -87,10 +90,9 @@ class Selection:
         return None
 
 
-_ECO = re.compile(r"[A-Ea-e][0-9]{0,2}", re.ASCII)
-_RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 _Words = str | Iterable[str] | None
 _Day = str | date | datetime | None
+_Time = str | int | float | timedelta | None
 
 
 class Filters(TypedDict, total=False):
@@ -99,12 +101,19 @@ class Filters(TypedDict, total=False):
     Attributes:
         player, white, black: handles, in upper or lower case; ``*`` is any text (``Helm*``). opponent: those of the
             player's opponents.
-        variant, category, result, server: as on the command line.
+        variant, category, result, server, speed, ending: as on the command line. outcome: how the player did: ``win``,
+            ``draw`` or ``loss``.
+        time: time controls: base in minutes, or from 60 on in seconds, and increment (``3+0``, ``180+0``, ``30s+0``).
         eco: ECO codes or their first characters (``B90``, ``B9``). opening: parts of openings' names (``Najdorf``).
         rated: True: only rated games; False: only unrated ones. complete: True excludes games with gaps, without a
             beginning or without an end.
         since, until: first and last day (UTC) on which games began, as dates or as text (``2026-01-31``, ``2026-01``,
             ``2026``); a datetime is compared to the millisecond. Games without a known date are excluded.
+        rating_from, rating_to: bounds of both ratings. plies_from, plies_to: of the number of half-moves.
+        lasts_from, lasts_to: bounds of the duration: ``10m``, a timedelta, or a number of minutes.
+        clock_below: a clock was below this after a move: ``10s``, ``1:30``, a timedelta, or a number of seconds.
+        lead: the loser had more on the clock at the end than the winner, by more than this.
+        happened: ``takeback``, ``draw-offer``, ``time-added``, ``pause``, ``disconnection``, ``gap``, ``kibitz``.
         guests, computers: False excludes games in which a player is one.
         include: kinds of games that are excluded by default: ``examined``, ``setup``, ``empty`` (without a known move).
         keys: the first characters of keys. source: the first characters of a log's id. me: the handle of the connection
@@ -127,6 +136,19 @@ class Filters(TypedDict, total=False):
     opening: _Words
     keys: _Words
     include: _Words
+    time: _Words
+    speed: _Words
+    ending: _Words
+    outcome: _Words
+    happened: _Words
+    rating_from: int | None
+    rating_to: int | None
+    plies_from: int | None
+    plies_to: int | None
+    lasts_from: _Time
+    lasts_to: _Time
+    clock_below: _Time
+    lead: _Time
     rated: bool | None
     complete: bool
     guests: bool
@@ -175,59 +197,23 @@ def make_filter(filters: Filters) -> GameFilter:
     """
     if unknown := sorted(filters.keys() - Filters.__annotations__.keys()):
         raise TypeError(f"There is no filter {unknown[0]!r}; there are {', '.join(Filters.__annotations__)}.")
-    include = _words(filters.get("include"))
-    if wrong := sorted(include - {"examined", "setup", "empty"}):
-        raise ExportError(f"Games of kind {wrong[0]!r} are not known; include any of examined, setup, empty.")
-    results = _words(filters.get("result"))
-    if wrong := sorted(results - {*_RESULTS}):
-        raise ExportError(f"{wrong[0]!r} is no result; there are {', '.join(_RESULTS)}.")
-    for name in ("rated", "complete", "guests", "computers"):
-        if filters.get(name) not in (None, True, False):
-            raise ExportError(f"{name} is True or False, not {filters.get(name)!r}.")
-    last = filters.get("last")
-    if last is not None and last < 1:
-        raise ExportError(f"last is {last}, but must be 1 or more.")
-    variants = _words(filters.get("variant"))
-    return GameFilter(
-        players=_words(filters.get("player")),
-        opponents=_words(filters.get("opponent")),
-        white=_words(filters.get("white")),
-        black=_words(filters.get("black")),
-        variants=variants | frozenset(filter(None, map(read_pgn_variant, variants))),
-        categories=_words(filters.get("category")),
-        rated=filters.get("rated"),
-        since_ms=_instant_ms(filters.get("since"), end=False),
-        until_ms=_instant_ms(filters.get("until"), end=True),
-        results=results,
-        servers=site_names(_words(filters.get("server"))),
-        ecos=frozenset(map(read_eco, _words(filters.get("eco")))),
-        openings=_words(filters.get("opening")),
-        min_plies=0 if "empty" in include else 1,
-        complete=filters.get("complete", False),
-        no_guests=not filters.get("guests", True),
-        no_computers=not filters.get("computers", True),
-        kinds=frozenset({GameKind.PLAYED} | {GameKind(word) for word in include if word != "empty"}),
-        keys=_words(filters.get("keys")),
-        source=filters.get("source"),
-        me=filters.get("me"),
-        position=read_position(filters.get("position"), filters.get("moves")),
-        last=last,
-    )
-
-
-def read_eco(text: str) -> str:
-    """Read an ECO code or its beginning, in any case.
-
-    Args:
-        text: as ``B90``, ``b9`` or ``B``.
-    Returns:
-        The same in capitals.
-    Raises:
-        ExportError: it is neither.
-    """
-    if not _ECO.fullmatch(text):
-        raise ExportError(f"{text!r} is no ECO code; write one as B90, or its beginning as B9.")
-    return text.upper()
+    found: dict[str, Any] = {}
+    for name, given in filters.items():
+        if given is not None and (attribute := FILTERS[name].attribute):
+            found[attribute] = FILTERS[name].value(given)
+    if found.get("outcomes") and not found.get("players"):
+        raise ExportError("outcome is that of a player: give player, too.")
+    include = found.pop("kinds", frozenset())
+    found["kinds"] = frozenset({GameKind.PLAYED} | {GameKind(word) for word in include if word != "empty"})
+    found.setdefault("min_plies", 0 if "empty" in include else 1)
+    for name in ("no_guests", "no_computers"):
+        found[name] = not found.get(name, True)
+    if variants := found.get("variants"):
+        found["variants"] = variants | frozenset(filter(None, map(read_pgn_variant, variants)))
+    if servers := found.get("servers"):
+        found["servers"] = site_names(servers)
+    position = read_position(filters.get("position"), filters.get("moves"))
+    return GameFilter(position=position, **found)
 
 
 _MOVE_NUMBER = re.compile(r"(?<!\d)\d++\.+", re.ASCII)
@@ -262,31 +248,6 @@ def read_position(fen: str | None, moves: str | None) -> str | None:
         except ValueError:
             raise ExportError(f"Move {number}, {word!r}, is not legal there; write moves as e4 c5 Nf3.") from None
     return board.epd()
-
-
-def _words(given: _Words) -> frozenset[str]:
-    if given is None:
-        return frozenset()
-    words = frozenset([given] if isinstance(given, str) else given)
-    if any(not isinstance(word, str) or not word.strip() for word in words):
-        raise ExportError("A filter's word is empty or no text: leave the filter out, or give a word.")
-    return words
-
-
-def _instant_ms(given: _Day, *, end: bool) -> int | None:
-    """Milliseconds since 1970 of a moment, or of a day's first or last millisecond."""
-    if given is None:
-        return None
-    if isinstance(given, str):
-        try:
-            given = read_period(given)[end]
-        except ValueError as error:
-            raise ExportError(str(error)) from error
-    if isinstance(given, datetime):
-        moment = given if given.tzinfo is not None else given.replace(tzinfo=UTC)
-        return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
-    days = (given - date(1970, 1, 1)).days + end
-    return days * 86_400_000 - end
 
 
 def _counted(counts: Counter[str]) -> str:

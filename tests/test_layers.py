@@ -20,6 +20,7 @@ CORE = {
         "errors",
         "events",
         "files",
+        "filters",
         "model",
         "movetext",
         "openings",

@@ -27,6 +27,7 @@ from exporters.report.tables import (
     what_counts,
     word,
 )
+from recorder.filters import filter_control
 from recorder.ledger import Cause
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def _results(
         control, variant, outcome = str(row["time_control"]), str(row["variant"]), _OUTCOMES[name]
         if counts[name](row) != f"{games.get((control, variant, outcome), 0):,}":
             return None
-        chosen = {**filters, "time": "0+0" if control == "-" else control, "variant": variant}
+        chosen = {**filters, "time": filter_control(control), "variant": variant}
         return site.games(**chosen, **({} if outcome is None else {"outcome": outcome}))
 
     linked_counts = {

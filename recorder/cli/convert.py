@@ -10,9 +10,10 @@ from click.core import ParameterSource
 
 from recorder.cli.export_options import PgnWords, format_of, output_options, pgn_options, say_excluded, say_written
 from recorder.cli.option_types import WordSet
-from recorder.cli.options import INCLUDES, Command, dask_option, jobs_option, reading_options
+from recorder.cli.options import Command, dask_option, jobs_option, reading_options
 from recorder.cli.output import long_work, say, say_skipped
 from recorder.errors import ExitCode
+from recorder.filters import INCLUDES
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:

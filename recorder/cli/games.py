@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,7 +17,6 @@ from recorder.cli.options import (
     game_filter,
     json_option,
     position_options,
-    read_position_options,
     unique_option,
     wide_option,
 )
@@ -60,7 +58,7 @@ Examples:
 @archive_option
 @json_option
 @wide_option
-def command(where: str, as_json: bool, position: str | None, moves: str | None, **filters: Any) -> None:
+def command(where: str, as_json: bool, **filters: Any) -> None:
     """List games that match the filters, by default all played games.
 
     KEY is the first characters of a game's key, or last, or last~2 for the third newest (see `help keys`). The number
@@ -71,7 +69,7 @@ def command(where: str, as_json: bool, position: str | None, moves: str | None, 
     """
     from recorder.archive.pages.related import games_in_progress
 
-    chosen = replace(game_filter(**filters), position=read_position_options(position, moves))
+    chosen = game_filter(**filters)
     with open_archive(where) as archive:
         if chosen.position is not None:
             from recorder.archive.positions import index_sentence

@@ -10,6 +10,7 @@ import click
 
 from recorder.cli.options import Command
 from recorder.errors import ExitCode
+from recorder.filters import FILTERS
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -44,26 +45,14 @@ Without any of them they choose all played games with at least one known move.
   $ ics-recorder games --player Morphy --last 20
   $ ics-recorder export pgn --white Morphy --result 1-0 -o won.pgn
   $ ics-recorder clocks --variant crazyhouse --variant chess --no-guests
+  $ ics-recorder games --player Morphy --speed blitz --outcome loss --lead 30s
 
 A game must match every option. If an option is repeated, one of its values is
-enough: the last example selects crazyhouse and chess. Upper and lower case do
-not matter in handles, variants, categories, servers and openings.
+enough: the third example selects crazyhouse and chess. Upper and lower case do
+not matter in handles, variants, categories, servers and openings. --speed and
+--time of `replay` mean something else. `games -h` explains each:
 
-  --player HANDLE     as White or Black; --white and --black: in this colour;
-                      * is any text: 'Helm*'
-  --opponent HANDLE   against this player; with --player, games of these two
-  --variant WORD      in any spelling: crazyhouse, zh, wild/5, chess960
-  --category WORD     as the server spells it: blitz, standard, lightning
-  --eco CODE          opening by its ECO code or the beginning of one: B90, B9
-  --opening TEXT      part of the opening's name: Najdorf
-  --since DATE        games that began on or after this day, month or year (UTC)
-  --until DATE        games that began by its end; both exclude games without
-                      a date
-  --source ID         games of one log (see `sources`)
-  --me HANDLE         games recorded by a connection with this handle
-  --server NAME       games of one site; unknown: games without a site
-  --complete          games from the first move to the result, without gaps
-  --last N            the newest N games that match everything else
+{}
 
 --include adds games that are excluded by default: examined (lectures and
 analysis), setup (positions that were set up) and empty (no known move):
@@ -75,6 +64,15 @@ how many games are excluded, and why: also those in which the log does not say
 what a filter asks for ("114 without a category"). An export of no games has
 exit status 1.
 """
+
+
+def _filter_options() -> str:
+    """The options in lines."""
+    options = [
+        one.flag.partition("/")[0] or f"--{one.name.replace('_', '-')}" for one in FILTERS.values() if one.option
+    ]
+    return fill(", ".join(options), 80, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+
 
 _KEYS = """
 Every game has a key, which `games` prints: digits and letters from a to f. The
@@ -200,7 +198,7 @@ Passwords in old logs
 """
 
 TOPICS: Final = {
-    "filters": ("how options choose games: players, dates, variants", _FILTERS),
+    "filters": ("how options choose games: players, dates, variants", _FILTERS.format(_filter_options())),
     "keys": ("how to name a game or a source", _KEYS),
     "logs": ("which files can be read, and what reading them again does", _LOGS),
     "times": ("dates and time zones, think times, clocks and lag", _TIMES),

@@ -10,10 +10,12 @@ import click
 
 from recorder.archive.pages.completions import Completion, completions
 from recorder.errors import ExportError, SourceError
-from recorder.times import parse_zone, read_period
+from recorder.times import parse_zone
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+    from recorder.filters import Filter
 
     _ParamType = click.ParamType[Any]
 else:
@@ -50,18 +52,19 @@ class WholeNumber(click.IntRange):
     name = "whole number"
 
 
-class EcoType(_ParamType):
-    """An ECO code or its beginning."""
+class FilterType(_ParamType):
+    """A value of a filter, checked but kept as text."""
 
-    name = "code"
+    def __init__(self, filtering: Filter) -> None:
+        self.name = filtering.name
+        self._read = filtering.read
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from exporters.selection import read_eco
-
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:
-            return read_eco(value)
+            self._read(value)
         except ExportError as error:
             self.fail(str(error), param, ctx)
+        return value
 
 
 class WordSet(_ParamType):
@@ -116,27 +119,6 @@ class NameFormatType(_ParamType):
         try:
             return check_format(str(value))
         except SourceError as error:
-            self.fail(str(error), param, ctx)
-
-
-class PeriodType(_ParamType):
-    """The first or the last day of a day, month or year, as YYYY-MM-DD, YYYY-MM or YYYY.
-
-    Args:
-        last: whether it is the last one.
-    """
-
-    name = "date"
-
-    def __init__(self, *, last: bool) -> None:
-        self.last = last
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> date:
-        if isinstance(value, date):
-            return value
-        try:
-            return read_period(value)[self.last]
-        except ValueError as error:
             self.fail(str(error), param, ctx)
 
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
 
 from recorder.archive.locate import default_archive
 from recorder.cli.option_types import (
     DateType,
-    EcoType,
+    FilterType,
     NameFormatType,
     NameType,
-    PeriodType,
     WholeNumber,
     WordSet,
     ZoneType,
@@ -30,10 +29,12 @@ from recorder.cli.option_types import (
 )
 from recorder.cli.output import ARCHIVE_FACT, WIDE
 from recorder.errors import ExportError, UnknownVariantError
+from recorder.filters import FILTERS, INCLUDES, Filter
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from exporters.selection import Filters
     from storage import GameFilter
 
 _AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
@@ -73,7 +74,6 @@ def in_section(section: str, command: _AnyCommand, *options: _Option) -> _AnyCom
 
 KINDS = ("raw", "typescript", "xboard", "pychess", "stamped", "journal", "pgn", "bpgn")
 CHATS = ("none", "public", "own", "all")
-RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 ANOMALIES = (
     "malformed",
     "long-line",
@@ -89,7 +89,6 @@ ANOMALIES = (
     "clock-disagrees",
     "internal-error",
 )
-INCLUDES = ("examined", "setup", "empty")
 
 
 def _typed(ctx: click.Context | None, name: str) -> click.Context | None:
@@ -218,103 +217,45 @@ def reading_options(command: _AnyCommand) -> _AnyCommand:
     )
 
 
-def _names(option: str, name: str, metavar: str, complete: _Complete, help_text: str) -> _Option:
-    """A filter that can be repeated: games that have any of these names.
+_COMPLETERS: Final[Mapping[str, _Complete]] = {
+    **dict.fromkeys(("player", "opponent", "white", "black"), complete_handles),
+    "variant": complete_variants,
+    "category": complete_categories,
+    "eco": complete_ecos,
+    "server": complete_servers,
+    "source": complete_sources,
+    "me": complete_own_handles,
+}
 
-    Args:
-        option: as it is typed. name: of the command's parameter. complete: completes a value in the shell.
-    """
+
+def _filter_option(one: Filter) -> _Option:
+    """The option of a filter."""
+    if one.flag:
+        if "/" in one.flag:
+            return click.option(one.flag, one.name, default=None, help=one.about)
+        value = not one.flag.startswith("--no-")
+        return click.option(one.flag, one.name, flag_value=value, type=bool, default=None, help=one.about)
+    kind: Any = FilterType(one)
+    if one.name == "include":
+        return click.option("--include", type=WordSet(*INCLUDES), default="", help=one.about)
+    if one.words:
+        kind = click.Choice(tuple(one.words))
     return click.option(
-        option, name, multiple=True, type=NameType(), metavar=metavar, shell_complete=complete, help=help_text
+        f"--{one.name.replace('_', '-')}",
+        one.name,
+        multiple=one.many,
+        type=kind,
+        metavar=one.metavar or None,
+        shell_complete=_COMPLETERS.get(one.name),
+        help=one.about,
     )
 
 
-def _one_name(option: str, metavar: str, complete: _Complete, help_text: str) -> _Option:
-    """A filter that takes one name."""
-    return click.option(option, type=NameType(), metavar=metavar, shell_complete=complete, help=help_text)
-
-
-# The options of each group are in the order of the help, from the last to the first.
-_BY_PLAYER = (
-    _names("--black", "black", "HANDLE", complete_handles, "Only games with this player as Black."),
-    _names("--white", "white", "HANDLE", complete_handles, "Only games with this player as White."),
-    _names("--opponent", "opponents", "HANDLE", complete_handles, "Only games against this player."),
-    _names(
-        "--player",
-        "players",
-        "HANDLE",
-        complete_handles,
-        "Only games of this player, as White or Black; * is any text ('Helm*').",
-    ),
-)
-_BY_GAME = (
-    click.option("--result", "results", multiple=True, type=click.Choice(RESULTS), help="Only games with this result."),
-    click.option(
-        "--opening",
-        "openings",
-        multiple=True,
-        type=NameType(),
-        metavar="TEXT",
-        help="Only games whose opening's name contains this text (Najdorf).",
-    ),
-    click.option(
-        "--eco",
-        "ecos",
-        multiple=True,
-        type=EcoType(),
-        metavar="CODE",
-        shell_complete=complete_ecos,
-        help="Only games with this ECO code, or one that begins so (B90, B9).",
-    ),
-    click.option(
-        "--until",
-        type=PeriodType(last=True),
-        metavar="DATE",
-        help="Only games that began by the end of this day, month or year (UTC; YYYY-MM-DD, YYYY-MM, YYYY).",
-    ),
-    click.option(
-        "--since",
-        type=PeriodType(last=False),
-        metavar="DATE",
-        help="Only games that began on or after this day, month or year (UTC; YYYY-MM-DD, YYYY-MM, YYYY).",
-    ),
-    click.option("--rated/--unrated", default=None, help="Only rated, or only unrated games."),
-    _names(
-        "--category",
-        "categories",
-        "WORD",
-        complete_categories,
-        "Only games of this category, as the server spells it (blitz, standard).",
-    ),
-    _names(
-        "--variant",
-        "variants",
-        "WORD",
-        complete_variants,
-        "Only games of this variant, in any spelling (chess, wild/5).",
-    ),
-)
-_BY_SOURCE = (
-    _one_name("--source", "ID", complete_sources, "Only games of this source (see `sources`)."),
-    _one_name("--me", "HANDLE", complete_own_handles, "Only games recorded by a connection of this handle."),
-    _names("--server", "servers", "NAME", complete_servers, "Only games of this site; unknown: games without a site."),
-)
-_EXCLUDING = (
-    click.option(
-        "--include",
-        type=WordSet(*INCLUDES),
-        default="",
-        help="Also these games, excluded by default: examined, setup, empty (no known move).",
-    ),
-    click.option("--no-computers", is_flag=True, help="Exclude games of players with the title (C)."),
-    click.option("--no-guests", is_flag=True, help="Exclude games of unregistered players."),
-    click.option("--complete", is_flag=True, help="Only games recorded from the first move to the result."),
-    click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the newest N matching games."),
-)
-
-
 def filter_options(command: _AnyCommand) -> _AnyCommand:
-    """Which games: the same options for ``games`` and for every export. An unknown variant is a usage error."""
+    """Which games: the same options for ``games`` and for every export. An unknown variant is a usage error.
+
+    An option that the command has for something else (``--speed`` of replay) stays what it is.
+    """
 
     @wraps(command)
     def checked(*words: Any, **values: Any) -> Any:
@@ -323,8 +264,9 @@ def filter_options(command: _AnyCommand) -> _AnyCommand:
         except UnknownVariantError as error:
             raise click.UsageError(str(error)) from None
 
-    options = (*_EXCLUDING, *_BY_SOURCE, *_BY_GAME, *_BY_PLAYER)
-    found = in_section("Filters", cast("_AnyCommand", checked), *options)
+    own = {word for param in getattr(command, "__click_params__", ()) for word in param.opts}
+    options = [_filter_option(one) for one in FILTERS.values() if one.option and f"--{one.name}" not in own]
+    found = in_section("Filters", cast("_AnyCommand", checked), *reversed(options))
     return click.argument("keys", nargs=-1, type=NameType(), metavar="[KEY…]", shell_complete=complete_keys)(found)
 
 
@@ -336,73 +278,15 @@ def unique_option(command: _AnyCommand) -> _AnyCommand:
 
 def position_options(command: _AnyCommand) -> _AnyCommand:
     """``--position`` and ``--moves``: only games that reached a position."""
-    return in_section(
-        "Filters",
-        command,
-        click.option(
-            "--moves",
-            metavar="MOVES",
-            help='Only games that reached the position after these moves ("e4 c5 Nf3"; from --position if given).',
-        ),
-        click.option("--position", metavar="FEN", help="Only games that reached this position."),
-    )
+    return in_section("Filters", command, *(_filter_option(FILTERS[name]) for name in ("moves", "position")))
 
 
-def read_position_options(position: str | None, moves: str | None) -> str | None:
-    """The position of ``position_options``; None: none is asked for.
+def game_filter(*, unique: bool = False, **filters: Any) -> GameFilter:
+    """Make the archive's filter from what ``filter_options`` and ``position_options`` give a command."""
+    from exporters.selection import make_filter
 
-    Raises:
-        UsageError: there is no such position.
-    """
-    from exporters.selection import read_position
-
+    given = {name: value for name, value in filters.items() if value not in ((), frozenset())}
     try:
-        return read_position(position, moves)
+        return replace(make_filter(cast("Filters", given)), unique=unique)
     except ExportError as error:
         raise click.UsageError(str(error)) from None
-
-
-def _day_ms(day: date) -> int:
-    return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()) * 1000
-
-
-def game_filter(
-    *,
-    since: date | None,
-    until: date | None,
-    include: frozenset[str],
-    rated: bool | None,
-    complete: bool,
-    no_guests: bool,
-    no_computers: bool,
-    source: str | None,
-    me: str | None,
-    last: int | None,
-    unique: bool = False,
-    **sets: tuple[str, ...],
-) -> GameFilter:
-    """Make the archive's filter from what ``filter_options`` hands to a command."""
-    from recorder.model import GameKind, site_names
-    from recorder.rules.variants import read_pgn_variant
-    from storage import GameFilter
-
-    sets["variants"] += tuple(filter(None, map(read_pgn_variant, sets["variants"])))
-    words: dict[str, Any] = {name: frozenset(values) for name, values in sets.items()}
-    words["servers"] = site_names(words["servers"])
-    kinds = {GameKind.PLAYED} | {GameKind(word) for word in include if word != "empty"}
-    return GameFilter(
-        since_ms=None if since is None else _day_ms(since),
-        until_ms=None if until is None else _day_ms(until + timedelta(days=1)) - 1,
-        kinds=frozenset(kinds),
-        min_plies=0 if "empty" in include else 1,
-        rated=rated,
-        complete=complete,
-        no_guests=no_guests,
-        no_computers=no_computers,
-        source=source,
-        me=me,
-        per_source=False,
-        unique=unique,
-        last=last,
-        **words,
-    )

@@ -169,7 +169,7 @@ def command(
             refuse_existing(path, force)
     pictures = _pictures()
     picture = pictures.PICTURES[name]
-    players = filters["players"]
+    players = filters["player"]
     if picture.scope == "player" and len(players) != 1:
         raise click.UsageError(f"{name} shows one player: give --player HANDLE once.")
     player = players[0] if len(players) == 1 and picture.scope in ("player", "games") else None
@@ -361,7 +361,7 @@ def report(
     if output == "-" and sys.stdout.isatty():
         raise click.UsageError("A page cannot be printed on a terminal; write it to a file with -o.")
     format_of(None, output, ("html", "htm"))
-    players = filters["players"]
+    players = filters["player"]
     if not index and len(players) > 1:
         raise click.UsageError("A report shows one player: give --player once.")
     key = None if index or players else _only_key(filters)

@@ -16,6 +16,7 @@ from recorder.archive.pages.completions import Completion, completions
 from recorder.archive.pages.related import games_in_progress
 from recorder.archive.positions import with_position
 from recorder.errors import SearchTimeoutError, UnknownVariantError
+from recorder.filters import filter_control
 from recorder.web.listing import ListState
 from recorder.web.pages import message_page
 from storage import ArchiveStore, GameFilter
@@ -35,7 +36,7 @@ _CHOICES_S: Final = 60.0
 _CHOICES: Final = {
     "variant": Completion.VARIANT,
     "time": Completion.TIME_CONTROL,
-    "reason": Completion.REASON,
+    "ending": Completion.REASON,
     "category": Completion.CATEGORY,
     "server": Completion.SERVER,
     "source": Completion.SOURCE,
@@ -90,7 +91,8 @@ class FormChoices:
 
 
 def _read_choices(where: str) -> dict[str, list[str]]:
-    return {name: [value for value, _ in completions(where, kind, "")] for name, kind in _CHOICES.items()}
+    found = {name: [value for value, _ in completions(where, kind, "")] for name, kind in _CHOICES.items()}
+    return {**found, "time": list(map(filter_control, found["time"]))}
 
 
 def reached(archive: ArchiveStore, listed: ListState) -> ListState:

@@ -12,6 +12,7 @@ from exporters.report.tables import NOTHING, control_words
 from recorder.archive.game_measures import DIMENSIONS, EXTRA_DIMENSIONS, GamesMeasure
 from recorder.archive.insights import MEASURES
 from recorder.errors import ExportError
+from recorder.filters import filter_control
 from recorder.text import plural
 from recorder.web.links import WebSite
 from recorder.web.listing import ListState, archive_filters, read_list
@@ -91,48 +92,21 @@ def read_insight(pairs: Sequence[tuple[str, str]]) -> InsightState:
     return InsightState(measure, by, given.get("figure"), listed, versus, given.get("sort"))
 
 
-_TESTS: Final[Mapping[str, str]] = {
-    "rating_from": '(games["white_rating"] >= {0}) & (games["black_rating"] >= {0})',
-    "rating_to": '(games["white_rating"] <= {0}) & (games["black_rating"] <= {0})',
-    "plies_from": 'games["plies"] >= {0}',
-    "plies_to": 'games["plies"] <= {0}',
-    "reason": 'games["reason"] == {0!r}',
-    "time": 'games["time_control"] == {0!r}',
-}
-"""Filters of lists that ``Archive`` does not have, as conditions of its table of games."""
-
-
-_ONLY_LISTS: Final = ("lasts_from", "lasts_to", "clock_below", "event", "next")
-"""Filters that neither ``Archive`` nor its tables have."""
-
-
 def python_code(state: InsightState, listed: ListState, insight: GamesMeasure, path: str) -> str:
-    """A program that computes the same table; a comment if a filter is one of the site alone.
+    """A program that computes the same table; a comment if it has a filter that ``recorder.Archive`` does not have.
 
     Args:
         state: what is asked for. listed: the games of one side. insight: its result. path: of the archive.
     """
     assert state.measure is not None
     values = listed.values
-    if missing := [field.label for field, _ in listed.chosen if field.name in _ONLY_LISTS]:
-        return f"# recorder.Archive has no filter for: {', '.join(missing)}. Remove it to see the program."
-    words = ", ".join(f"{name}={value!r}" for name, value in archive_filters(values).items())
-    tests = [test.format(_number_or_text(name, values[name])) for name, test in _TESTS.items() if name in values]
-    lines = ["import recorder", "", f"with recorder.Archive({path!r}, read_only=True) as archive:"]
+    if "next" in values:
+        return "# recorder.Archive has no filter for: Move played there. Remove it to see the program."
+    words = [f"{name}={value!r}" for name, value in archive_filters(values).items()]
     extra = [word for word in state.by if word in EXTRA_DIMENSIONS]
-    asked = ", ".join(filter(None, (words, f"extra={extra!r}" if extra else "")))
+    asked = ", ".join([*words, *([f"extra={extra!r}"] if extra else [])])
+    lines = ["import recorder", "", f"with recorder.Archive({path!r}, read_only=True) as archive:"]
     lines.append(f"    plies = archive.plies({asked})")
-    if tests:
-        lines.append(f"    games = archive.game_table({words})")
-    if "outcome" in values and "player" in values:
-        lines.append(f"    sides = archive.sides({words})")
-        score = {"win": "1", "draw": "0.5", "loss": "0"}[values["outcome"]]
-        own = f'sides["player"].str.lower() == {values["player"].lower()!r}'
-        lines.append(f'sides = sides[({own}) & (sides["score"] == {score})]')
-        lines.append('plies = plies[plies["key"].isin(sides["key"])]')
-    lines += [f"games = games[{test}]" for test in tests]
-    if tests:
-        lines.append('plies = plies[plies["key"].isin(games["key"])]')
     if insight.identities is not None:
         lines.append(f'plies = plies[plies["mover_id"].isin({insight.identities!r})]')
     elif insight.handles:
@@ -141,12 +115,6 @@ def python_code(state: InsightState, listed: ListState, insight: GamesMeasure, p
     names = [word.replace("-", "_") for word in state.by]
     lines.append(f"table = plies.ics.{MEASURES[state.measure].measure}({f'by={names!r}' if names else ''})")
     return "\n".join([*lines, "print(table)"])
-
-
-def _number_or_text(name: str, value: str) -> int | str:
-    if name == "time":
-        return "-" if value == "0+0" else value
-    return value if name == "reason" else int(value)
 
 
 class _Side(NamedTuple):
@@ -330,7 +298,7 @@ def _as_filters(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if column == "rated":
             yield name, "yes" if value else "no"
         elif column == "time_control":
-            yield name, "0+0" if value == "-" else value
+            yield name, filter_control(value)
         else:
             yield name, str(value)
 

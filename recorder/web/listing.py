@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from exporters.selection import Filters, make_filter
 from recorder.errors import ExportError, RecorderError
+from recorder.filters import FILTERS, Filter
 from recorder.rules.position import encode_move
 from storage import GameFilter
 from storage.read.listing import SORTS, ListOrder, ListPlace
@@ -39,52 +40,30 @@ class FormField(NamedTuple):
     words: Sequence[tuple[str, str]] | None = None
 
 
-FIELDS: Final = (
-    FormField("player", "Player", first=True),
-    FormField("opponent", "Opponent", first=True),
-    FormField("colour", "Player's colour", "choice", True, (("white", "White"), ("black", "Black"))),
-    FormField("outcome", "Player's result", "choice", False, (("win", "won"), ("draw", "drew"), ("loss", "lost"))),
-    FormField(
-        "result", "Result", "choice", True,
-        (("1-0", "1–0"), ("0-1", "0–1"), ("1/2-1/2", "½–½"), ("*", "unfinished")),
-    ),
-    FormField("variant", "Variant", "choice", True),
-    FormField("time", "Time control", "choice", True),
-    FormField("since", "From", "date", True),
-    FormField("until", "To", "date", True),
-    FormField("opening", "Opening"),
-    FormField("eco", "ECO code"),
-    FormField("moves", "Position after moves"),
-    FormField("position", "Position (FEN)"),
-    FormField("next", "Move played there"),
-    FormField("rating_from", "Both rated from", "number"),
-    FormField("rating_to", "Both rated to", "number"),
-    FormField("plies_from", "Plies from", "number"),
-    FormField("plies_to", "Plies to", "number"),
-    FormField("lasts_from", "Lasted from (minutes)", "number"),
-    FormField("lasts_to", "Lasted to (minutes)", "number"),
-    FormField("clock_below", "A clock below (seconds)", "number"),
-    FormField(
-        "event", "With", "choice", False,
-        (("takeback", "takebacks"), ("draw-offer", "draw offers"), ("time-added", "added time"), ("pause", "pauses"),
-         ("disconnection", "disconnections"), ("gap", "missing moves"), ("kibitz", "kibitzes")),
-    ),
-    FormField("reason", "Ended by", "choice"),
-    FormField("rated", "Rated", "choice", False, (("yes", "rated"), ("no", "unrated"))),
-    FormField("category", "Category", "choice"),
-    FormField("server", "Server", "choice"),
-    FormField("source", "Source", "choice"),
-    FormField("complete", "Complete", "choice", False, (("yes", "only complete games"),)),
-    FormField("guests", "Guests", "choice", False, (("no", "no games of guests"),)),
-    FormField("computers", "Computers", "choice", False, (("no", "no games of computers"),)),
-    FormField("include", "Also", "choice", False, (("examined", "examined games"), ("empty", "games without moves"))),
-)  # fmt: skip
+_KINDS: Final = {
+    **dict.fromkeys(("variant", "time", "ending", "category", "server", "source"), "choice"),
+    **dict.fromkeys(("since", "until"), "date"),
+}
+_COLOUR: Final = FormField("colour", "Player's colour", "choice", True, (("white", "White"), ("black", "Black")))
+_NEXT: Final = FormField("next", "Move played there")
+
+
+def _field(one: Filter) -> FormField:
+    number = one.metavar in ("N", "TIME")
+    kind = _KINDS.get(one.name, "choice" if one.words else "number" if number else "text")
+    return FormField(one.name, one.label, kind, one.first, tuple(one.words.items()) or None)
+
+
+def _fields() -> Iterator[FormField]:
+    for one in FILTERS.values():
+        if one.label:
+            yield _field(one)
+        if one.name in ("opponent", "position"):  # of the site alone
+            yield _COLOUR if one.name == "opponent" else _NEXT
+
+
+FIELDS: Final = tuple(_fields())
 _BY_NAME: Final = {field.name: field for field in FIELDS}
-_WORDS: Final = (
-    "player", "opponent", "variant", "category", "result", "server", "since", "until", "include", "eco", "opening",
-    "position", "moves",
-)  # fmt: skip
-"""Filters that have the same name in ``Filters``."""
 _OTHERS: Final = ("sort", "after", "before")
 
 
@@ -163,15 +142,18 @@ def archive_filters(values: Mapping[str, str]) -> Filters:
     Args:
         values: the filters by their names in addresses.
     """
-    given: dict[str, Any] = {name: values[name] for name in _WORDS if name in values}
-    side = values.get("colour")
-    if side is not None and "player" in given:  # "the player had White"; without a player the colour asks nothing
+    given: dict[str, Any] = {}
+    for name in FILTERS.keys() & values.keys():
+        text = values[name]
+        if _BY_NAME[name].kind == "number":
+            given[name] = _number(_BY_NAME[name], text)
+        else:
+            given[name] = text == "yes" if FILTERS[name].flag else text
+    if "player" not in given:
+        given.pop("outcome", None)
+    elif side := values.get("colour"):  # "the player had White"; without a player the colour asks nothing
         given[side] = given["player"]
-    flags = ("rated", "complete", "guests", "computers")
-    given |= {name: values[name] == "yes" for name in flags if name in values}
-    if "source" in values:
-        given["source"] = values["source"]
-    return cast("Filters", given)  # the names are those of filters
+    return cast("Filters", {name: given[name] for name in (*FILTERS,) if name in given})
 
 
 def _filter(values: dict[str, str]) -> GameFilter:
@@ -180,24 +162,7 @@ def _filter(values: dict[str, str]) -> GameFilter:
         found = make_filter(archive_filters(values))
     except RecorderError as error:
         raise ExportError(str(error)) from None
-    numbers = {field.name: _number(field, values.get(field.name)) for field in FIELDS if field.kind == "number"}
-    if "next" in values:
-        found = replace(found, next_move=_next_move(found.position, values["next"]))
-    least = numbers["plies_from"]
-    return replace(
-        found,
-        min_plies=found.min_plies if least is None else least,
-        max_plies=numbers["plies_to"],
-        min_rating=numbers["rating_from"],
-        max_rating=numbers["rating_to"],
-        min_duration_s=_times(60, numbers["lasts_from"]),
-        max_duration_s=_times(60, numbers["lasts_to"]),
-        clock_below_ms=_times(1000, numbers["clock_below"]),
-        happened=_one(values.get("event")),
-        time_controls=_one(values.get("time")),
-        reasons=_one(values.get("reason")),
-        outcomes=_one(values.get("outcome")) if "player" in values else frozenset(),
-    )
+    return replace(found, next_move=_next_move(found.position, values["next"])) if "next" in values else found
 
 
 def _next_move(position: str | None, text: str) -> int:
@@ -216,20 +181,10 @@ def _next_move(position: str | None, text: str) -> int:
         raise ExportError(f"Move played there: {text!r} is not legal in the position.") from None
 
 
-def _one(value: str | None) -> frozenset[str]:
-    return frozenset() if value is None else frozenset({value})
-
-
-def _number(field: FormField, text: str | None) -> int | None:
-    if text is None:
-        return None
+def _number(field: FormField, text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 7):
         raise ExportError(f"{field.label}: {text!r} is not a whole number.")
     return int(text)
-
-
-def _times(factor: int, number: int | None) -> int | None:
-    return None if number is None else factor * number
 
 
 def _place(text: str) -> ListPlace:

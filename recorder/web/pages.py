@@ -302,8 +302,8 @@ def field_values(field: FormField, value: str, choices: Mapping[str, Sequence[st
 def _words(field: FormField, value: str) -> str:
     """A value of a filter in words."""
     if field.name == "time":
-        return control_words("-" if value == "0+0" else value)
-    return reason_words(value) if field.name == "reason" else value
+        return control_words("-" if value == "0+0" else value.replace("s+", "+"))
+    return reason_words(value) if field.name == "ending" else value
 
 
 def _column(listed: ListState, site: WebSite, by: str | None, heading: str, kind: str) -> dict[str, Any]:

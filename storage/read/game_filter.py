@@ -37,12 +37,14 @@ class GameFilter:
         last: only the newest so many, after all else.
         max_plies: most known half-moves.
         time_controls: White's base time and increment in seconds, as ``300+3``.
-        reasons: why games ended, as stored in ``reason_key`` (``mate``, ``forfeit-time``).
+        speeds: ``lightning``, ``blitz``, ``standard`` or ``untimed``.
+        endings: how games ended: values of ``reason_key`` (``mate``, ``forfeit-time``) or of ``ending``.
         outcomes: how one of ``players`` did: ``win``, ``draw`` or ``loss``.
         min_rating, max_rating: bounds of both players' ratings; games with an unknown rating do not match.
         min_duration_s, max_duration_s: bounds of the time from start to end; games without both do not match.
-        clock_below_ms: a clock of one of the players was below this after a move of the main line. Archives only.
-        happened: what at least one source of the game reports: some of ``HAPPENINGS``. Archives only.
+        clock_below_ms: a clock of one of the players was below this after a move of the main line.
+        lead_ms: the loser's clock was above the winner's by more than this, where each was known last.
+        happened: some of ``HAPPENINGS``, of which at least one source of the game reports one.
         position: the first four fields of a FEN, which the game reached. ``recorder.archive.positions`` finds these.
         next_move: the move that is played there, as ``encode_move`` encodes it.
         reached: the keys of the games that reached the position; None: they are not known yet.
@@ -75,13 +77,15 @@ class GameFilter:
     last: int | None = None
     max_plies: int | None = None
     time_controls: frozenset[str] = ANY
-    reasons: frozenset[str] = ANY
+    speeds: frozenset[str] = ANY
+    endings: frozenset[str] = ANY
     outcomes: frozenset[str] = ANY
     min_rating: int | None = None
     max_rating: int | None = None
     min_duration_s: int | None = None
     max_duration_s: int | None = None
     clock_below_ms: int | None = None
+    lead_ms: int | None = None
     happened: frozenset[str] = ANY
     position: str | None = None
     next_move: int | None = None
@@ -89,15 +93,15 @@ class GameFilter:
 
 
 HAPPENINGS: Final[Mapping[str, tuple[str, str]]] = {
-    "takeback": (EventKind.TAKEBACK.value, "*"),
+    "takeback": (EventKind.TAKEBACK.value, "%"),
     "draw-offer": (EventKind.NOTICE.value, "draw-offer"),
     "time-added": (EventKind.NOTICE.value, "time-added"),
     "pause": (EventKind.NOTICE.value, "paused"),
     "disconnection": (EventKind.NOTICE.value, "disconnected"),
-    "gap": (EventKind.GAP.value, "*"),
+    "gap": (EventKind.GAP.value, "%"),
     "kibitz": (EventKind.CHAT.value, "kibitz"),
 }
-"""What games can be searched for by their events: a kind and a pattern of its details."""
+"""What games can be searched for by their events: a kind and a pattern of its details, for LIKE."""
 
 
 ALL_PLAYED = GameFilter()

@@ -57,6 +57,17 @@ EVENT_TAG: Final = (
 """The condition that an event ``e`` is the Event tag of a game: of a saved game, or as the server printed it."""
 
 
+_PLIES_OF_GAME: Final = (
+    "observations o JOIN ply_lines l ON l.observation_id = o.id AND l.line_no = 0"
+    " JOIN plies p ON p.id >= l.first_ply_id AND p.id < l.first_ply_id + l.ply_count"
+    " WHERE o.game_id IN (SELECT g.id UNION ALL SELECT w.id FROM games w WHERE w.merged_into = g.id)"
+)
+_EVENTS: Final = (
+    "g.id IN (SELECT coalesce(w.merged_into, w.id) FROM games w JOIN observations o ON o.game_id = w.id"
+    " JOIN events e ON e.observation_id = o.id WHERE {})"
+)
+
+
 class FilterWords(NamedTuple):
     """What a database computes in its own way; ``g`` is the row of ``games``.
 
@@ -67,6 +78,8 @@ class FilterWords(NamedTuple):
         named: the condition that the key of a row of ``games`` begins with one of some texts in small letters.
         equal: what duplicates have in common, as a data set knows them; None: ``GameFilter.folded`` has them.
         has_tags: whether there are tables with the tags of saved games.
+        plies: what follows FROM in a SELECT of the plies ``p`` of the game, with WHERE. events: the condition that the
+            game has an event ``e`` for which the condition ``{}`` holds.
     """
 
     dated_ms: str
@@ -76,6 +89,8 @@ class FilterWords(NamedTuple):
     named: Callable[[str, Sequence[str]], _Condition]
     equal: str | None = None
     has_tags: bool = True
+    plies: str = _PLIES_OF_GAME
+    events: str = _EVENTS
 
 
 def named_by_like(row: str, keys: Sequence[str]) -> _Condition:
@@ -174,7 +189,7 @@ def _conditions(where: GameFilter, words: FilterWords) -> list[_Condition]:
     found = [
         *_of_game(where),
         *_of_opening(where, words),
-        *_of_course(where),
+        *_of_course(where, words),
         *_of_dates(where, words),
         *_of_players(where, words),
     ]
@@ -207,6 +222,16 @@ def _of_players(where: GameFilter, words: FilterWords) -> list[_Condition]:
     return found
 
 
+_ESTIMATED_S: Final = "g.base_s + 40 * coalesce(g.increment_s, 0)"
+_SPEED: Final = (
+    "CASE WHEN lower(g.category) IN ('blitz', 'standard', 'lightning', 'untimed') THEN lower(g.category)"
+    " WHEN lower(g.category) = 'bullet' THEN 'lightning' WHEN g.base_s IS NULL THEN NULL"
+    f" WHEN {_ESTIMATED_S} = 0 THEN 'untimed' WHEN {_ESTIMATED_S} < 180 THEN 'lightning'"
+    f" WHEN {_ESTIMATED_S} < 900 THEN 'blitz' ELSE 'standard' END"
+)
+"""As the server says, else by the limits of FICS and ICC."""
+
+
 def _of_game(where: GameFilter) -> list[_Condition]:
     """Variant, category, server, result, length, completeness and kind."""
     found: list[_Condition] = []
@@ -227,8 +252,10 @@ def _of_game(where: GameFilter) -> list[_Condition]:
         found.append(("g.ply_count <= ?", (where.max_plies,)))
     if where.time_controls:
         found.append(_in("g.base_s || '+' || coalesce(g.increment_s, 0)", where.time_controls))
-    if where.reasons:
-        found.append(_in("g.reason_key", where.reasons))
+    if where.speeds:
+        found.append(_in(_SPEED, where.speeds))
+    if where.endings:
+        found.append(_either([_in("g.reason_key", where.endings), _in("g.ending", where.endings)]))
     for bound, sign in ((where.min_rating, ">="), (where.max_rating, "<=")):
         if bound is not None:
             found += [(f"g.{side}_rating {sign} ?", (bound,)) for side in ("white", "black")]
@@ -239,28 +266,30 @@ def _of_game(where: GameFilter) -> list[_Condition]:
     return found
 
 
-_SHORT_OF_TIME: Final = (
-    "EXISTS (SELECT 1 FROM observations o JOIN ply_lines l ON l.observation_id = o.id AND l.line_no = 0"
-    " JOIN plies p ON p.id >= l.first_ply_id AND p.id < l.first_ply_id + l.ply_count"
-    " WHERE o.game_id IN (SELECT g.id UNION ALL SELECT w.id FROM games w WHERE w.merged_into = g.id)"
-    " AND (p.white_clock_ms < ? OR p.black_clock_ms < ?))"
-)
-_HAPPENED: Final = (
-    "g.id IN (SELECT coalesce(w.merged_into, w.id) FROM games w JOIN observations o ON o.game_id = w.id"
-    " JOIN events e ON e.observation_id = o.id WHERE e.kind = ? AND e.detail GLOB ?)"
-)
+def _lead(words: FilterWords) -> str:
+    """SQL: by how much the loser's last known clock is above the winner's; -1 of games without a loser."""
+    white, black = (
+        f"(SELECT p.{side}_clock_ms FROM {words.plies} AND p.{side}_clock_ms IS NOT NULL ORDER BY p.ply DESC LIMIT 1)"
+        for side in ("white", "black")
+    )
+    return f"CASE g.result WHEN '1-0' THEN {black} - {white} WHEN '0-1' THEN {white} - {black} ELSE -1 END"
 
 
-def _of_course(where: GameFilter) -> list[_Condition]:
+def _of_course(where: GameFilter, words: FilterWords) -> list[_Condition]:
     """What happened in the game, and how long it lasted."""
     found: list[_Condition] = []
     for bound, sign in ((where.min_duration_s, ">="), (where.max_duration_s, "<=")):
         if bound is not None:
             found.append((f"(g.ended_at_ms - g.started_at_ms) {sign} ?", (1000 * bound,)))
     if where.clock_below_ms is not None:
-        found.append((_SHORT_OF_TIME, (where.clock_below_ms, where.clock_below_ms)))
-    for name in sorted(where.happened):
-        found.append((_HAPPENED, HAPPENINGS[name]))
+        low = f"EXISTS (SELECT 1 FROM {words.plies} AND (p.white_clock_ms < ? OR p.black_clock_ms < ?))"
+        found.append((low, (where.clock_below_ms, where.clock_below_ms)))
+    if where.lead_ms is not None:
+        found.append((f"{_lead(words)} > ?", (where.lead_ms,)))
+    if where.happened:
+        kinds = [HAPPENINGS[name] for name in sorted(where.happened)]
+        text, values = _either([("e.kind = ? AND e.detail LIKE ?", kind) for kind in kinds])
+        found.append((words.events.format(text), values))
     return found
 
 
@@ -410,28 +439,30 @@ def count_outcomes(driver: SqlDriver, where: GameFilter) -> dict[str, int]:
 
 
 _UNKNOWNS: Final = (
-    ("without a known date", ("since_ms", "until_ms"), ""),
+    ("without a known date", ("since_ms", "until_ms"), "dated"),
     ("of an unknown variant", ("variants",), "g.variant"),
     ("without a category", ("categories",), "g.category"),
     ("neither known as rated nor as unrated", ("rated",), "g.rated"),
     ("of an unknown server", ("servers",), "g.server"),
     ("without a named opening", ("ecos", "openings"), "g.eco"),
     ("without a known time control", ("time_controls",), "g.base_s"),
-    ("without a known reason", ("reasons",), "g.reason_key"),
+    ("of an unknown speed", ("speeds",), _SPEED),
     ("with an unknown rating", ("min_rating", "max_rating"), "g.white_rating + g.black_rating"),
     ("without a known duration", ("min_duration_s", "max_duration_s"), "g.ended_at_ms - g.started_at_ms"),
+    ("without both clocks at the end", ("lead_ms",), "lead"),
 )
-"""What a game may lack that a filter asks for: in words, the filters, and the value; of dates the database has it."""
+"""What a game may lack that a filter asks for: in words, the filters, and the value or who computes it."""
 
 
 def count_unknown(driver: SqlDriver, where: GameFilter, words: FilterWords = _ARCHIVE) -> dict[str, int]:
     """How many games a filter excludes only because what it asks for is unknown, by what that is."""
     found = {}
+    computed = {"dated": words.dated_ms, "lead": _lead(words)}
     for reason, names, value in _UNKNOWNS:
         without = replace(where, **{name: getattr(ALL_PLAYED, name) for name in names})
         if without == where or (names == ("servers",) and _UNKNOWN in {name.lower() for name in where.servers}):
             continue
-        text, values = _all([conditions_of(without, words), (f"({value or words.dated_ms}) IS NULL", ())])
+        text, values = _all([conditions_of(without, words), (f"({computed.get(value, value)}) IS NULL", ())])
         (count,) = driver.execute(f"SELECT count(*) FROM games g WHERE {text}", values).fetchone()
         found[reason] = int(count)
     return found

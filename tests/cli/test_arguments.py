@@ -22,7 +22,7 @@ def test_an_unknown_key_is_reported(filled: Cli, words: list[str]) -> None:
 
 @pytest.mark.parametrize("option", ["--player", "--white", "--black", "--me", "--variant", "--category", "--server"])
 def test_an_empty_word_is_refused(filled: Cli, option: str) -> None:
-    assert "it is empty" in filled("games", option, "", code=ExitCode.USAGE).stderr
+    assert "is empty" in filled("games", option, "", code=ExitCode.USAGE).stderr
 
 
 def test_raw_and_json_exclude_each_other(filled: Cli) -> None:

@@ -105,7 +105,7 @@ def test_the_archive_that_the_command_line_or_the_file_names(filled: Cli, tmp_pa
     assert ask(filled, BASH, "games", "--player", "", env=named) == handles
     assert ask(filled, BASH, "--config", str(file), "games", "--player", "", env={"ICS_RECORDER_DB": ""}) == handles
     file.write_text("[global\n", encoding="utf-8")
-    assert [value for value, _ in ask(filled, BASH, "--config", str(file), "games", "--pl")] == ["--player"]
+    assert [value for value, _ in ask(filled, BASH, "--config", str(file), "games", "--play")] == ["--player"]
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no archive", b"SQLite format 3\0 but damaged"])

@@ -14,8 +14,9 @@ from click.testing import CliRunner
 
 from recorder.archive.locate import default_archive
 from recorder.cli import main
-from recorder.cli.options import CHATS, INCLUDES, KINDS
+from recorder.cli.options import CHATS, KINDS
 from recorder.errors import ExitCode
+from recorder.filters import INCLUDES
 from recorder.model import GameKind
 from recorder.sources import SourceKind
 from tests.support.cli import WATCHER, Cli
@@ -153,7 +154,7 @@ def test_every_command_has_a_whole_summary_on_one_line_of_80_columns() -> None:
 def test_options_are_listed_in_sections() -> None:
     text = _help("export", "pgn")
     filters, pgn, other = (text.index(f"\n{heading}:\n") for heading in ("Filters", "PGN", "Options"))
-    assert filters < text.index("--player") < pgn < text.index("--clock") < other < text.index("--output")
+    assert filters < text.index("--player") < pgn < text.index("--clock ") < other < text.index("--output")
     assert "KEY" not in text[other:]
 
 

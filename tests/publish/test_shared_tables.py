@@ -34,6 +34,10 @@ FILTERS: tuple[dict[str, Any], ...] = (
     {"category": "blitz", "last": 3},
     {"eco": "b29"},  # of a PGN, whose moves we name otherwise
     {"opening": "french"},
+    {"speed": ["lightning", "standard"], "plies_from": 20},
+    {"time": "3+0", "clock_below": "1m"},
+    {"lead": "2s", "ending": ["resign", "time"]},
+    {"happened": "kibitz", "rating_to": 2500},
 )
 
 

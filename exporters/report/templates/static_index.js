@@ -41,10 +41,11 @@
   const names = { player: "player", opponent: "opponent", colour: "colour", outcome: "result of the player", eco: "ECO", time: "time control", variant: "variant", server: "server" };
   const has = (name, value) => !filters.has(name) || filters.get(name) === value.toLowerCase();
   const points = { "1-0": ["win", "loss"], "0-1": ["loss", "win"], "1/2-1/2": ["draw", "draw"] };
+  const asked = (control) => (control === "-" ? "0+0" : parseInt(control) < 60 ? control.replace("+", "s+") : control);
   const sideMatches = (game, side) => {
     const handles = [game[2], game[5]], control = (side && game[19]) || game[18];
     return has("player", handles[side]) && has("opponent", handles[1 - side]) && has("colour", ["white", "black"][side])
-      && has("outcome", (points[game[15]] || ["", ""])[side]) && has("time", control === "-" ? "0+0" : control);
+      && has("outcome", (points[game[15]] || ["", ""])[side]) && has("time", asked(control));
   };
   const matches = (game) => (!filters.has("eco") || game[12].toLowerCase().startsWith(filters.get("eco")))
     && has("variant", game[17]) && has("server", game[16]) && (sideMatches(game, 0) || sideMatches(game, 1));
