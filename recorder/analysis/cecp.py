@@ -68,13 +68,7 @@ def _ignore(_: Answer) -> None:
 
 
 class CecpSession:
-    """The interface's side of a session with one engine.
-
-    Attributes:
-        features: the values in force, by name.
-        settings: commands for the user's options, to be sent before each game.
-        refused: the move or command that the engine refused; None: none.
-    """
+    """The interface's side of a session with one engine; ``settings`` are commands to send before each game."""
 
     def __init__(self, process: EngineProcess, options: Mapping[str, str | None]) -> None:
         self.process = process
@@ -100,11 +94,7 @@ class CecpSession:
         self.send(command)
 
     async def next(self, until_ms: int) -> Answer | None:
-        """The engine's next answer; None: none until then.
-
-        Raises:
-            EngineError: it does not speak this protocol, or has ended.
-        """
+        """Return the engine's next answer; None: none until then."""
         while (line := await self.process.read_line(until_ms)) is not None:
             answer = parse_answer(_PROMPT.sub("", line))
             self._take_any(answer)
@@ -150,11 +140,7 @@ class CecpSession:
             await self._await_pong(take)
 
     def require_speech(self) -> None:
-        """Refuse a program that does not speak the protocol.
-
-        Raises:
-            EngineError: it has not printed a line of the protocol yet.
-        """
+        """Refuse a program that has not printed a line of the protocol yet."""
         if not self._speaks:
             raise self.process.error("answers nothing that a CECP engine would; if it speaks UCI, name it with --uci")
 
@@ -353,11 +339,7 @@ class CecpDriver:
     # -- the game ------------------------------------------------------------------------------------------------------
 
     def _variant_of(self, game: Game) -> str:
-        """The engine's own word for the game's variant.
-
-        Raises:
-            VariantError: it has none.
-        """
+        """Return the engine's own word for the game's variant; raise VariantError if it has none."""
         ours = game.variant or "chess"
         word = cecp_variant(ours) or ours
         variants = self._session.features["variants"]

@@ -42,11 +42,7 @@ class Driver(Protocol):
         """Read the engine's features, and set its options."""
 
     async def begin_game(self, game: Game) -> None:
-        """Announce a game.
-
-        Raises:
-            VariantError: the engine does not play its variant; nothing was sent.
-        """
+        """Announce a game; raise VariantError, before anything is sent, if the engine does not play its variant."""
 
     async def send(self, step: SetUp | Play | TakeBack) -> None:
         """Send a step of the game."""
@@ -82,11 +78,7 @@ class Engine:
             self._runner.run(self._start())
 
     def analyse(self, plan: Plan) -> Iterator[Found]:
-        """Send a game; yields each position when its analysis is complete.
-
-        Raises:
-            EngineError: the engine cannot continue with this game; the text names it and the reason.
-        """
+        """Send a game; yields each position when its analysis is complete."""
         may_stay = False
         try:
             self.open()
@@ -151,11 +143,7 @@ class Engine:
 
 @contextlib.contextmanager
 def open_engine(spec: EngineSpec, limits: Limits, patience: Patience | None = None) -> Iterator[Engine]:
-    """Start an engine, and end its processes in any case.
-
-    Raises:
-        EngineError: it cannot be started, does not answer, or lacks a requested option.
-    """
+    """Start an engine, and end its processes in any case."""
     engine = Engine(spec, limits, patience or Patience())
     try:
         engine.open()
@@ -182,14 +170,9 @@ class Report(Protocol):
 class AnalysisRun:
     """One engine with one limit, game by game.
 
-    Attributes:
-        report: gets notes about positions, and why the engine failed with a game.
-        engine: None: it has not started yet.
-        games: number of games with analysed positions. begun: of these, those with which the engine failed later.
-        positions: number of analysed positions. silent: of these, those without a line of the engine.
-        known: positions that were analysed before.
-        unknown: games without a known position. failed: keys of games with which the engine failed, and the errors.
-        interrupted: whether the user has interrupted the run.
+    ``games`` counts those with analysed positions, ``begun`` those of them with which the engine failed later;
+    ``silent`` positions got no line of the engine, ``known`` ones were analysed before, and ``unknown`` games have no
+    known position. ``engine`` is None until it has started.
     """
 
     spec: EngineSpec
@@ -227,9 +210,7 @@ class AnalysisRun:
     def analyse(self, game: Game, known: set[int], store: Store, progress: Callable[[int, int], None]) -> None:
         """Analyse a game; results go to ``store`` about once a second, and also after an error.
 
-        Args:
-            known: plies of positions to skip.
-            progress: called with the number of analysed positions and their total.
+        ``known`` has the plies of positions to skip.
         """
         assert self.engine is not None
         plan = make_plan(game)

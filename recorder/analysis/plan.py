@@ -48,12 +48,10 @@ class TakeBack(NamedTuple):
 
 
 class Look(NamedTuple):
-    """Analyse the position reached.
+    """Analyse the position reached after ``ply`` plies, with the mover's holdings.
 
-    Attributes:
-        ply: plies played to reach it. position: with the mover's holdings.
-        fen: of the position, X-FEN with ``[holdings]`` in drop games where they are known.
-        white_clock_ms, black_clock_ms: as recorded when it was reached; None: unknown.
+    ``fen`` is X-FEN, with ``[holdings]`` in drop games where they are known. Clocks are those recorded when it was
+    reached.
     """
 
     ply: int
@@ -103,11 +101,9 @@ class Plan:
 
 
 def make_plan(game: Game) -> Plan:
-    """Make the plan of a game.
+    """Make the plan of a game; it has no looks if the positions are unknown (variants on other boards, kriegspiel).
 
-    Returns:
-        A plan without looks if the positions are unknown (variants on other boards, kriegspiel). Positions without a
-        legal move are not analysed.
+    Positions without a legal move are not analysed.
     """
     planning = _Planning(game)
     for moment in moments_of_game(game):
@@ -286,13 +282,7 @@ class Limits(NamedTuple):
 
 
 class Found(NamedTuple):
-    """One position analysed.
-
-    Attributes:
-        look: the position.
-        lines: the engine's lines in their order; ``seq`` counts from 0.
-        notes: problems, as phrases that follow the engine's name: ``sent 1 line whose moves are not legal``.
-    """
+    """One position analysed; ``notes`` are problems, as phrases that follow the engine's name."""
 
     look: Look
     lines: tuple[Thinking, ...]
@@ -342,13 +332,9 @@ class Collected:
 
 
 def is_playable(position: Position, pv: str) -> bool:
-    """Whether the moves of a pv can be played, as far as the text is moves.
+    """Return whether the moves of a pv, up to the first word that is no move, can be played.
 
-    Args:
-        position: before them.
-        pv: as printed: SAN or coordinates, perhaps with move numbers; a word that is neither ends what is looked at.
-    Returns:
-        In bughouse also True for pieces that a partner would have to pass first.
+    In bughouse this includes drops of pieces that a partner would have to pass first.
     """
     if position.rules is Rules.BUGHOUSE:
         position = position._replace(holdings=None)

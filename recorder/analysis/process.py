@@ -32,11 +32,9 @@ _GUARDING: Final = 'read -r group && { read -r more; kill -s KILL -- "-$group"; 
 class Patience(NamedTuple):
     """How long to wait for an engine, in milliseconds, before the next step, or before it counts as hanging.
 
-    Attributes:
-        features_ms: for its first ``feature``. done_ms: for ``done=1`` after ``done=0``.
-        answer_ms: for an answer that the protocol demands; of UCI for ``uciok`` and the options, too.
-        quiet_ms: without a line, for an engine that cannot report that it is done (no ``ping``).
-        quit_ms: for its end after ``quit``, and once more after the signal to terminate.
+    ``features_ms`` is for its first ``feature``, ``done_ms`` for ``done=1`` after ``done=0``, ``answer_ms`` for an
+    answer that the protocol demands (also ``uciok``), ``quiet_ms`` without a line for an engine that has no ``ping``,
+    and ``quit_ms`` for its end after ``quit``, and once more after the signal to terminate.
     """
 
     features_ms: int = 2_000
@@ -48,13 +46,10 @@ class Patience(NamedTuple):
 
 @dataclass(frozen=True)
 class EngineSpec:
-    """An engine.
+    """An engine: its protocol, its command line and its options by name.
 
-    Attributes:
-        protocol: CECP or UCI.
-        command: the command line, split into words as by a shell; it is not run by a shell.
-        options: the engine's own by name; None: a button. In CECP also ``memory`` (megabytes) and ``cores``, which are
-            commands of the protocol, if the engine takes them.
+    The command is split into words as by a shell, but not run by one. An option with the value None is a button. In
+    CECP ``memory`` (megabytes) and ``cores`` are commands of the protocol, if the engine accepts them.
     """
 
     protocol: EngineProtocol
@@ -63,11 +58,7 @@ class EngineSpec:
 
 
 def split_command(command: str) -> list[str]:
-    """Split a command line into words as a shell does, without any other meaning of a shell.
-
-    Raises:
-        EngineError: it is empty, or a quote has no end.
-    """
+    """Split a command line into words as a shell does, without any other meaning of a shell."""
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -90,8 +81,7 @@ def seconds(ms: int) -> str:
 class Intake:
     """Splits an engine's output into lines, bounded in length and number.
 
-    Attributes:
-        floods: whether the engine has printed too much: 2 MiB at once, or 256 KiB a second for longer.
+    ``floods`` if the engine has printed too much: 2 MiB at once, or 256 KiB a second for longer.
     """
 
     def __init__(self) -> None:
@@ -127,9 +117,6 @@ class EngineGuard:
     """A shell that kills the engine when this process ends; many engines keep searching without an interface.
 
     Its pipe closes when this process ends in any way, also by SIGKILL, after which no cleanup is possible here.
-
-    Raises:
-        EngineError: there is no shell.
     """
 
     def __init__(self) -> None:
@@ -163,11 +150,7 @@ class EngineGuard:
 class EngineProcess(asyncio.SubprocessProtocol):
     """A running engine, leader of its own process group, so that Ctrl-C on the terminal does not reach it.
 
-    Attributes:
-        name: for messages: the command's until the engine sends its own.
-        patience: how long to wait for it.
-        has_printed: whether it has printed anything.
-        last_message: its last message for the user, to report with an error.
+    ``name`` is the command's until the engine sends its own; ``last_message`` is reported with an error.
     """
 
     _transport: asyncio.SubprocessTransport
@@ -188,13 +171,7 @@ class EngineProcess(asyncio.SubprocessProtocol):
 
     @classmethod
     async def start(cls, command: str, patience: Patience) -> EngineProcess:
-        """Start an engine, without a server's password in its environment.
-
-        Args:
-            command: as the user wrote it.
-        Raises:
-            EngineError: it cannot be started.
-        """
+        """Start an engine, without a server's password in its environment."""
         words = split_command(command)
         environment = {name: value for name, value in os.environ.items() if name != PASSWORD_VARIABLE}
         with contextlib.ExitStack() as stack:
@@ -227,11 +204,7 @@ class EngineProcess(asyncio.SubprocessProtocol):
         return kind(f"The engine {self.name} {what}{words}.")
 
     def send(self, *lines: str) -> None:
-        """Send lines, as soon as the engine reads them.
-
-        Raises:
-            EngineError: the engine has not read for long, and too many bytes wait.
-        """
+        """Send lines as soon as the engine reads them; too many bytes that wait are an EngineError."""
         stdin = self._stdin
         if stdin.is_closing():  # it has ended: what it printed before is still to be read
             return
@@ -240,11 +213,7 @@ class EngineProcess(asyncio.SubprocessProtocol):
             raise self.error("does not read its input")
 
     async def read_line(self, until_ms: int | None = None) -> str | None:
-        """The next line of the engine; None: none until then.
-
-        Raises:
-            EngineError: it prints too much, or its output has ended.
-        """
+        """Return the next line of the engine; None: none until then. An end of its output is an EngineError."""
         if not self._lines and not self._is_silent:
             wait_s = None if until_ms is None else max(0, until_ms - self.now_ms) / 1000
             self._has_news.clear()

@@ -135,11 +135,7 @@ class UciDriver:
                     found.add(thought)
 
     async def _bounded(self, work: Coroutine[Any, Any, None], limit_ms: int, late: str, hint: str = "") -> None:
-        """Run a task of python-chess while it reads the engine's lines.
-
-        Raises:
-            EngineError: the engine was too late, ended, or broke the protocol.
-        """
+        """Run a task of python-chess while it reads the engine's lines; to be ``late`` is an EngineError."""
         task, reading = asyncio.ensure_future(work), asyncio.ensure_future(self._read_engine())
         try:
             await asyncio.wait((task, reading), timeout=limit_ms / 1000, return_when=asyncio.FIRST_COMPLETED)
@@ -179,10 +175,8 @@ class UciDriver:
 def _board_of(kind: type[chess.Board], line: PlayedLine, look: Look) -> chess.Board:
     """The position with the moves that led to it, so that the engine sees repetitions.
 
-    If python-chess cannot play the moves, the position alone.
-
-    Raises:
-        ValueError: this variant's board cannot have the position.
+    If python-chess cannot play the moves, the position alone. If even that fails, because the variant's board cannot
+    have the position, it raises ValueError.
     """
     assert line.start is not None
     chess960 = look.position.rules in (Rules.CHESS960, Rules.WILD)
@@ -211,11 +205,8 @@ def _why_unusable(board: chess.Board, look: Look) -> str | None:
 def _thinking_of(info: chess.engine.InfoDict, line: str, seq: int, look: Look, engine: str) -> Thinking | None:
     """Convert one ``info``; None if it has no score.
 
-    Args:
-        info: as python-chess reads it. line: its text, whose moves are kept even if they are illegal.
-        seq: its number in the analysis. look: the position. engine: the engine's name.
-    Returns:
-        The principal variation of a bound ends with ``!`` (lower) or ``?`` (upper), as in xboard's protocol.
+    ``line`` is its text, whose moves are kept even if they are illegal. The principal variation of a bound ends with
+    ``!`` (lower) or ``?`` (upper), as in xboard's protocol.
     """
     score = info.get("score")
     if score is None:

@@ -64,12 +64,10 @@ class UserMove(NamedTuple):
 
 
 class LevelCommand(NamedTuple):
-    """``level MPS BASE INC``.
+    """``level MPS BASE INC``: 0 ``moves`` means the whole game.
 
-    Attributes:
-        moves: for each base time; 0: for the whole game. base_s: the base time.
-        increment_ms: after every move; None: missing (GNU Chess 4's ``level 1 TIME``).
-        more: text behind the base time (``25+5``), reserved by the document.
+    ``increment_ms`` is None if it is missing (GNU Chess 4's ``level 1 TIME``); ``more`` is text behind the base time
+    (``25+5``).
     """
 
     moves: int

@@ -71,12 +71,8 @@ def format_edit(line: EditLine) -> str:
 class EditBoard:
     """A board while it is edited.
 
-    Args:
-        board: the squares before ``edit``, as in ``Position.board``: eight ranks of eight letters from a8 on,
-            ``-`` for an empty square, a blank between ranks.
-
-    Attributes:
-        is_done: whether ``.`` has ended edit mode.
+    The squares are those of ``Position.board``: eight ranks of eight letters from a8 on, ``-`` for an empty square, a
+    blank between ranks. ``is_done`` once ``.`` has ended edit mode.
     """
 
     def __init__(self, board: Iterable[str]) -> None:
@@ -107,11 +103,7 @@ class EditBoard:
 
 
 def edit_lines(board: str) -> list[str]:
-    """The lines between ``edit`` and the end of edit mode that set up a board.
-
-    Args:
-        board: as in ``Position.board``.
-    """
+    """Return the lines between ``edit`` and the end of edit mode that set up a ``Position.board``."""
     lines: list[EditLine] = [EditOther("#")]
     for white in (True, False):
         lines += [] if white else [EditColour()]

@@ -48,12 +48,11 @@ def format_features(features: tuple[Feature, ...]) -> str:
 
 
 class EngineOption(NamedTuple):
-    """An option defined by ``feature option="…"``.
+    """An option defined by ``feature option="…"``; its kinds are ``button save reset check string spin combo slider
+    file
+    path``.
 
-    Attributes:
-        kind: ``button save reset check string spin combo slider file path``.
-        value: the engine's current value; of a combo the marked choice, or None.
-        low, high: of spin and slider. choices: of a combo.
+    ``value`` is the engine's current one, of a combo the marked choice, or None.
     """
 
     name: str

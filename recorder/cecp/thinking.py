@@ -23,15 +23,12 @@ _MOST_EXTRAS: Final = 16
 
 
 class ThinkingLine(NamedTuple):
-    """One line of thinking output as printed.
+    """One line of thinking output as printed; ``mark`` is the character that GNU Chess prints behind the depth
+    (``.+&``).
 
-    Attributes:
-        depth: in plies. mark: the character behind it that GNU Chess prints (``.``, ``+``, ``&``), else empty.
-        score: in hundredths of a pawn, or ±(100000 + moves to mate), or a mate as Sjeng or GNU Chess count it (see
-            ``mate``), as the engine sees it.
-        time: in hundredths of a second; in seconds behind a mark. nodes: searched.
-        extras: numbers between nodes and a tab: selective depth, speed, reserved numbers, tablebase hits.
-        pv: the line, without blanks around it.
+    ``score`` is in hundredths of a pawn as the engine sees it, or ±(100000 + moves to mate), or a mate as Sjeng or GNU
+    Chess count it (see ``mate``). ``time`` is in hundredths of a second, but in seconds behind a mark. ``extras`` are
+    the numbers between nodes and a tab: selective depth, speed, reserved numbers, tablebase hits.
     """
 
     depth: int

@@ -69,11 +69,7 @@ class BoardState(NamedTuple):
 
 
 def start_of(game: Game, fen: str | None, with_holdings: bool = False) -> Position | None:
-    """Return the position of a FEN, or the normal start, under the game's rules; None if no known rules can read it.
-
-    Args:
-        with_holdings: include the pieces in hand, as far as they are known.
-    """
+    """Return the position of a FEN, or the normal start, under the game's rules; None if no known rules can read it."""
     rules = rules_of(game.variant or "chess")
     if rules is Rules.FRAMES:
         if fen is not None:
@@ -92,26 +88,12 @@ def start_of(game: Game, fen: str | None, with_holdings: bool = False) -> Positi
 class ReplayBoard:
     """A game's board during a replay.
 
-    Args:
-        game: the recorded game.
-        number: the game number on the replay server.
-        place: the game's index in the replay.
-        lines: its recorded lines, as far as they are kept.
-        names: White's and Black's as they are printed; None: as recorded.
+    ``place`` is the game's index in the replay, ``line`` the states that led to ``state``, from the first one on.
 
-    Attributes:
-        state: the position shown; None: unknown.
-        recorded: the recorded line that shows this state; None: no line shows it, or the line is not kept.
-        line: the states that led to it, from the first one on.
-        holdings: White's and Black's; None: no line contains any.
-        printed_holdings: those printed with a board, without pieces passed since.
-        shares: a captured piece goes to the partner.
-        derives: no line reports the holdings; they are derived from the moves where possible.
-        ticking: whether the clock of the side to move runs; None: as servers print it at that ply.
-        result: the result token and the end line, once they are known.
-        is_announced: its first board has been shown.
-        is_live: boards were recorded of it, not only a list of moves.
-        over: no recorded moment follows; another game may use the number.
+    ``recorded`` is the recorded line that shows this state, None if no line shows it or the line is not kept.
+    ``holdings`` is None if no line contains any; ``derives`` means that they are derived from the moves where possible.
+    ``printed_holdings`` are those printed with a board, without pieces passed since. ``is_live`` means that boards were
+    recorded, not only a list of moves; once it is ``over``, another game may use the number.
     """
 
     def __init__(
@@ -392,14 +374,7 @@ def frame_text(
     """Return a ``<12>`` line, or None if no position is known.
 
     If the log is kept and its line has the same number, relation, orientation and time unit, this is the recorded line.
-    Otherwise it is built from the archive.
-
-    Args:
-        board: the board to show.
-        relation: the client's relation to the game, as style 12 numbers it.
-        ms: the client wants thousandths of a second; it gets them where they were recorded.
-        flip: Black is at the bottom.
-        state: a state to show instead of the board's current one.
+    Otherwise it is built from the archive. It has thousandths of a second (``ms``) only where they were recorded.
     """
     at = state or board.state
     if at is None:

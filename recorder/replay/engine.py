@@ -70,16 +70,8 @@ class RecordedEngine:
 
     The engine's moves come at their recorded times, counted from one anchor, so that one late move does not delay the
     next. An opponent who moves much earlier or later than recorded sets a new anchor; the engine then thinks as long as
-    the recorded player did.
-
-    Args:
-        game: the recorded game.
-        speed: playback speed; 2 is twice as fast.
-        pace_ms: thinking time of moves without a recorded time.
-        idle_max_ms: the longest wait, at speed 1.
-
-    Attributes:
-        quits: the interface sent ``quit``.
+    the recorded player did. ``pace_ms`` is the time of moves without a recorded time, ``idle_max_ms`` the longest wait
+    at speed 1.
     """
 
     def __init__(
@@ -120,11 +112,7 @@ class RecordedEngine:
         return [format_answer(line) for line in lines]
 
     def receive(self, text: str, now_ns: int) -> list[str]:
-        """Read a line of the interface, without its line end; no input raises an error.
-
-        Returns:
-            The lines to answer at once.
-        """
+        """Read a line of the interface, without its line end, and return the answers; no input raises an error."""
         if self._edited is not None:
             self._edit(text)
             return []

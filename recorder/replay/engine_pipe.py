@@ -25,11 +25,7 @@ def announce() -> None:
 
 
 def play(engine: RecordedEngine) -> None:
-    """Answer the interface until it sends ``quit`` or closes standard input.
-
-    Args:
-        engine: gets each line with the time of the monotonic clock, and is asked for moves when they are due.
-    """
+    """Answer the interface until it sends ``quit`` or closes standard input."""
     rest = bytearray()
     while not engine.quits:
         due_ns = engine.due_ns

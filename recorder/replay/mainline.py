@@ -23,14 +23,10 @@ _MOVE_NUMBER: Final = re.compile(r"[0-9]{1,4}\.*|\.{2,3}", re.ASCII)
 
 
 class MainLine(NamedTuple):
-    """A game's main line up to its first gap.
+    """A game's main line up to its first gap; ``whole`` if no ply is missing after it.
 
-    Attributes:
-        start_ply: half-moves played before it.
-        positions: the position before each ply and after the last one; None: unknown. Without holdings in drop games.
-        at_ms: when each position was reached, from the game's first moment on.
-        end_ms: when the game ended.
-        whole: no ply is missing after it.
+    ``positions`` are those before each ply and after the last one, None where unknown, and without holdings in drop
+    games. ``at_ms`` counts from the game's first moment.
     """
 
     game: Game
@@ -47,13 +43,7 @@ class MainLine(NamedTuple):
 
 
 def main_line(game: Game, pace_ms: int = 0, idle_max_ms: int | None = None) -> MainLine:
-    """Return the main line as far as it can be played.
-
-    Args:
-        game: the recorded game.
-        pace_ms: thinking time of moves without a recorded time.
-        idle_max_ms: the longest wait; None: as recorded.
-    """
+    """Return the main line as far as it can be played."""
     moments = moments_of_game(game, pace_ms=pace_ms)
     if idle_max_ms is not None:
         moments = list(cap_idle(moments, idle_max_ms))
@@ -78,13 +68,9 @@ def main_line(game: Game, pace_ms: int = 0, idle_max_ms: int | None = None) -> M
 
 
 def play_ply(position: Position, ply: Ply) -> Position | None:
-    """Return the position after a recorded ply; None if its text is not a legal move here.
+    """Return the position after a recorded ply, by its SAN, else by its UCI text.
 
-    Args:
-        position: before the ply.
-        ply: its SAN is played, else its UCI text.
-    Returns:
-        The position after it, or None; also None if the rules find another move than the one stored.
+    None: its text is not a legal move here, or the rules find another move than the one stored.
     """
     step = play_san(position, ply.san)
     if isinstance(step, str) and ply.uci is not None and (move := parse_move(ply.uci)) is not None:
@@ -93,14 +79,7 @@ def play_ply(position: Position, ply: Ply) -> Position | None:
 
 
 def play_line(position: Position, text: str) -> tuple[list[Step], bool]:
-    """Play the moves of an engine's line, as far as they are legal.
-
-    Args:
-        position: before them.
-        text: SAN or coordinates, perhaps with move numbers; a word that is neither ends what is read.
-    Returns:
-        Each move with the position after it, and whether no move was illegal.
-    """
+    """Play an engine's line up to the first word that is no move; also return whether no move was illegal."""
     steps: list[Step] = []
     for word in text.split():
         if _MOVE_NUMBER.fullmatch(word):

@@ -67,13 +67,8 @@ class _Item(NamedTuple):
 def moments_of_game(game: Game, number: int = 0, pace_ms: int = 0) -> list[GameMoment]:
     """Return what happened in a game, from its first board to its end.
 
-    Args:
-        game: any recorded game.
-        number: the game's index in the replay.
-        pace_ms: the time of a move without a recorded time.
-    Returns:
-        Moments; the first is ``Begin`` at 0, the last ``End``. Markers are ``begin``, ``end`` and the kinds of events:
-        ``takeback``, ``result``, ``chat``, ``gap`` …, and for a notice its own name (``draw-offer``).
+    The first moment is ``Begin`` at 0, the last ``End``. Markers are ``begin``, ``end``, the kinds of events
+    (``takeback``, ``result``, ``chat``, ``gap``), and for a notice its own name (``draw-offer``).
     """
     return timed_moments(game, number, pace_ms)[0]
 
@@ -232,14 +227,7 @@ def by_offset(moment: GameMoment, game: Game) -> int | None:
 
 
 def long_thinks(moments: Sequence[GameMoment], least_ms: int) -> dict[int, str]:
-    """Find moves with long thinking times, as input for ``mark``.
-
-    Args:
-        moments: of any games.
-        least_ms: the shortest printed time of such a move.
-    Returns:
-        The indexes of the moments before these moves, each with the marker ``think``.
-    """
+    """Map the indexes of the moments before long thinks to the marker ``think``, as input for ``mark``."""
     found: dict[int, str] = {}
     boards: dict[int | None, int] = {}
     for place, moment in enumerate(moments):
@@ -273,9 +261,7 @@ def moments_of_chunks(chunks: Iterable[Chunk]) -> Iterator[ReplayMoment[Chunk]]:
 def placed(moments: Sequence[ReplayMoment[Chunk]], games: Iterable[Game]) -> list[ReplayMoment[Chunk]]:
     """Add to each moment of a log the game and ply that its bytes show, and markers for the events in them.
 
-    Args:
-        moments: all chunks of one source, in order.
-        games: the games read from it, with offsets in the same log, in order; the first is game 0.
+    Moments and games are of one source and in order; the games' offsets are those of the log.
     """
     found = list(moments)
     offsets = [moment.what.offset for moment in found]

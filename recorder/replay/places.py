@@ -67,15 +67,7 @@ _MARKER: Final = re.compile(r"([a-z][a-z0-9-]{0,40})(?::([1-9]\d{0,5}))?", re.AS
 
 
 def parse_position(text: str) -> Position:
-    """Parse a position in a recording; the module's docstring lists the forms.
-
-    Args:
-        text: in any case, such as ``start``, ``2:30`` or ``12w``.
-    Returns:
-        A position that ``seek`` finds in a recording.
-    Raises:
-        ReplayError: the text has none of these forms.
-    """
+    """Parse a position in a recording; the module's docstring lists the forms."""
     text = text.strip().lower()
     if text == "start":
         return AtTime(0)
@@ -125,17 +117,9 @@ def _clock(ms: int) -> str:
 
 
 def seek(moments: Sequence[ReplayMoment[Any]], position: Position, place: int = 0, at_ms: int = 0) -> tuple[int, int]:
-    """Find a position in a recording.
+    """Return the index of the moment that comes next at a position, and the recorded time there.
 
-    Args:
-        moments: of the whole recording.
-        position: to find.
-        place: the index of the next moment now.
-        at_ms: the recorded time now.
-    Returns:
-        The index of the moment that comes next (the number of moments if none does), and the recorded time there.
-    Raises:
-        ReplayError: the recording has no such position.
+    The index is the number of moments if none comes next. ``place`` and ``at_ms`` are where the replay is now.
     """
     last_ms = moments[-1].at_ms if moments else 0
     if isinstance(position, AtEnd):

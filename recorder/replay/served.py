@@ -85,12 +85,7 @@ def served_start(game: Game) -> str | None:
 
 
 def not_recorded(game: Game, handles: tuple[str, str]) -> str | None:
-    """Say which facts of a game in the server's lines are not recorded; None: all are.
-
-    Args:
-        game: any.
-        handles: White's and Black's as they are printed.
-    """
+    """Say which facts of a game in the server's lines are not recorded; None: all are."""
     start = served_start(game)
     date = None if start is None else parse_started(start)[0]
     missing = ["the date and the time of day" if start is None else "the time of day"] if date is None else []

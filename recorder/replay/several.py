@@ -33,13 +33,8 @@ class _Span(NamedTuple):
 class Outline(NamedTuple):
     """When a game's moments come.
 
-    Attributes:
-        key: the game's key.
-        partners: keys of the other board's records.
-        log: the log of its first observation, see ``SourceName``; "" if all games come from one pipeline.
-        zero_ms: the arrival time that corresponds to 0; None: unknown.
-        at_ms, plies, facts: of each moment; equal facts are shared.
-        ranks: each moment's position in the log; -1: unknown.
+    ``log`` is that of its first observation, "" if all games come from one pipeline; ``zero_ms`` the arrival time that
+    corresponds to 0. ``ranks`` are the moments' positions in the log, -1 where unknown. Equal ``facts`` are shared.
     """
 
     key: str
@@ -56,14 +51,9 @@ class Outline(NamedTuple):
 def outline_of(
     game: Game, pace_ms: int = 0, marks: Callable[[Sequence[GameMoment]], Mapping[int, str]] | None = None
 ) -> Outline:
-    """Return what is needed to arrange a game among others.
+    """Return a game's times and markers, without its content, to arrange it among others.
 
-    Args:
-        game: any recorded game.
-        pace_ms: the time of a move without a recorded time.
-        marks: more markers, by the indexes of the game's moments.
-    Returns:
-        Times and markers of the game, without its content.
+    ``marks`` adds markers by the indexes of the game's moments.
     """
     moments, zero_ms = timed_moments(game, 0, pace_ms)
     if marks is not None:
@@ -109,13 +99,7 @@ def partner_keys(game: Game) -> tuple[str, ...]:
 
 
 def partners_of(games: Iterable[tuple[str, tuple[str, ...]]]) -> dict[int, int]:
-    """Map each game's index to the index of its other bughouse board.
-
-    Args:
-        games: each game's key and the keys of its partners.
-    Returns:
-        Indexes of both boards, each way; games whose partner is not among these are missing.
-    """
+    """Map the index of each bughouse game to that of its other board, if that is among these games."""
     known = list(games)
     places = {key: place for place, (key, _) in enumerate(known)}
     return {place: places[key] for place, (_, keys) in enumerate(known) for key in keys if key in places}
@@ -126,12 +110,7 @@ class Timeline(Sequence[ReplayMoment[None]]):
 
     Games that overlapped do so again. Their order follows arrival times, the order of lines within one log, and for the
     two boards of a bughouse match the order of its moves (``recorder.relating.match``). Other games follow one another,
-    at most five seconds apart.
-
-    Args:
-        outlines: of the games, in replay order.
-        game: returns the game at an index; called only for the boards of a match.
-        idle_max_ms: the longest wait; None: as recorded.
+    at most five seconds apart. ``game`` is called only for the boards of a match.
     """
 
     def __init__(
@@ -169,12 +148,8 @@ class Timeline(Sequence[ReplayMoment[None]]):
 def moments_of_games(games: Sequence[Game], pace_ms: int = 0, gap_ms: int = _GAP_MS) -> list[GameMoment]:
     """Return the moments of several games in one replay, with their content, in the order of a ``Timeline``.
 
-    Args:
-        games: in any order; ``ReplayMoment.game`` is the index here.
-        pace_ms: the time of a move without a recorded time.
-        gap_ms: the longest time between the end of one game and the beginning of the next.
-    Returns:
-        Moments in the order of their times, in milliseconds from the beginning of the replay.
+    ``ReplayMoment.game`` is the index in ``games``. ``gap_ms`` is the longest time between the end of one game and the
+    beginning of the next.
     """
     single = [timed_moments(game, number, pace_ms) for number, game in enumerate(games)]
     outlines = [_outline(game, *timed) for game, timed in zip(games, single, strict=True)]

@@ -56,17 +56,10 @@ class Chapter(NamedTuple):
 class ReplaySource:
     """The content of a replay, shared by all its clients.
 
-    Args:
-        players: the handles of each game's players, as ``served_names`` returns them.
-        moments: of all games in one order; their content is in the chapters.
-        chapter: returns the game at an index. A ``Show`` keeps it while the game is in progress.
-        lines: returns the recorded lines of the game at an index; called when the game begins.
-        partners: for each bughouse board the index of the other board.
-        lost: called once for each game that can no longer be read, with the reason; the game is then skipped. None:
-            an unreadable game is an error.
-
-    Attributes:
-        places: for each game the indexes of its moments.
+    ``moments`` are of all games in one order; the content is in the chapters. ``chapter`` returns the game at an index,
+    and a ``Show`` keeps it while the game is in progress. ``partners`` maps each bughouse board to the other one.
+    ``lost`` is called once for each game that can no longer be read, which is then skipped; without it such a game is
+    an error.
     """
 
     def __init__(
@@ -97,15 +90,7 @@ class ReplaySource:
         moments: Sequence[GameMoment],
         lines: Callable[[int], Lines | None] = lambda _game: None,
     ) -> ReplaySource:
-        """Build a source from games in memory, with moments that hold their content.
-
-        Args:
-            games: with their plies.
-            moments: of all games, in the order of their times.
-            lines: the recorded lines of a game, by its index; None: they are not known.
-        Returns:
-            The source.
-        """
+        """Build a source from games in memory, with moments that hold their content."""
         chapters: list[Chapter] = []
         made = cls(
             [served_names(game) for game in games],
@@ -122,8 +107,7 @@ class ReplaySource:
     def there(self, number: int) -> Chapter | None:
         """Return the game at an index; None: it cannot be read, for example because it was deleted meanwhile.
 
-        Raises:
-            RecorderError: the game cannot be read, and no ``lost`` callback was given.
+        Raises an error instead if the source has no ``lost`` callback.
         """
         if number in self._lost_games:
             return None
@@ -144,11 +128,7 @@ class ReplaySource:
         return chapter, chapter.moments[bisect_left(self.places[number], place)].what
 
     def open_at(self, place: int, kept: int | None = None) -> list[int]:
-        """Return the indexes before this one of all moments of games that have begun and are not over.
-
-        Args:
-            kept: a game to include even if it is over, together with its partner.
-        """
+        """Return the indexes of all earlier moments of games in progress, and of the game ``kept``."""
         kept_too = {kept, None if kept is None else self._partners.get(kept)}
         found: list[int] = []
         for number, places in enumerate(self.places):
@@ -190,15 +170,8 @@ class _At(NamedTuple):
 class Show:
     """A replay with its own playhead.
 
-    Args:
-        recording: the content.
-        now_ns: the time of any monotonic clock.
-        speed, loop, pause_at: see ``Playhead``.
-        handles: boards have the players' names in the form that servers print (``served_names``).
-
-    Attributes:
-        head: the playhead.
-        boards: the games in progress, and finished games whose number is not reused, by number.
+    ``handles``: boards have the players' names in the form that servers print. ``boards`` has, by number, the games in
+    progress and the finished games whose number is not reused.
     """
 
     def __init__(
@@ -249,9 +222,7 @@ class Show:
     def go(self, place: int, now_ns: int, at_ms: int | None = None, kept: int | None = None) -> None:
         """Seek: set the boards to their state at another place, without happenings.
 
-        Args:
-            place, now_ns, at_ms: see ``Playhead.go``.
-            kept: a game whose last board is kept even if the game is over.
+        ``kept`` is a game whose last board is kept even if the game is over.
         """
         self.head.go(place, now_ns, at_ms)
         self._clear()

@@ -27,13 +27,9 @@ class Timing(Enum):
 class ReplayMoment(NamedTuple, Generic[_What]):
     """A recorded value and its time.
 
-    Attributes:
-        at_ms: milliseconds since the recording's first moment; never decreases.
-        what: the recorded value.
-        game: the index of its game in the replay; None: no game, or all games.
-        ply: half-moves on the game's board from this moment on; None: there is no board.
-        markers: names to seek or pause at: kinds of events, and names added by the user.
-        timing: how ``at_ms`` is known.
+    ``at_ms`` counts from the recording's first moment and never decreases; ``timing`` says how it is known. ``game`` is
+    None for no game or all games; ``ply`` counts half-moves on the game's board from this moment on. ``markers`` are
+    names to seek or pause at.
     """
 
     at_ms: int
@@ -45,14 +41,7 @@ class ReplayMoment(NamedTuple, Generic[_What]):
 
 
 def cap_idle(moments: Iterable[ReplayMoment[_What]], most_ms: int) -> Iterator[ReplayMoment[_What]]:
-    """Yield the moments with every wait shortened to at most ``most_ms``.
-
-    Args:
-        moments: in the order of their times.
-        most_ms: the longest wait in milliseconds.
-    Yields:
-        The moments, later ones earlier by what was cut.
-    """
+    """Yield the moments with every wait shortened to at most ``most_ms``."""
     last_ms, at_ms = 0, 0
     for moment in moments:
         at_ms += min(moment.at_ms - last_ms, most_ms)
@@ -61,12 +50,7 @@ def cap_idle(moments: Iterable[ReplayMoment[_What]], most_ms: int) -> Iterator[R
 
 
 def mark(moments: Iterable[ReplayMoment[_What]], places: Mapping[int, str]) -> Iterator[ReplayMoment[_What]]:
-    """Yield the moments, with an additional marker on some of them.
-
-    Args:
-        moments: in order.
-        places: the marker's name by the moment's index.
-    """
+    """Yield the moments, with an additional marker on those at the indexes of ``places``."""
     for place, moment in enumerate(moments):
         name = places.get(place)
         yield moment if name is None else moment._replace(markers=(*moment.markers, name))
@@ -81,19 +65,9 @@ class Playhead(Generic[_What]):
     """The current place of a replay, and when its next moment is due.
 
     Every due time is computed from one anchor, a pair of a recorded time and a clock time, so that one late moment does
-    not delay the next. Pauses, seeks and changes of speed set a new anchor.
-
-    Args:
-        moments: in order; several playheads may share the sequence.
-        now_ns: the clock's time at which playback begins.
-        speed: playback speed; 2 is twice as fast.
-        loop: start again one second after the last moment.
-        pause_at: markers at which playback pauses, after the moment.
-
-    Attributes:
-        place: the index of the next moment; all earlier moments have been shown.
-        paused: whether playback is paused.
-        laps: how often playback has started again.
+    not delay the next. Pauses, seeks and changes of speed set a new anchor. ``pause_at`` has markers at which playback
+    pauses, after the moment. ``place`` is the index of the next moment: all earlier ones have been shown. With ``loop``
+    it starts again one second after the last moment; ``laps`` counts that.
     """
 
     def __init__(
@@ -144,11 +118,8 @@ class Playhead(Generic[_What]):
     def take(self, now_ns: int, most: int | None = None) -> list[ReplayMoment[_What]]:
         """Return the moments that are due, in order; pause after one with a marker of ``pause_at``.
 
-        A new lap begins with a separate call: one call never returns moments of two laps.
-
-        Args:
-            now_ns: the clock's time.
-            most: the largest number of moments to return; later calls return the others. None: no limit.
+        A new lap begins with a separate call: one call never returns moments of two laps. ``most`` limits how many are
+        returned; later calls return the others.
         """
         if self.place >= len(self.moments):
             if self.paused or not self._loop or not self.moments:
@@ -184,11 +155,7 @@ class Playhead(Generic[_What]):
             self._anchor_ns = now_ns
 
     def set_speed(self, speed: Fraction | int, now_ns: int) -> None:
-        """Continue from the current place at another speed.
-
-        Raises:
-            ValueError: the speed is not greater than 0.
-        """
+        """Continue from the current place at another speed."""
         if speed <= 0:
             raise ValueError("a replay's speed is more than 0")
         self._anchor_at_ns, self._anchor_ns = self._at_ns(now_ns), now_ns
@@ -197,10 +164,7 @@ class Playhead(Generic[_What]):
     def go(self, place: int, now_ns: int, at_ms: int | None = None) -> None:
         """Seek to a moment, which is then the next one; playback stays paused or running.
 
-        Args:
-            place: the moment's index; the number of moments is the end.
-            now_ns: the clock's time.
-            at_ms: the recorded time to continue from, not after that moment's; None: that moment's, so it is due now.
+        ``at_ms`` is the recorded time to continue from, not after that moment's; by default the moment is due now.
         """
         self.place = min(max(place, 0), len(self.moments))
         if at_ms is None:

@@ -51,15 +51,7 @@ def after_login(chunks: Iterable[Chunk]) -> list[Chunk]:
 
 
 def read_bytes(path: Path, report: Callable[[str], None]) -> list[ReplayMoment[Chunk]] | None:
-    """A journal's or a log's bytes from behind the login on, at their times; None: it has no times, or is none.
-
-    Args:
-        report: called with a sentence where it has no times.
-    Returns:
-        The chunks with their times in milliseconds, or None.
-    Raises:
-        SourceError: it cannot be read, or is no log.
-    """
+    """Return the chunks of a journal or log from behind the login on; None, with a report, if it has no times."""
     from recorder.model import SAVED_KINDS, SourceKind
     from recorder.reading import make_pipeline
     from recorder.replay.moments import moments_of_chunks, placed
@@ -102,17 +94,7 @@ def _decoded(decoder: Any, data: bytes) -> Iterator[Chunk]:
 
 
 class ByteReplay:
-    """Bytes with their own time: those of one client, or of all who share them.
-
-    Args:
-        moments: of the bytes.
-        now_ns: the clock's time. It is paused at its beginning.
-        begin: the place of the moment to begin with.
-        speed, loop, pause_at: as ``Playhead`` takes them.
-
-    Attributes:
-        head: the place in time.
-    """
+    """Bytes with their own time, paused at the beginning: those of one client, or of all clients that share them."""
 
     def __init__(
         self,
@@ -136,13 +118,7 @@ class ByteReplay:
 
 
 class ByteSession(LoginDialogue):
-    """A client of a replay of bytes.
-
-    Args:
-        replay: the bytes, shared or its own.
-        number, manner: as ``LoginDialogue`` takes them.
-        shared: whether the replay's time is not the client's to change.
-    """
+    """A client of a replay of bytes; a ``shared`` replay's time is not the client's to change."""
 
     def __init__(self, replay: ByteReplay, number: int, manner: Greeting, shared: bool = False) -> None:
         self._replay = replay
@@ -208,12 +184,7 @@ class Shared(Protocol):
 
 
 class ReplayClients:
-    """The clients that are there.
-
-    Args:
-        make: a new client, by its number and the clock's time.
-        shared: the replay that all of them see; None: each has its own.
-    """
+    """The clients that are connected; with ``shared``, all of them see one replay."""
 
     def __init__(self, make: Callable[[int, int], LoginDialogue], shared: Shared | None = None) -> None:
         self._make = make
@@ -246,11 +217,9 @@ class ReplayClients:
         return None if self._shared is None else self._shared.head.due_ns
 
     def tick(self, now_ns: int, failed: Callable[[LoginDialogue, Exception], None]) -> None:
-        """Let the shared clock go on; of much that is due a part, and ``due_ns`` is past then.
+        """Advance the shared clock; if much is due, only a part is sent, and ``due_ns`` is in the past.
 
-        Args:
-            now_ns: the clock's time.
-            failed: called for a client that raised an error while it was served; the client is removed.
+        A client that raises an error while it is served is removed and given to ``failed``.
         """
         if self._shared is None:
             return
@@ -274,17 +243,10 @@ def clients_of_games(
     begin: int = 0,
     wall_ms: Callable[[int], int] = lambda now_ns: now_ns // 1_000_000,
 ) -> ReplayClients:
-    """The clients of a replay of games.
+    """Make the clients of a replay of games.
 
-    Args:
-        recording: the games.
-        greeting: how to greet.
-        shared_at_ns: the clock's time now if all clients share one replay, which begins with the first who is in.
-        speed, loop, pause_at: as ``Playhead`` takes them.
-        begin: the place of the moment to begin with.
-        wall_ms: what ``date`` prints, by the clock's time in nanoseconds.
-    Returns:
-        Makes a dialogue for each client that connects.
+    With ``shared_at_ns``, the clock's time now, all share one replay, which begins with the first login. ``wall_ms``
+    gives the time that ``date`` prints.
     """
 
     def show_at(now_ns: int) -> Show:
@@ -309,14 +271,7 @@ def clients_of_games(
 def clients_of_bytes(
     moments: Sequence[ReplayMoment[Chunk]], greeting: Greeting, *, shared_at_ns: int | None = None, **how: Any
 ) -> ReplayClients:
-    """The clients of a replay of a connection's bytes.
-
-    Args:
-        moments: of the bytes. greeting, shared_at_ns: as for ``clients_of_games``.
-        how: ``speed``, ``loop``, ``pause_at`` and ``begin``, as ``ByteReplay`` takes them.
-    Returns:
-        Makes a dialogue for each client that connects.
-    """
+    """Make the clients of a replay of a connection's bytes; arguments as for ``clients_of_games``."""
     shared = None if shared_at_ns is None else ByteReplay(moments, shared_at_ns, **how)
 
     def make(number: int, now_ns: int) -> LoginDialogue:

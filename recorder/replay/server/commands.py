@@ -125,13 +125,7 @@ _EMPTY_ANSWERS: Final[dict[str, Answer]] = {
 
 
 def stored_board(game: Game, number: int, whole: bool = True) -> ReplayBoard:
-    """A game at its end, under a number.
-
-    Args:
-        game: any.
-        number: for its frames.
-        whole: with all its positions, not only its names and result.
-    """
+    """Return the board of a finished game under a number; not ``whole``: only its names and result."""
     board = ReplayBoard(game, number, names=served_names(game))
     board.derives = board.pockets and not board.shares  # moves that are tried need to know what is in hand
     end_line = next(
@@ -166,13 +160,7 @@ def _begin_examining(session: ReplaySession, game: Game) -> None:
 
 
 def _go_to(session: ReplaySession, place: int, what: str) -> None:
-    """Stand on another position of the examined game.
-
-    Args:
-        session: the client's.
-        place: in its line, counted from 0; one that is too high is the last.
-        what: the action that the server reports: ``goes forward 2 moves``.
-    """
+    """Show another position of the examined game; one that is too high is the last."""
     board = session.examined
     assert board is not None
     now = session.examined_place
@@ -207,9 +195,7 @@ def _go_to_ply(session: ReplaySession, ply: int) -> None:
 def try_move(session: ReplaySession, text: str) -> None:
     """Play a move on the examined board: the main line's next one, or the next of a variation.
 
-    Args:
-        session: the client's, who examines a game.
-        text: as clients write moves: ``e4``, ``Nf3``, ``e2-e4``, ``e7e8=q``, ``o-o``, ``P@e4``.
+    Moves are accepted as clients write them: ``e4``, ``Nf3``, ``e2-e4``, ``e7e8=q``, ``o-o``, ``P@e4``.
     """
     board, place = session.examined, session.examined_place
     assert board is not None
@@ -678,13 +664,7 @@ _ANSWERS: Final[dict[str, Answer]] = {
 
 
 def answer_command(session: ReplaySession, command: TypedCommand, text: str) -> None:
-    """Do a client's command and print the answer in the session.
-
-    Args:
-        session: of the client.
-        command: as ``read_command`` read it.
-        text: the whole line, stripped.
-    """
+    """Execute a client's command and print the answer in the session."""
     if command.name == "quit":
         session.closed = True
     elif command.name is not None:

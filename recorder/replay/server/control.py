@@ -28,13 +28,7 @@ def moves_time(words: str) -> bool:
 
 
 def parse_speed(text: str) -> Fraction | None:
-    """``4``, ``x4``, ``0.5`` or ``1/3``; None: it is no speed between 0 and 1000.
-
-    Args:
-        text: as a user types it.
-    Returns:
-        How many times faster than recorded, exactly, or None.
-    """
+    """Parse ``4``, ``x4``, ``0.5`` or ``1/3``; None if it is no speed between 0 and 1000."""
     match = _SPEED.fullmatch(text.strip())
     if match is None:
         return None
@@ -43,16 +37,7 @@ def parse_speed(text: str) -> Fraction | None:
 
 
 def steer(head: Playhead[Any], words: str, now_ns: int) -> tuple[int | None, int, list[str]]:
-    """Do one of the commands that move time.
-
-    Args:
-        head: what they move.
-        words: the command. now_ns: the clock's time.
-    Returns:
-        The place to seek and the recorded time there (None and 0: none), and what to answer.
-    Raises:
-        ReplayError: a place that the recording does not have.
-    """
+    """Execute a command that moves time; return the place to seek or None, the time there, and the answer."""
     word, _, rest = words.partition(" ")
     word = word.lower()
     if word in ("", "help"):
@@ -122,14 +107,9 @@ _WORD: Final = re.compile(r"([A-Za-z]\S*|[^\sA-Za-z])\s*(.*)", re.DOTALL)
 
 
 class TypedCommand(NamedTuple):
-    """A line as a command.
+    """A line as a command; ``number`` is block mode's.
 
-    Attributes:
-        number: block mode's, or None.
-        name: of ``CODES``, or None: it is none, or not a single one.
-        word: what was typed for it.
-        rest: the words behind it, without blanks around them.
-        matches: the commands that the word may stand for, if they are several.
+    ``name`` is one of ``CODES``, or None if ``word`` is no command or abbreviates several: ``matches``.
     """
 
     number: int | None
@@ -140,12 +120,7 @@ class TypedCommand(NamedTuple):
 
 
 def read_command(line: str, block: bool) -> TypedCommand:
-    """Read a line.
-
-    Args:
-        line: without its end.
-        block: whether every line begins with a number.
-    """
+    """Parse a line; in ``block`` mode every line begins with a number."""
     match = _LINE.fullmatch(line if block else f" {line}")
     assert match is not None  # every text matches
     number = None if match["number"] is None else int(match["number"])
@@ -190,14 +165,7 @@ _OFF: Final = frozenset(("0", "off", "false", "no"))
 
 
 class Settings:
-    """One client's variables.
-
-    Attributes:
-        style: of boards; only 12 is data.
-        width: of lines that may be wrapped.
-        prompt: with its blank.
-        interface: names of the interface variables that are on.
-    """
+    """One client's variables; of the styles only 12 is data, and ``prompt`` includes its blank."""
 
     def __init__(self) -> None:
         self.style = 1

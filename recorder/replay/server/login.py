@@ -96,12 +96,10 @@ _LOGIN_BITS: Final = re.compile(r"%b([01]{1,64})", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Greeting:
-    """How the server greets.
+    """How the server greets: the ``banner`` shows clients which kind of server was recorded.
 
-    Attributes:
-        banner: lines before the first ``login:``; they tell clients which kind of server was recorded.
-        password: asked of everybody who is no guest; any is right.
-        observe: whether every client sees every game from its beginning without asking.
+    Any ``password`` is right; guests are not asked for one. With ``observe``, every client sees every game without
+    asking.
     """
 
     banner: Sequence[str] = ()
@@ -110,17 +108,7 @@ class Greeting:
 
 
 class LoginDialogue(ABC):
-    """A client, first at the door.
-
-    Args:
-        number: the client's, for a guest's name.
-        manner: how to greet.
-
-    Attributes:
-        handle: its name, once it is in.
-        closed: it has left; nothing it sends is read any more.
-        now_ns: the clock's time at the last call.
-    """
+    """A client, first in its login; ``handle`` is set once it is logged in."""
 
     def __init__(self, number: int, manner: Greeting) -> None:
         self.manner = manner
@@ -169,11 +157,7 @@ class LoginDialogue(ABC):
         return "fics% "
 
     def take_output(self, part: bool = False) -> bytes:
-        """The bytes to send now.
-
-        Args:
-            part: return only those up to the next message that is to arrive in a read of its own.
-        """
+        """Return the bytes to send now, or a ``part``: up to the next message that needs a read of its own."""
         end = self._parts[0] if part and self._parts else len(self._out)
         found = bytes(self._out[:end])
         del self._out[:end]

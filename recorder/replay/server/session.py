@@ -37,21 +37,11 @@ _GAME_PREFIX: Final = re.compile(r"Game [0-9]{1,9}:")
 
 
 class ReplaySession(LoginDialogue):
-    """A client of a replay of games.
+    """A client of a replay of games; a ``shared`` replay's time is not the client's to change.
 
-    Args:
-        show: the replay, shared or its own.
-        number: the client's, for a guest's name.
-        manner: how to greet.
-        answer: answers a command, by it and its whole text.
-        shared: whether the replay's time is not the client's to change.
-        wall_ms: what ``date`` tells, milliseconds since 1970, by the clock's time in nanoseconds.
-
-    Attributes:
-        started: its own replay goes on.
-        observed: numbers of the games that it watches. followed: names in lower case, or ``*``.
-        examined: the game that it examines, at ``examined_place`` of its line; ``examined_main``: the recorded line.
-        code: block mode's of the command that is being answered.
+    ``followed`` has names in lower case, or ``*``. ``examined`` is the game that it examines, at ``examined_place`` of
+    its line; ``examined_main`` is the recorded line. ``code`` is block mode's code of the command that is being
+    answered.
     """
 
     def __init__(

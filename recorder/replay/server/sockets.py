@@ -31,13 +31,7 @@ _FULL: Final = b"\n\r**** There are too many clients; try again later. ****\n\r"
 
 
 def serve(listen_at: Address, clients: ReplayClients, report: Callable[[str], None]) -> None:
-    """Serve clients until a signal ends it.
-
-    Args:
-        report: called with sentences for people.
-    Raises:
-        ListenError: the address cannot be had.
-    """
+    """Serve clients until a signal ends it."""
     listeners = listen(listen_at)
     for listener in listeners:
         here = format_address(Address(*listener.getsockname()[:2]))
@@ -57,12 +51,7 @@ async def _serve(clients: ReplayClients, listeners: Sequence[socket.socket], rep
 
 
 class ReplayServer:
-    """Serves a clients on sockets that listen.
-
-    Args:
-        clients: who is there.
-        report: called with a sentence for people: who came and went.
-    """
+    """Serves clients on sockets that listen; ``report`` gets a sentence when one connects or leaves."""
 
     def __init__(self, clients: ReplayClients, report: Callable[[str], None]) -> None:
         self.clients = clients

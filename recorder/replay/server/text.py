@@ -199,14 +199,10 @@ def _row(board: ReplayBoard) -> GamesRow:
 
 
 def list_lines(board: ReplayBoard, plies: Sequence[Ply], ms: bool, startpos: bool, stored: bool = False) -> list[str]:
-    """The answer to ``moves`` and ``smoves``.
+    """Return the answer to ``moves`` and ``smoves``, in thousandths where they are wanted and were recorded.
 
-    Args:
-        board: whose.
-        plies: of its main line.
-        ms: whether thousandths are wanted; times are in thousandths where they were recorded.
-        startpos: whether the list begins with the start position if it is not the standard one.
-        stored: the list of a game that is over.
+    With ``startpos`` the list begins with the start position unless it is the standard one. ``stored``: of a finished
+    game.
     """
     game = board.game
     start: Style12 | None = None
@@ -310,11 +306,7 @@ def date_lines(now_ms: int) -> list[str]:
 
 
 def style_1(board: ReplayBoard, state: BoardState, flip: bool) -> list[str]:
-    """A board as a picture with its names, clocks and last move, for those who have not set style 12.
-
-    Args:
-        flip: Black is at the bottom.
-    """
+    """Draw a board with its names, clocks and last move, for clients that have not set style 12."""
     position = state.position
     beside = [f"Move # : {state.ply // 2 + 1} ({'White' if position.white_to_move else 'Black'})", *[""] * 7]
     if state.pretty != "none":
@@ -380,12 +372,6 @@ _KINDS: Final = {
 
 
 def banner_of(dialects: Collection[str | None]) -> list[str]:
-    """The lines, the recorded server's kind named if all games are of one.
-
-    Args:
-        dialects: names of the dialects of the games; None is an unknown one.
-    Returns:
-        One or two lines without line ends, for a client that connects.
-    """
+    """Return the greeting lines; they name the recorded server's kind if all games are of one dialect."""
     kind = _KINDS.get(next(iter(dialects)) or "") if len(dialects) == 1 else None
     return [_OURS] if kind is None else [_OURS, kind]

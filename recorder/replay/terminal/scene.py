@@ -93,16 +93,7 @@ def clock_text(clock: ShownClock) -> str:
 
 
 def draw(viewing: Viewing, now_ns: int, width: int, height: int, look: SceneStyle) -> list[Row]:
-    """Everything that is to be seen.
-
-    Args:
-        viewing: what is watched, and its keys.
-        now_ns: the clock's time, as passed to ``viewing``.
-        width, height: of the window, in columns and lines.
-        look: how.
-    Returns:
-        ``height`` rows of exactly ``width`` columns.
-    """
+    """Draw the screen: ``height`` rows of exactly ``width`` columns."""
     if width < LEAST_COLUMNS or height < LEAST_LINES:
         sentence = f"This window is too small: a replay needs {LEAST_COLUMNS} columns and {LEAST_LINES} lines."
         return _filled([[Span(line)] for line in textwrap.wrap(sentence, max(width, 1))], width, height, look)

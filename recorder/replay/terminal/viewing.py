@@ -60,21 +60,11 @@ def ply_text(ply: Ply) -> str:
 
 
 class Viewing:
-    """A replay as one person sees it on a terminal.
+    """A replay as one user sees it on a terminal.
 
-    Args:
-        recording: what is replayed; at least one moment.
-        now_ns, speed, loop, pause_at: as ``Show`` takes them.
-
-    Attributes:
-        show: the replay and its time.
-        focus: the place of the game that is shown large.
-        flip: Black is below.
-        hides: moves that come are not listed.
-        helping: the page on which the keys are explained, from 1; more than there are: the last one; 0: they are not.
-        prompt: what was typed so far of a place to go to; None: nothing is asked.
-        message: text to show until the next key.
-        left: he wants to leave.
+    ``focus`` is the index of the game that is shown large. ``helping`` is the page of the help, from 1; 0: none.
+    ``prompt`` is what was typed so far of a position to go to; None: it is not asked for. ``message`` is shown until
+    the next key.
     """
 
     def __init__(
@@ -111,11 +101,7 @@ class Viewing:
         return (place, laps) != (self.show.head.place, self.show.head.laps)
 
     def start(self, position: Position, now_ns: int) -> None:
-        """Go to a place.
-
-        Raises:
-            ReplayError: the recording has no such place.
-        """
+        """Go to a position."""
         head = self.show.head
         if isinstance(position, AtPly) and position.game is None:
             position = position._replace(game=self.focus)

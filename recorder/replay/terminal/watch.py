@@ -133,11 +133,7 @@ _BASIC_COLOURS: Final = {
 
 
 def colours_of(environment: Mapping[str, str]) -> int:
-    """How many colours the terminal has: 256, 8, or 0 where it has none or the user wants none.
-
-    Args:
-        environment: ``TERM``, ``COLORTERM``, ``NO_COLOR``.
-    """
+    """Return how many colours the terminal has: 256, 8, or 0 if it has none or ``NO_COLOR`` is set."""
     if environment.get("NO_COLOR"):
         return 0
     term, more = environment.get("TERM", "dumb"), environment.get("COLORTERM") in ("truecolor", "24bit")
@@ -157,11 +153,9 @@ def colours_of(environment: Mapping[str, str]) -> int:
 
 
 def has_unicode(environment: Mapping[str, str], encoding: str) -> bool:
-    """Whether the terminal shows other characters than ASCII.
+    """Return whether the terminal shows other characters than ASCII, by its locale and the encoding of standard output.
 
-    Args:
-        environment: ``LC_ALL``, ``LC_CTYPE``, ``LANG``; without any, the locale is POSIX.
-        encoding: of standard output. Python takes UTF-8 for the locales C and POSIX, and sets ``LC_CTYPE`` then.
+    Without a locale it is POSIX; for C and POSIX Python takes UTF-8, and sets ``LC_CTYPE`` then.
     """
     forced = sys.flags.utf8_mode and environment.get("LC_CTYPE") == "C.UTF-8"
     names = ("LC_ALL", "LANG") if forced else ("LC_ALL", "LC_CTYPE", "LANG")
@@ -178,15 +172,7 @@ class Ended(Exception):  # noqa: N818 (it is no error)
 
 
 class TerminalScreen:
-    """A terminal that is ours.
-
-    Args:
-        source, target: file descriptors to read keys from and to draw on, both of one terminal.
-        colours: how many to use, as ``colours_of`` returns them. encoding: of what is drawn.
-
-    Attributes:
-        away_ns: how long the process was suspended, in total.
-    """
+    """The terminal, in its own screen and mode; ``away_ns`` is how long the process was suspended, in total."""
 
     def __init__(self, source: int, target: int, *, colours: int, encoding: str = "utf-8") -> None:
         self._source, self._target = source, target
@@ -299,14 +285,9 @@ class TerminalScreen:
             data = data[os.write(self._target, data) :]
 
     def wait(self, most_s: float | None) -> list[str] | None:
-        """Wait for keys, a change of the window, or the time.
+        """Wait for keys, a change of the window, or the time; None if the input has ended.
 
-        Args:
-            most_s: the longest wait; None: no end.
-        Returns:
-            The keys that were typed, if any; None: the input has ended.
-        Raises:
-            Ended: a signal ends the process. KeyboardInterrupt: Ctrl-C.
+        Raises ``Ended`` if a signal ends the process, and KeyboardInterrupt for Ctrl-C.
         """
         if self._keys.waits:
             most_s = _SETTLE_S
@@ -364,18 +345,7 @@ def watch(
     flip: bool,
     ascii_only: bool,
 ) -> None:
-    """Show a replay on the terminal until the user quits or the terminal is gone.
-
-    Args:
-        recording: at least one moment.
-        speed: the factor of the recorded pace.
-        pause_at: the markers of moments after which the replay pauses.
-        position: where it starts; None: at the beginning.
-        flip: the boards are shown from Black's side.
-        ascii_only: pieces are ASCII letters; they are, too, where the terminal has no Unicode.
-    Raises:
-        ReplayError: the recording has no such position.
-    """
+    """Show a replay on the terminal until the user quits or the terminal is gone."""
     from recorder.replay.terminal.scene import SceneStyle, draw
 
     viewing = Viewing(recording, time.monotonic_ns(), speed=speed, loop=loop, pause_at=pause_at)
@@ -420,15 +390,7 @@ def print_moments(
     loop: bool,
     position: Position | None,
 ) -> None:
-    """Print a line for each moment when its time has come.
-
-    Args:
-        say: prints a line.
-        speed: the factor of the recorded pace; None: all lines at once.
-        position: where to start; None: at the beginning.
-    Raises:
-        ReplayError: the recording has no such position.
-    """
+    """Print a line for each moment when its time has come. Without a speed all lines are printed at once."""
     now_ns = time.monotonic_ns()
     head: Playhead[Any] = Playhead(recording.moments, now_ns, speed=speed or Fraction(1), loop=loop)
     if position is not None:
@@ -455,11 +417,7 @@ def _print_moment(recording: ReplaySource, place: int, say: Callable[[str], obje
 
 
 def _lines(game: Game, what: What, several: bool) -> Iterator[str]:
-    """Yield at most one line for a moment.
-
-    Args:
-        several: the replay has several games, and each line names its game.
-    """
+    """Yield at most one line for a moment; with ``several`` games it names its game."""
     front = f"{game.white.handle}-{game.black.handle}  " if several else ""
     if isinstance(what, Begin):
         yield f"{game.white.handle} - {game.black.handle}, {game.category or game.variant or 'chess'}"
