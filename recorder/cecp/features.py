@@ -48,10 +48,9 @@ def format_features(features: tuple[Feature, ...]) -> str:
 
 
 class EngineOption(NamedTuple):
-    """An option defined by ``feature option="…"``; its kinds are ``button save reset check string spin combo slider
-    file
-    path``.
+    """An option defined by ``feature option="…"``.
 
+    Its kinds are ``button save reset check string spin combo slider file path``.
     ``value`` is the engine's current one, of a combo the marked choice, or None.
     """
 

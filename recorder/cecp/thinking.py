@@ -23,8 +23,7 @@ _MOST_EXTRAS: Final = 16
 
 
 class ThinkingLine(NamedTuple):
-    """One line of thinking output as printed; ``mark`` is the character that GNU Chess prints behind the depth
-    (``.+&``).
+    """One line of thinking output as printed; ``mark`` is what GNU Chess prints behind the depth (``.+&``).
 
     ``score`` is in hundredths of a pawn as the engine sees it, or ±(100000 + moves to mate), or a mate as Sjeng or GNU
     Chess count it (see ``mate``). ``time`` is in hundredths of a second, but in seconds behind a mark. ``extras`` are

@@ -45,11 +45,7 @@ class _Pair(NamedTuple):
 
 
 class BoardOrders:
-    """Compares the order of boards' lines in two logs.
-
-    Args:
-        beside: finds the games of other boards.
-    """
+    """Compares the order of boards' lines in two logs."""
 
     def __init__(self, beside: Beside) -> None:
         self._beside = beside
@@ -57,12 +53,9 @@ class BoardOrders:
         self._bits = lru_cache(_CACHED)(_order)
 
     def same(self, one: View, other: View) -> str | None:
-        """Why two games are one, by the order of lines in their logs; it does not matter which comes first.
+        """Say, in a clause, why the order of lines in two logs proves that two games are one; None: it does not.
 
-        Args:
-            one, other: games of two sources that do not contradict each other.
-        Returns:
-            The reason, as a clause; None: the order does not show it.
+        The games do not contradict each other; it does not matter which comes first.
         """
         if one.source is None or other.source is None or one.source == other.source:
             return None

@@ -58,14 +58,7 @@ class _Seen:
 
 
 def pair_bughouse(games: Sequence[Game]) -> list[tuple[str, str, str]]:
-    """Find the matches among games.
-
-    Args:
-        games: any, in any order; those of other variants are not looked at.
-    Returns:
-        For each match the keys of its two games, the lesser first, and the evidence in words;
-        ordered by key.
-    """
+    """Find the matches among games: the keys of both games, the lesser first, and the evidence; ordered by key."""
     left = [_Seen(game) for game in {game.key: game for game in games}.values() if game.variant == "bughouse"]
     left.sort(key=lambda seen: seen.game.key)
     found: list[tuple[str, str, str]] = []
@@ -126,11 +119,7 @@ def _candidates(games: list[_Seen]) -> list[_Pair]:
 def _only_pairs(
     candidates: list[_Pair], rule: Callable[[_Seen, _Seen], str | None]
 ) -> Iterable[tuple[_Seen, _Seen, str]]:
-    """The pairs that a rule finds where each game fits one other only.
-
-    Args:
-        rule: the evidence that two games are one match, in words; None: it finds none.
-    """
+    """Yield the pairs for which a rule finds evidence if each game fits one other only."""
     fits = [(one, other, text) for one, other in candidates if (text := rule(one, other)) is not None]
     times: dict[str, int] = {}
     for one, other, _ in fits:
@@ -174,11 +163,7 @@ def _shared(one: _Seen, other: _Seen) -> bool:
 
 
 def _saved(one: _Seen, other: _Seen) -> str | None:
-    """Both are boards of one match of a file of saved matches: they end at the same place of it.
-
-    Returns:
-        The evidence in words; None: they are not.
-    """
+    """Both are boards of one match of a file of saved matches: they end at the same place of it."""
     seen = [game.observations[0] for game in (one.game, other.game) if game.observations]
     if len(seen) < 2 or any(each.kind is not ObservationKind.PGN for each in seen):
         return None
@@ -188,11 +173,7 @@ def _saved(one: _Seen, other: _Seen) -> str | None:
 
 
 def _numbers(one: _Seen, other: _Seen) -> str | None:
-    """A line of one game names the other's number, and they were played at the same time.
-
-    Returns:
-        The evidence in words; None: no line does, or the times or pieces contradict it.
-    """
+    """A line of one game names the other's number, and they were played at the same time."""
     named = [
         f"game {first.game_no} names {second.game_no} as its partner's"
         for first, second in ((one.game, other.game), (other.game, one.game))
@@ -280,11 +261,7 @@ def _counted(one: _Seen, other: _Seen) -> str:
 
 
 def _pieces(one: _Seen, other: _Seen) -> str | None:
-    """Pieces that one board loses arrive on the other, in one log or in two complete ones of the same time.
-
-    Returns:
-        The evidence in words; None: the pieces or times do not agree.
-    """
+    """Pieces that one board loses arrive on the other, in one log or in two complete ones of the same time."""
     if not _overlap(one, other) or not _agree(one, other):
         return None
     if not _shared(one, other):
@@ -296,11 +273,7 @@ def _pieces(one: _Seen, other: _Seen) -> str | None:
 
 
 def _creation(one: _Seen, other: _Seen) -> str | None:
-    """They have consecutive numbers and one log shows the beginning of both together.
-
-    Returns:
-        The evidence in words; None: numbers, log, pieces or times do not agree.
-    """
+    """They have consecutive numbers and one log shows the beginning of both together."""
     numbers = (one.game.game_no, other.game.game_no)
     if None in numbers or abs((numbers[0] or 0) - (numbers[1] or 0)) != 1 or not (one.whole and other.whole):
         return None

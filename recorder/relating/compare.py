@@ -33,11 +33,6 @@ def begun_alike(one: View, other: View) -> str | None:
     """Why a saved game and another one are the same, by when they began.
 
     A local time counts as equal to UTC only if both read the same.
-
-    Args:
-        one, other: games of the same players that do not contradict each other.
-    Returns:
-        A clause, or None: neither is a saved game, or their beginnings do not prove it.
     """
     if not (is_saved(one) or is_saved(other)):
         return None
@@ -148,13 +143,7 @@ def _ended_before(one: View, other: View) -> bool:
 
 
 def compare(one: View, other: View) -> Verdicts:
-    """Whether two games of two sources are one.
-
-    It does not matter which comes first.
-
-    Args:
-        one, other: played games of the same players with the same colours.
-    """
+    """Decide whether two played games of the same players and colours, of two sources, are one; in any order."""
     why = headers_differ(one.game, other.game)
     if why is not None:
         return Verdicts(Verdict.APART, why)
@@ -210,12 +199,10 @@ def proves_enough(view: View) -> bool:
 
 
 def _moments_differ(one: View, other: View, *, again: bool, backward: bool) -> str | None:
-    """Why two games were not played at the same time, as a clause; None: they may have been.
+    """Say, in a clause, why two games were not played at the same time; None: they may have been.
 
-    Args:
-        one, other: as for ``compare``.
-        again: one source may have seen the game twice.
-        backward: a clock that was set back may explain that the times do not overlap.
+    ``again``: one source may have seen the game twice. ``backward``: a clock that was set back may explain that the
+    times do not overlap.
     """
     if not again:
         if one.source == other.source and ((one.live and other.live) or _begun_apart(one, other)):
@@ -230,11 +217,7 @@ def _moments_differ(one: View, other: View, *, again: bool, backward: bool) -> s
 
 
 def headers_differ(one: Game, other: Game) -> str | None:
-    """Why two observations cannot be of one game by their headers, in words.
-
-    Returns:
-        The reason, the words behind "they are"; None: nothing in the headers differs.
-    """
+    """Say, in the words behind "they are", why two headers cannot be of one game; None: nothing in them differs."""
     if one.kind is not GameKind.PLAYED or other.kind is not GameKind.PLAYED:
         return "one of them was not played"
     if None not in (one.server, other.server) and one.server != other.server:
@@ -280,11 +263,7 @@ def _same_number(one: View, other: View) -> bool:
 
 
 def _at_one_moment(one: View, other: View) -> str | None:
-    """Why both were in progress under one number at one moment, when a number belongs to one game only.
-
-    Returns:
-        The evidence in words; None: they were not, or it is unknown.
-    """
+    """Why both were in progress under one number at one moment, when a number belongs to one game only."""
     if not (one.numbers and one.numbers == other.numbers):
         return None
     for mine, its in ((one, other), (other, one)):
@@ -312,10 +291,7 @@ class _Agreement:
     def contradiction(self, one: View, other: View, common: list[int], differs: int | None) -> str | None:
         """Compare times, clocks and first boards; why they contradict each other, as a clause, or None.
 
-        Args:
-            one, other: the games.
-            common: the plies to compare.
-            differs: the first ply with different moves; what is shown from there on does not count.
+        ``differs`` is the first ply with different moves; what is shown from there on does not count.
         """
         for number in common:
             if not self.take(one, other, number):
@@ -406,13 +382,10 @@ class _Agreement:
                 self.apart_ms += [apart_ms] if (apart_ms := abs(mine.at_ms - its.at_ms)) <= SKEW_MS else []
 
     def verdict(self, moves: int, same_number: bool, alike: bool, *, one_server: bool) -> Verdicts:
-        """What all of it says.
+        """Decide by all of it: SAME with the evidence in words, or OPEN if there is too little.
 
-        Args:
-            moves: equal plies. same_number: both observations print the same game number, or one prints none.
-            alike: both print the same number and ratings. one_server: both games are known to be of one server.
-        Returns:
-            SAME with the evidence in words, or OPEN: there is too little.
+        ``same_number``: both observations print the same game number, or one prints none; ``alike``: also the same
+        ratings. ``one_server``: both games are known to be of one server.
         """
         fine = len({value for value in self.fine if value > 0})
         coarse = len({value for value in self.coarse if value > 0})

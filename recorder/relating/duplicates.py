@@ -21,13 +21,10 @@ _LEAST_OVERLAP: Final = 12  # of two that were both cut
 
 
 class ProbableDuplicate(NamedTuple):
-    """Two games that are probably one.
+    """Two games that are probably one, the lesser key first.
 
-    Attributes:
-        key, other: theirs, the lesser first.
-        plies: moves that both have. clocks, equal_clocks: plies of which both print the mover's clock, and equal ones
-            of those. bits: that their equal times and lag hold, of ``required_bits``.
-        pros, cons: the evidence for and against, in words.
+    ``equal_clocks`` of the ``clocks`` plies of which both print the mover's clock are equal. Their equal times and lag
+    hold ``bits``, of ``required_bits``.
     """
 
     key: str
@@ -44,10 +41,9 @@ class ProbableDuplicate(NamedTuple):
 class DuplicateGroup(NamedTuple):
     """What was found among games of the same players.
 
-    Attributes:
-        pairs: probable duplicates, the best first. open: pairs of games that may be one: their moves do not differ,
-            nothing else contradicts it, and no person decided that they are two.
-        facts: by key what is known of a game, the more the greater.
+    ``pairs`` are probable duplicates, the best first. ``open`` are pairs that may be one: their moves do not differ,
+    nothing else contradicts it, and no person decided that they are two. ``facts`` has by key what is known of a game,
+    the more the greater.
     """
 
     pairs: list[ProbableDuplicate]
@@ -56,11 +52,9 @@ class DuplicateGroup(NamedTuple):
 
 
 def find_duplicates(games: Sequence[Game], shown: Mapping[str, Game], decided: Decided) -> DuplicateGroup:
-    """Probable duplicates among games of the same players with the same colours.
+    """Find probable duplicates among games of the same players with the same colours, each as one source gives it.
 
-    Args:
-        games: each as one source gives it. shown: by their keys the games as they are listed: those of several sources
-            in place of what was merged into them. decided: what a person decided.
+    ``shown`` has the games by key as they are listed: a merged game in place of its members.
     """
     views: list[View] = []
     for group in group_alike([View(game) for game in sorted(games, key=lambda game: game.key)]):
@@ -93,11 +87,6 @@ def fold(found: Iterable[DuplicateGroup], chosen: Collection[str]) -> dict[str, 
     """Groups of probable duplicates, each folded to the game of which most is known.
 
     A group holds no two games that contradict each other: where a game fits several of those, the best pair counts.
-
-    Args:
-        chosen: keys of the games that count at all.
-    Returns:
-        Key of each game that is folded → key of the game that stays.
     """
     stays: dict[str, str] = {}
     for contained in found:

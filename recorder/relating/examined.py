@@ -155,13 +155,7 @@ _SCRATCH = re.compile(r"Starting a game in examine \(s(?:cratch|etup)\) mode\.?"
 
 
 def link_examined(games: Sequence[Game]) -> list[tuple[str, str, str]]:
-    """Find the examined games whose played game is there too.
-
-    Args:
-        games: any, in any order.
-    Returns:
-        The key of the examined game, that of the played one, and the evidence in words; ordered by key.
-    """
+    """Find the examined games whose played game is there too: both keys and the evidence, ordered by key."""
     by_handle: dict[tuple[str | None, str], list[Game]] = {}
     for game in games:
         if game.kind is GameKind.PLAYED and game.plies:
@@ -212,12 +206,9 @@ def _evidence(game: Game, played: Game) -> str | None:
 
 
 def _names(game: Game, played: Game, known: int) -> str | None:
-    """Evidence that the players of an examination are those of a played game, in words.
+    """Give evidence that an examination's players are those of a played game, which is equal up to the ply ``known``.
 
-    Args:
-        known: plies up to which the games are equal.
-    Returns:
-        The evidence; None: the names contradict each other, or too little is known.
+    None: the names contradict each other, or too little is known.
     """
     white, black = played.white.handle.lower(), played.black.handle.lower()
     if (game.white.handle.lower(), game.black.handle.lower()) == (white, black):

@@ -71,11 +71,7 @@ class Spent(NamedTuple):
 
 @dataclass
 class View:
-    """A game of one source, and values for comparing it, computed once.
-
-    Attributes:
-        game: as ``tracking`` gave it. source: whose it is: SHA-256, or None.
-    """
+    """A game of one source, and values for comparing it, computed once; ``source`` is the SHA-256, or None."""
 
     game: Game
     source: str | None = field(init=False)
@@ -263,9 +259,8 @@ _MOST_LINES = 120  # programs that always think for the same time stay below 40 
 def bits_of(seconds: Mapping[int, int]) -> float:
     """A lower bound of the information in the times of a game's moves, whatever habits the players have.
 
-    Args:
-        seconds: ply → whole seconds that it took, or the milliseconds of lag printed with it. A ply adds nothing if
-            its side's move before is not there.
+    ``seconds`` maps plies to the whole seconds that they took, or to the milliseconds of lag printed with them. A ply
+    adds nothing if its side's move before is not there.
     """
     habits: Counter[tuple[int, int]] = Counter()
     times: Counter[tuple[int, int, int]] = Counter()
@@ -281,10 +276,8 @@ def bits_of(seconds: Mapping[int, int]) -> float:
 def order_bits(boards: Sequence[bool]) -> float:
     """A lower bound of the information in the order of two boards' lines, whatever habits the players have.
 
-    Args:
-        boards: for each line, in the order of the log, whether it belongs to the first of the two boards.
-    Returns:
-        Bits in the first ``_MOST_LINES`` lines; near 0 for boards that move in turn or in any other short cycle.
+    ``boards`` has for each line, in the order of the log, whether it belongs to the first of the two boards. Only the
+    first ``_MOST_LINES`` lines count; boards that move in turn, or in another short cycle, give nearly 0.
     """
     boards = boards[:_MOST_LINES]
     lines = Counter(zip(*(boards[start:] for start in range(_MEMORY + 1)), strict=False))

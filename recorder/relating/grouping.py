@@ -37,11 +37,7 @@ def pair_of(one: str, other: str) -> Pair:
 
 
 class Decided(NamedTuple):
-    """Decisions.
-
-    Attributes:
-        same: keys of games that are one. apart: of games that are not.
-    """
+    """A person's decisions: keys of games that are one, and keys of games that are not."""
 
     same: frozenset[Pair] = frozenset()
     apart: frozenset[Pair] = frozenset()
@@ -81,12 +77,9 @@ _MOST_APART_MS: Final = SKEW_MS // 2  # from the first of a group, so no two of 
 def group_alike(views: Sequence[View]) -> list[list[View]]:
     """Group games that compare alike with all others.
 
-    Args:
-        views: games of the same players, each as one source shows it.
-    Returns:
-        Every view once, in groups that keep the order, by their first. The first of a group is the same game as each
-        of the others, by ``compare``; a log that is at the limit of ``SKEW_MS`` from the group is judged by its first.
-        A view of a log that has several games here is a group by itself: those are compared differently.
+    Every view is in one group; groups keep the order, by their first. The first of a group is the same game as each of
+    the others, by ``compare``; a log that is at the limit of ``SKEW_MS`` from the group is judged by its first. A view
+    of a log that has several games here is a group by itself: those are compared differently.
     """
     if len(views) < 3:
         return [[view] for view in views]
@@ -172,10 +165,7 @@ class ObservationGroup:
 def same_parts(views: list[View], orders: BoardOrders | None, decided: Decided) -> list[ObservationGroup]:
     """Observations that show the same part of a game, put together.
 
-    Args:
-        views: of the same players with the same colours. orders, decided: as for ``merge_games``.
-    Returns:
-        Parts that hold each of them once; the order of ``views`` does not count.
+    Each view is in one part; the order of ``views`` does not count.
     """
     compared = _ComparedViews(_with_decided_alone(group_alike(views), decided), decided)
     undecided = compared.compare()
@@ -195,11 +185,7 @@ def same_parts(views: list[View], orders: BoardOrders | None, decided: Decided) 
 class _ComparedViews:
     """What comparisons say of views, by the numbers of the first view of each group that compares alike.
 
-    Args:
-        alike: as ``group_alike`` returns them.
-
-    Attributes:
-        views: the first of each group. near: for each those that are the same game.
+    ``views`` are the first of each group, ``near`` for each those that are the same game.
     """
 
     def __init__(self, alike: list[list[View]], decided: Decided) -> None:

@@ -69,11 +69,7 @@ class PassedPiece(NamedTuple):
 
 
 def place_of(game: Game, seen: Observation, offset: int | None, at_ms: int | None) -> ArrivalPlace:
-    """The place of an event of an observation.
-
-    Args:
-        offset: in the source's bytes. at_ms: arrival; it counts only if the source's times are UTC. None: unknown.
-    """
+    """Return the place of an event of an observation; the arrival counts only if the source's times are UTC."""
     utc = game.time_basis.value == "utc"
     return ArrivalPlace("" if seen.source is None else seen.source.sha256, offset, at_ms if utc else None)
 
@@ -224,8 +220,7 @@ def timeline(match: Match) -> list[MatchMoment]:
 def _next_known(moves: list[tuple[Ply, ArrivalPlace]]) -> list[tuple[ArrivalPlace | None, bool]]:
     """For each move the place of itself or of the next one that has any, and whether it is its own.
 
-    Returns:
-        In the order of the moves; the place is None where no later move has one.
+    The place is None if no later move has one.
     """
     found: list[tuple[ArrivalPlace | None, bool]] = []
     known: ArrivalPlace | None = None
@@ -240,8 +235,7 @@ def _next_known(moves: list[tuple[Ply, ArrivalPlace]]) -> list[tuple[ArrivalPlac
 def _earlier(one: tuple[ArrivalPlace | None, bool], other: tuple[ArrivalPlace | None, bool]) -> bool | None:
     """Whether the first of two moves arrived earlier; each move arrived before those that follow it.
 
-    Returns:
-        None: the places do not show it.
+    None: the places do not show it.
     """
     if one[0] is None or other[0] is None:
         return None
@@ -263,11 +257,7 @@ def transfers(match: Match) -> list[Transfer]:
 def transfers_of(board: str, taken: list[CapturedPiece], arrived: list[PassedPiece], game: Game) -> list[Transfer]:
     """One board's captures; each piece arrives between the board's move before and the one after the capture.
 
-    Args:
-        board: ``A`` or ``B``. taken: its captures. arrived: the pieces that the other board's players received.
-        game: of the board.
-    Returns:
-        A transfer for each capture.
+    ``arrived`` are the pieces that the other board's players received.
     """
     places = {ply.ply: place for ply, place in placed_plies(game)}
     free = list(arrived)
@@ -342,10 +332,8 @@ def check_clocks(match: Match) -> list[MatchFinding]:
     made, its board has used all the time until then; the other board cannot have used more at its own last move.
 
     Between them may be two seconds besides the lag (that printed, else a quarter of a second a move), a tenth of a
-    second a move that is charged for none, and two seconds where whole seconds are printed.
-
-    Returns:
-        One finding for each stretch of moves that disagree; none where clocks, bases or the order are not known.
+    second a move that is charged for none, and two seconds where whole seconds are printed. Each stretch of moves that
+    disagree is one finding; there are none if clocks, bases or the order are unknown.
     """
     clocks = {"A": _Clocks(match.a), "B": _Clocks(match.b)}
     found: list[MatchFinding] = []

@@ -57,16 +57,12 @@ _ENDS = {"result": 0, "adjourned": 1, "aborted": 2}
 
 
 def merge_games(games: Iterable[Game], orders: BoardOrders | None = None, decided: Decided = UNDECIDED) -> list[Game]:
-    """The games that several of these make.
+    """Return the games that several of these make, by key.
 
-    Args:
-        games: each of one source, with its sources named; of the same players with the same colours. Keys
-            differ.
-        orders: of the lines of their logs, where those are known; asked only where nothing else shows that two are one.
-        decided: what a person decided about them.
-    Returns:
-        One game for each group of at least two: ``merged_from`` are the members' keys in ascending order, the first of
-        which is its own; ``observations`` are theirs in that order. By key.
+    Each of ``games`` is of one source, and all are of the same players with the same colours.
+
+    ``merged_from`` are the members' keys in ascending order, the first of which is the merged game's own;
+    ``observations`` are theirs in that order. ``orders`` is asked only if nothing else shows that two are one.
     """
     views = [View(game) for game in sorted(games, key=lambda game: game.key)]
     chains = _chains(same_parts(views, orders, decided), decided)
@@ -311,11 +307,7 @@ def _begun(chain: list[ObservationGroup], basis: TimeBasis, ended_ms: int | None
     """The source of the start time: live, with most of the beginning, and not only to the minute.
 
     Where all clocks of the first part were ahead, so that the game would begin after its end, the next part is asked.
-
-    Args:
-        ended_ms: when the game ended, in ``basis``; None: unknown, so no start is too late.
-    Returns:
-        None: no source has a start time in this basis.
+    With ``ended_ms`` None, no start is too late. None: no source has a start time in this basis.
     """
 
     def rank(view: View) -> tuple[bool, int, bool, int]:

@@ -48,9 +48,7 @@ def backward_ms(earlier: View, later: View) -> int | None:
     """By how much a game lost from sight has later arrival times than what another source shows of its rest.
 
     A clock was set in between, or two computers' clocks differ, if both are one game: only equal times may show that.
-
-    Returns:
-        Milliseconds above 0; None: the arrival times are in order, or something else excludes that it is the rest.
+    None: the arrival times are in order, or something else excludes that it is the rest.
     """
     last = earlier.last_board
     if earlier.source == later.source or not later.starts or earlier.game.end not in LOST_ENDS:
@@ -64,10 +62,7 @@ def backward_ms(earlier: View, later: View) -> int | None:
 def taken_back_at(lost: View, other: View) -> int | None:
     """The first ply of a game lost from sight that was taken back afterwards, if another observation is of that game.
 
-    The other one shows another move there, under the same number, and later.
-
-    Returns:
-        The ply at which both differ first; None: they do not differ, or not so.
+    The other one shows another move there, under the same number, and later. None: they do not differ, or not so.
     """
     if lost.game.end not in LOST_ENDS or not lost.live_plies or lost.numbers.isdisjoint(other.numbers):
         return None
@@ -104,9 +99,7 @@ def in_progress_since(earlier: View, later: View) -> str | None:
     clocks must have run as long as the outage lasted, but for lag. A flag that fell shows how long its clock had run.
     If the clocks are stopped, as before the first move of a resumed game, the same ply shows the same milliseconds on
     both clocks. Where time was added in the outage, the times that the list prints are used instead of the clocks.
-
-    Args:
-        earlier, later: for which ``may_be_seen_again`` is true, and whose moves and times do not differ.
+    ``may_be_seen_again`` is true for both, and their moves and times do not differ.
     """
     if earlier.game.end == "adjourned" or not _one_number(earlier, later):
         return None
@@ -178,8 +171,7 @@ def _was_resumed(earlier: View, later: View) -> bool:
 class _Moment(NamedTuple):
     """A board of a game that was joined, or the fall of a flag, and when the game had begun at the latest.
 
-    Attributes:
-        clocks_ms: White's first. used_ms: of the base times and increments. begun_ms: the latest moment.
+    White's clock comes first; ``used_ms`` is of the base times and increments, ``begun_ms`` the latest moment.
     """
 
     ply: int
@@ -191,11 +183,7 @@ class _Moment(NamedTuple):
 
 
 def _moments(earlier: Game, later: View) -> list[_Moment]:
-    """Moments of a game that was joined of which both clocks are known, in order.
-
-    Args:
-        earlier: has the time control, if the other one has not.
-    """
+    """Return the moments of a joined game of which both clocks are known; ``earlier`` may have the time control."""
     assert later.first_board is not None
     boards = [later.first_board]
     if later.first_board.precision_code not in EXACT:  # clocks in seconds are cut elsewhere on each board
@@ -229,11 +217,10 @@ def _ran_as_long(last: _Board, seen: _Moment, game: Game) -> bool:
 
 
 def _listed_since(last: _Board, later: View, begun_by_ms: int) -> int | None:
-    """How long a game had gone on by the times that its list prints, if it had begun at the given moment.
+    """Return how long a game had gone on by the times that its list prints, if it had begun at the given moment.
 
-    Returns:
-        The sum of its times in milliseconds, rounded times counted half a second less; None: times are missing, it may
-        have begun later, or the outage lasted longer than they say.
+    Rounded times are counted half a second less. None: times are missing, it may have begun later, or the outage lasted
+    longer than they say.
     """
     first = later.first_board
     if first is None or first.at_ms is None or last.at_ms is None:
@@ -262,10 +249,9 @@ def _passed_ms(earlier: View, later: View) -> int | None:
 
 
 def _equal_clocks(last: _Board, joined: StartFacts) -> tuple[int, int] | None:
-    """The clocks of a ply that was shown twice, White's first, in milliseconds.
+    """Return the clocks of a ply that was shown twice, White's first, in milliseconds.
 
-    Returns:
-        None: the plies or clocks differ, or a clock has whole seconds, which proves nothing.
+    None: the plies or clocks differ, or a clock has whole seconds, which proves nothing.
     """
     clocks_ms = _clocks_ms(last)
     if last.ply != joined.ply or clocks_ms is None or clocks_ms != _clocks_ms(joined):

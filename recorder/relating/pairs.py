@@ -57,8 +57,7 @@ def repeated_often(views: Sequence[View]) -> set[int]:
 def _of_many(views: Sequence[View], same: list[int], every: list[int]) -> set[_Pair]:
     """Pairs of many views with the same first moves that something may prove to be one.
 
-    Args:
-        same: those of which one is in each pair. every: all of them.
+    One of ``same`` is in each pair.
     """
     wanted = set(same)
     pairs = chain(_at_one_moment(views, every), _rejoined(views, every), _of_equal_times(views, every))
@@ -99,9 +98,8 @@ def _rejoined(views: Sequence[View], numbers: list[int]) -> Iterator[_Pair]:
 class _Timed(NamedTuple):
     """A game by its first times.
 
-    Attributes:
-        fine: all are printed, in milliseconds (True) or in seconds (False); None: some are computed.
-        proves: its times are enough to prove something.
+    ``fine``: all are printed in milliseconds (True) or seconds (False), or some are computed (None). ``proves``: its
+    times are enough to prove something.
     """
 
     number: int
@@ -158,8 +156,7 @@ def _of_one_time(views: Sequence[View], some: list[_Timed]) -> Iterator[_Pair]:
 def _of_other_units(views: Sequence[View], one: _Timed, places: dict[tuple[int, ...], list[_Timed]]) -> Iterator[_Pair]:
     """Pairs of a game and those whose first times may be equal but for their unit.
 
-    Args:
-        places: all games by the seconds of their first times.
+    ``places`` has all games by the seconds of their first times.
     """
     seconds = [ms // _SECOND_MS for ms in one.times_ms]
     near = chain.from_iterable(

@@ -19,14 +19,7 @@ _MISMATCH = "pretty move names another move"
 def prove_by_boards(position: Position, lan: str, pretty: str | None, after: str | None) -> _Step | str:
     """As ``advance``, for ``Rules.BOARDS``; ``pretty`` None leaves the SAN to the verbose text.
 
-    Args:
-        position: before the move.
-        lan: the verbose move as a frame prints it.
-        pretty: the pretty move, which becomes the SAN; None: the verbose move becomes it.
-        after: the next frame's board; None: what the move gives.
-
-    Returns:
-        As ``advance``.
+    The SAN is the pretty move, else the verbose one.
     """
     named = None
     if pretty is not None:
@@ -101,15 +94,7 @@ def _shift(
 
 
 def exploded(board: str, target: int) -> str:
-    """The board after an explosion on a square: the piece there, and all but pawns next to it, is gone.
-
-    Args:
-        board: 71 characters.
-        target: index of the square in it.
-
-    Returns:
-        71 characters.
-    """
+    """The board after an explosion on a square: the piece there, and all but pawns next to it, is gone."""
     squares = list(board)
     for at in ADJACENT[target]:
         if squares[at] not in "Pp":
@@ -177,16 +162,7 @@ def _is_free(board: str, squares: tuple[int, int, int, int, int]) -> bool:
 
 
 def play_by_boards(position: Position, named: Pretty, san: str) -> _Step | str:
-    """As ``play_san``, for ``Rules.BOARDS``: the one move of the pieces that fits, own king's safety aside.
-
-    Args:
-        position: before the move.
-        named: the move as ``read_pretty`` read it.
-        san: its text, which stays as it is.
-
-    Returns:
-        As ``play_san``.
-    """
+    """As ``play_san``, for ``Rules.BOARDS``: the one move of the pieces that fits, own king's safety aside."""
     if named.castle:
         return _castle(position, named.castle == 2, san, None)
     if named.drop:
@@ -208,15 +184,7 @@ def play_by_boards(position: Position, named: Pretty, san: str) -> _Step | str:
 
 
 def captured_piece(before: Position, after: Position) -> str | None:
-    """The piece that the side to move in ``before`` took by the move that leads to ``after``.
-
-    Args:
-        before: position before the move.
-        after: position after it.
-
-    Returns:
-        Its upper-case letter, ``P`` for a piece that was known to be a promoted pawn; None: nothing was taken.
-    """
+    """Return the upper-case letter of the piece that a move took, ``P`` for a promoted pawn."""
     prey = "pnbrq" if before.white_to_move else "PNBRQ"
     for at, (was, now) in enumerate(zip(before.board, after.board, strict=True)):
         if was != now and was in prey:

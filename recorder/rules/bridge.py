@@ -20,17 +20,11 @@ _RULES = (Rules.CHESS, Rules.CRAZYHOUSE)
 
 
 def bridge(before: Position, after: str, lan: str, pretty: str, missing: int) -> list[list[Step]]:
-    """Find how ``missing`` unseen plies and the move of a frame join two boards.
+    """Find at most two sequences by which ``missing`` (1 or 2) unseen plies and the move of a frame join two boards.
 
-    Args:
-        before: the last position known.
-        after: the frame's board.
-        lan, pretty: its verbose and pretty move.
-        missing: unseen plies before that move, 1 or 2.
-    Returns:
-        at most two sequences of ``missing + 1`` steps as ``advance`` gives them, the last of them proved against the
-        frame. Exactly one means that the gap is filled; two, that it is open. Nothing is inferred for other variants
-        than chess and crazyhouse (with known holdings), nor for other numbers of plies.
+    Each has ``missing + 1`` steps as ``advance`` gives them, the last of them proved against the frame. Exactly one
+    sequence means that the gap is filled; two, that it stays open. Nothing is inferred for other variants than chess
+    and crazyhouse (with known holdings), nor for other numbers of plies.
     """
     if before.rules not in _RULES or missing not in (1, 2) or len(after) != 71:
         return []

@@ -23,53 +23,24 @@ _SHIFT = re.compile(r"([A-Za-z])/([a-z])([0-9]{1,2})-([a-z])([0-9]{1,2})(?:=[A-Z
 
 
 def has_plain_board(board: str) -> bool:
-    """Whether it is an 8×8 board of chess pieces.
-
-    Args:
-        board: as a frame prints it.
-
-    Returns:
-        True for 71 characters with ranks of eight squares and letters of chess pieces only.
-    """
+    """Return whether it is an 8×8 board (71 characters) of chess pieces only."""
     return _PLAIN.fullmatch(board) is not None
 
 
 def frames_position(board: str, white_to_move: bool, castling: int) -> Position:
-    """A position of ``Rules.FRAMES``: what a frame shows, castling flags as printed.
-
-    Args:
-        board: as a frame prints it, of any size.
-        white_to_move: whose move it is.
-        castling: the frame's flags: 1 K, 2 Q, 4 k, 8 q.
-
-    Returns:
-        A position in which no move can be proved.
-    """
+    """Return a position of ``Rules.FRAMES``, in which no move can be proved: what a frame shows, flags as printed."""
     return Position(board, white_to_move, castling, -1, False, Rules.FRAMES, None, NO_PROMOTED, STANDARD_ROOKS, -1, -1)
 
 
 def board_fen(board: str) -> str:
-    """The first field of a FEN, without holdings.
-
-    Args:
-        board: as ``Position.board``; ranks may have other lengths than eight.
-
-    Returns:
-        As ``rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR``.
-    """
+    """The first field of a FEN, without holdings."""
     return _EMPTY.sub(lambda run: str(len(run[0])), board).replace(" ", "/")
 
 
 def frames_fen(position: Position, irreversible: int | None, fullmove: int) -> str:
     """The position in the form of a FEN; ranks may have other lengths than eight, and ``?`` stays as it is.
 
-    Args:
-        position: of ``Rules.FRAMES``.
-        irreversible: half-moves since the last irreversible one; negative or None: written as 0.
-        fullmove: the number of the next move, from 1.
-
-    Returns:
-        All six fields.
+    Unknown half-moves since the last irreversible one are written as 0; ``fullmove`` is that of the next move.
     """
     text = board_fen(position.board)
     rights = "".join(letter for bit, letter in enumerate("KQkq") if position.castling >> bit & 1)
@@ -78,17 +49,7 @@ def frames_fen(position: Position, irreversible: int | None, fullmove: int) -> s
 
 
 def can_follow(position: Position, lan: str, board: str, white_to_move: bool) -> bool:
-    """Whether a board can be the one after this move.
-
-    Args:
-        position: before the move, of any rules.
-        lan: the verbose move, as a frame prints it.
-        board: of the frame after it.
-        white_to_move: whose move it is then.
-
-    Returns:
-        False if the board cannot be the result of the move.
-    """
+    """Whether a board can be the one after this move."""
     if len(board) != len(position.board) or board.find(" ") != position.board.find(" "):
         return False
     if white_to_move == position.white_to_move:
@@ -133,19 +94,8 @@ def start_position(
 
     Castling rights without their king and rook are dropped (some servers keep the flag of a captured rook). In chess960
     (and where the boards decide) the castling rook is the outermost one on its side of the king. A push file without
-    such a pawn is ignored. Source: style 12 shows neither the rook nor whether a right is stale.
-
-    Args:
-        board: 71 characters.
-        white_to_move: whose move it is.
-        castling: rights as the frame prints them: 1 K, 2 Q, 4 k, 8 q.
-        push_col: file 0-7 of the pawn that was just moved two squares; -1: none.
-        rules: that will prove the moves.
-        holdings: White's and Black's pieces in hand; None: unknown, or the rules have none.
-    Returns:
-        The position, whose rights may be fewer than those printed.
-    Raises:
-        ValueError: the board is not 8×8 of known letters, and the rules are not ``Rules.FRAMES``.
+    such a pawn is ignored. Source: style 12 shows neither the rook nor whether a right is stale. Raises ValueError if
+    the board is not 8×8 of known letters, unless the rules are ``Rules.FRAMES``.
     """
     if rules is Rules.FRAMES:
         return frames_position(board, white_to_move, castling)
@@ -197,13 +147,9 @@ def _was_pushed(board: str, white_to_move: bool, push_col: int) -> bool:
 
 
 def en_passant_index(position: Position) -> int:
-    """The square behind a pawn that can legally be taken en passant.
+    """Return the square behind a pawn that can legally be taken en passant, or -1.
 
-    Args:
-        position: after a double push, if ``push_col`` names its file.
-
-    Returns:
-        Its board index, or -1 if no such capture is legal (``Rules.BOARDS``: if no pawn is beside the pushed one).
+    With ``Rules.BOARDS`` it is enough that a pawn is beside the pushed one.
     """
     if position.push_col < 0:
         return -1
@@ -229,14 +175,7 @@ def fen(position: Position, irreversible: int | None, fullmove: int) -> str:
 
     Castling is ``KQkq`` where the rook is the outermost one, else the rook's file. An en passant square is written only
     if such a capture is legal. In drop games known holdings follow the board in brackets, and ``~`` follows promoted
-    pieces.
-
-    Args:
-        position: to write.
-        irreversible: half-moves since the last irreversible one; negative or None: written as 0.
-        fullmove: the number of the next move, from 1.
-    Returns:
-        All six fields.
+    pieces. Unknown half-moves since the last irreversible one are written as 0; ``fullmove`` is that of the next move.
     """
     if position.rules is Rules.FRAMES:
         return frames_fen(position, irreversible, fullmove)
@@ -266,15 +205,9 @@ def _castling_letters(position: Position) -> str:
 
 
 def board_from_fen(text: str) -> str:
-    """The 71-character board of a FEN (or of its first field); holdings and promotion marks are omitted.
+    """Return the board of a FEN or of its first field, without holdings and promotion marks.
 
-    Args:
-        text: a FEN or its first field.
-    Returns:
-        71 characters, rank 8 first, ranks joined by one blank.
-
-    Raises:
-        ValueError: it is not an 8×8 board.
+    Raises ValueError if it is not 8×8.
     """
     field = text.split(" ", 1)[0].split("[", 1)[0].replace("~", "").replace("/", " ")
     board = _COUNT.sub(lambda digit: "-" * int(digit[0]), field)
@@ -284,15 +217,9 @@ def board_from_fen(text: str) -> str:
 
 
 def position_from_fen(text: str, rules: Rules) -> Position:
-    """The position of a FEN or X-FEN (Shredder letters too).
+    """Parse a FEN or X-FEN (Shredder letters too); missing castling and en passant fields count as ``-``.
 
-    Args:
-        text: board (with ``[hands]`` and ``~``), side, castling, en passant square; counters are not looked at.
-        rules: that will prove its moves.
-    Returns:
-        The position; castling and en passant fields that are missing count as ``-``.
-    Raises:
-        ValueError: it is no FEN.
+    The counters are not read. ValueError: it is no FEN.
     """
     fields = text.split()
     if len(fields) < 2 or fields[1] not in ("w", "b"):

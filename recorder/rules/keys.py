@@ -60,11 +60,7 @@ START_KEY: Final = reduce(
 
 
 def position_key(position: Position) -> int:
-    """The key of a position of normal chess.
-
-    Args:
-        position: with castling rights of kings on e1 and e8 and of rooks in the corners.
-    """
+    """Return the key of a position of normal chess: kings castle from e1 and e8, with rooks in the corners."""
     key = _OF_RIGHTS[position.castling] if position.white_to_move else _OF_RIGHTS[position.castling] ^ _BLACK_TO_MOVE
     for square, piece in enumerate(_pieces(position)):
         if piece is not None:
@@ -81,12 +77,8 @@ def _pieces(position: Position) -> list[_Piece | None]:
 def position_keys(moves: Sequence[int | None], start: Position | None = None) -> list[int]:
     """The key of the position after each move of a game of normal chess.
 
-    Args:
-        moves: as ``encode_move`` encodes them, from the first one on; legal.
-        start: the position before them, as for ``position_key``; None: the normal start.
-
-    Returns:
-        One key for each move, up to the first that is None, or from an empty square.
+    Moves are legal and as ``encode_move`` encodes them; keys end before the first that is None, or from an empty
+    square.
     """
     board, key, rights = list(_BOARD), START_KEY, _ALL_RIGHTS
     if start is not None:
@@ -148,11 +140,7 @@ def _moved_rook(board: list[_Piece | None], origin: int, target: int) -> int:
 
 
 def _en_passant_key(board: list[_Piece | None], square: int, rights: int) -> int:
-    """The part of a key for a pawn that was just moved two squares, 0 if no legal move takes it.
-
-    Args:
-        board: pieces by square. square: of the pawn. rights: castling rights that remain.
-    """
+    """Return the part of a key for a pawn that was just moved two squares, 0 if no legal move takes it."""
     file = square & 7
     other = _PIECES[6 if square < 32 else 0]
     if not (file and board[square - 1] is other) and not (file < 7 and board[square + 1] is other):

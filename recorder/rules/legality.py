@@ -38,16 +38,7 @@ _OWN: Final = ("pnbrqk", "PNBRQK")
 
 
 def attacked(board: str, square: int, by_white: bool) -> bool:
-    """Whether a colour attacks a square (-1 is never attacked).
-
-    Args:
-        board: 71 characters.
-        square: index in it; -1: not on the board.
-        by_white: which colour attacks.
-
-    Returns:
-        Whether a piece of that colour attacks it; pins do not matter.
-    """
+    """Return whether a colour attacks a square (-1 is never attacked); pins do not matter."""
     if square < 0:
         return False
     lower: i64 = 0 if by_white else _TO_LOWER
@@ -80,16 +71,7 @@ def _steps(letter: i64, step: i64, by_white: bool) -> bool:
 
 
 def checkers(board: str, square: int, by_white: bool) -> list[int]:
-    """The indexes of a colour's pieces that attack a square.
-
-    Args:
-        board: 71 characters.
-        square: index in it.
-        by_white: which colour attacks.
-
-    Returns:
-        Board indexes.
-    """
+    """The indexes of a colour's pieces that attack a square."""
     found = [at for at in PAWN_ATTACKERS[by_white][square] if board[at] == _PAWNS[by_white]]
     for letter, table in _TABLES[by_white]:
         row = table[square]
@@ -103,33 +85,14 @@ def checkers(board: str, square: int, by_white: bool) -> list[int]:
 
 
 def moved(board: str, origin: int, target: int, placed: str) -> str:
-    """The board after a piece left ``origin`` and ``placed`` is on ``target``.
-
-    Args:
-        board: 71 characters.
-        origin: index of the square that becomes empty.
-        target: index of the square that ``placed`` gets.
-        placed: the piece's letter.
-
-    Returns:
-        71 characters.
-    """
+    """The board after a piece left ``origin`` and ``placed`` is on ``target``."""
     if origin < target:
         return f"{board[:origin]}-{board[origin + 1 : target]}{placed}{board[target + 1 :]}"
     return f"{board[:target]}{placed}{board[target + 1 : origin]}-{board[origin + 1 :]}"
 
 
 def castling_squares(position: Position, long: bool) -> tuple[int, int, int, int, int] | None:
-    """The squares of a castling of the side to move.
-
-    Args:
-        position: before it.
-        long: towards the a file.
-
-    Returns:
-        The right (1, 2, 4 or 8), then board indexes: of king and rook before, of king and rook after; None: the right
-        is gone.
-    """
+    """Return a castling's right (1, 2, 4 or 8) and king and rook before and after it; None: the right is gone."""
     white = position.white_to_move
     right = ((BLACK_SHORT, BLACK_LONG), (WHITE_SHORT, WHITE_LONG))[white][long]
     home = 63 if white else 0
@@ -141,13 +104,9 @@ def castling_squares(position: Position, long: bool) -> tuple[int, int, int, int
 
 
 def pseudo_legal(position: Position) -> Iterator[tuple[str, int, int]]:
-    """The moves of the side to move, own king's safety aside; castling and drops are not among them.
+    """Yield upper-case letter, origin and target of all moves but castling and drops, own king's safety aside.
 
-    Yields:
-        upper-case letter, from index, to index. A promotion is one move, whatever the piece.
-
-    Args:
-        position: of rules that are not ``apart``.
+    A promotion is one move, whatever the piece. Not for rules that are ``apart``.
     """
     board, white = position.board, position.white_to_move
     own = _OWN[white]
@@ -199,11 +158,7 @@ def _pawn_targets(position: Position, origin: int) -> Iterator[int]:
 def has_legal_move(position: Position, any_drop: bool = False) -> bool:
     """Whether the side to move has a legal move.
 
-    Args:
-        position: of rules that are not ``apart``.
-        any_drop: take every piece to be in hand (a bughouse partner may pass one).
-    Returns:
-        False in checkmate and stalemate.
+    Not for rules that are ``apart``. ``any_drop`` takes every piece to be in hand (a bughouse partner may pass one).
     """
     rules = position.rules
     board, white = position.board, position.white_to_move
@@ -284,13 +239,6 @@ def can_castle(position: Position, long: bool) -> bool:
     """Whether the side to move may castle to that side now: right, empty path, no attacked square on the king's way.
 
     Covers chess960: the squares that king and rook cross or reach must be empty but for these two.
-
-    Args:
-        position: before it.
-        long: towards the a file.
-
-    Returns:
-        True if the castling is legal.
     """
     squares = castling_squares(position, long)
     if squares is None or position.in_check:
@@ -309,18 +257,7 @@ def can_castle(position: Position, long: bool) -> bool:
 
 
 def castled(board: str, king: int, rook: int, king_to: int, rook_to: int) -> str:
-    """The board after a castling.
-
-    Args:
-        board: 71 characters.
-        king: index of the king's square.
-        rook: index of the castling rook's square.
-        king_to: index of the square that the king gets.
-        rook_to: index of the square that the rook gets.
-
-    Returns:
-        71 characters.
-    """
+    """The board after a castling."""
     squares = list(board)
     king_letter, rook_letter = squares[king], squares[rook]
     squares[king] = squares[rook] = "-"
@@ -331,13 +268,7 @@ def castled(board: str, king: int, rook: int, king_to: int, rook_to: int) -> str
 def rights_left(board: str, castling: int, rook_cols: tuple[int, int, int, int]) -> int:
     """The castling rights whose rook is on its square and whose king is on its first rank, on the right side of it.
 
-    Args:
-        board: 71 characters, after a move.
-        castling: rights before it: 1 K, 2 Q, 4 k, 8 q.
-        rook_cols: files of the castling rooks in the order of these bits.
-
-    Returns:
-        The rights that remain.
+    ``rook_cols`` are the files of the castling rooks in the order of the rights' bits.
     """
     left = 0
     for bit, (right, rook_col) in enumerate(zip((1, 2, 4, 8), rook_cols, strict=True)):

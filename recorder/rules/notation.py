@@ -75,27 +75,12 @@ _KEEP: Final = {
 
 
 def castle_side(verbose: str) -> bool | None:
-    """Whether a castling text means the long side; None: it is no castling text.
-
-    Args:
-        verbose: the verbose move as a frame prints it.
-
-    Returns:
-        True for the long side, False for the short side; None: no castling.
-    """
+    """Return whether a castling text means the long side; None: it is no castling text."""
     return _CASTLE.get(verbose)
 
 
 def split_verbose(verbose: str) -> tuple[str, int, int, str | None] | None:
-    """Take a verbose move apart.
-
-    Args:
-        verbose: ``P/e2-e4``, ``P/e7-e8=Q``, ``P/@@-e4``.
-
-    Returns:
-        Upper-case letter, board index from (-1: a drop), board index to, promotion letter or None; None: the text has
-        another shape.
-    """
+    """Split ``P/e2-e4``, ``P/e7-e8=Q`` or ``P/@@-e4`` into letter, origin (-1: a drop), target and promotion."""
     if match := _VERBOSE.fullmatch(verbose) or _VERBOSE.fullmatch(_EP_MARK.sub("", verbose)):
         letter, origin, target, promotion = match.groups()
         return letter, index_of(origin), index_of(target), promotion
@@ -109,14 +94,7 @@ _SHIFTS: Final[tuple[dict[str, Shift], dict[str, Shift]]] = ({}, {})
 
 
 def read_shift(verbose: str, white: bool) -> Shift | Castle | Drop | NeedsPromotion | str:
-    """Decode a verbose move of one colour.
-
-    Args:
-        verbose: the field as printed.
-        white: who moved.
-    Returns:
-        the decoded move, or a reason why no piece can make it on any board.
-    """
+    """Decode a verbose move of one colour, or say why no piece can make it on any board."""
     side = castle_side(verbose)
     if side is not None:
         return Castle(side)
@@ -140,14 +118,7 @@ def read_shift(verbose: str, white: bool) -> Shift | Castle | Drop | NeedsPromot
 
 
 def known_shifts(white: bool) -> dict[str, Shift]:
-    """The decoded moves of one colour so far, by verbose text; ``read_shift`` fills it.
-
-    Args:
-        white: the side that moves.
-
-    Returns:
-        The dictionary itself, not a copy.
-    """
+    """Return the decoded moves of one colour by verbose text: the dictionary itself, which ``read_shift`` fills."""
     return _SHIFTS[white]
 
 
@@ -194,13 +165,7 @@ def read_pretty(pretty: str) -> Pretty | None:
     """Read a pretty or movelist move leniently.
 
     Needless disambiguation, check, mate and comment signs, ``e8Q`` for ``e8=Q``, ``@e4`` for ``P@e4``, an ``ep`` mark
-    and castling with small or capital o or zero are all read.
-
-    Args:
-        pretty: the move as printed.
-
-    Returns:
-        What the text names; None: it is no move.
+    and castling with small or capital o or zero are all read. None: it is no move.
     """
     text = _EP_MARK.sub("", pretty.rstrip("+#!?"))
     if text in _CASTLE:

@@ -75,13 +75,9 @@ make_position: Final[Callable[[PositionRow], Position]] = partial(tuple.__new__,
 
 
 def encode_move(uci: str) -> int:
-    """Pack a UCI move into an integer below 2**16.
+    """Pack a UCI move into an integer below 2**16: origin + 64 × target + 4096 × promotion (1 n, 2 b, 3 r, 4 q, 5 k).
 
-    Args:
-        uci: ``e2e4``, ``e7e8q`` (any of nbrqk) or a drop ``N@e4``/``P@e4``.
-    Returns:
-        from + 64 × to + 4096 × promotion (1 n, 2 b, 3 r, 4 q, 5 k); a drop has 4096 × (8 + piece) with from 0
-        and pieces 1 n, 2 b, 3 r, 4 q, 5 k, 6 p.
+    A drop (``N@e4``, ``P@e4``) has 4096 × (8 + piece), origin 0 and pieces 1 n, 2 b, 3 r, 4 q, 5 k, 6 p.
     """
     if uci[1] == "@":
         return (8 + _PIECES.index(uci[0].lower())) << 12 | _square(uci[2:4]) << 6
@@ -90,14 +86,7 @@ def encode_move(uci: str) -> int:
 
 
 def decode_move(move: int) -> str:
-    """Unpack ``encode_move``'s integer into UCI notation.
-
-    Args:
-        move: an integer that ``encode_move`` gave.
-
-    Returns:
-        ``e2e4``, ``e7e8q`` or a drop ``N@e4``.
-    """
+    """Unpack ``encode_move``'s integer into UCI notation."""
     extra, to = move >> 12, _name(move >> 6 & 63)
     if extra >= 8:
         return f"{_PIECES[extra - 8].upper()}@{to}"

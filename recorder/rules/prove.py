@@ -58,21 +58,16 @@ _MISMATCH: Final = "pretty move names another move"
 
 # Not divided further: it runs for every board of a log, and a move takes 2 % more time when it is divided.
 def advance(position: Position, lan: str, pretty: str | None, after: str | None) -> Step | str:  # noqa: C901
-    """Prove one move.
+    """Prove one move, or say why it is no such move; no text raises an error.
 
-    Args:
-        position: before the move.
-        lan: the verbose field (``P/e2-e4``, ``o-o``, ``P/@@-e4``, ``P/e7-e8=Q`` or ``P/e7-e8``).
-        pretty: the pretty field; None: there is none to compare.
-        after: the next frame's board; None: take what the move gives.
-    Returns:
-        the move as ``encode_move``'s integer (standard castling ``e1g1``; chess960: king takes rook; a king on d:
-        ``d1b1``, ``d1f1``), the canonical SAN with ``+`` or ``#``, and the next position; or the reason why it is no
-        such move. With ``Rules.BOARDS`` the SAN is the pretty move as printed. In bughouse, and while holdings are
-        unknown, ``#`` is kept only if it was printed and no known move answers the check, since a piece could still
-        be passed.
-    Raises:
-        nothing, whatever the strings.
+    ``lan`` is the verbose field (``P/e2-e4``, ``o-o``, ``P/@@-e4``, ``P/e7-e8=Q`` or ``P/e7-e8``), ``pretty`` the
+    pretty one, None if there is none to compare, and ``after`` the next frame's board, None to accept what the move
+    gives.
+
+    A step is the move as ``encode_move``'s integer (standard castling ``e1g1``; chess960: king takes rook; a king on d:
+    ``d1b1``, ``d1f1``), the canonical SAN with ``+`` or ``#``, and the next position. With ``Rules.BOARDS`` the SAN is
+    the pretty move as printed. In bughouse, and while holdings are unknown, ``#`` is kept only if it was printed and no
+    known move answers the check, since a piece could still be passed.
     """
     board, white, castling, push_col, in_check, rules, holdings, promoted, rook_cols, white_king, black_king = cast(
         PositionRow, position
@@ -328,13 +323,9 @@ def _drop(position: Position, letter: str, to: int, pretty: str | None, after: s
 
 
 def play_san(position: Position, san: str) -> Step | str:
-    """Play a movelist's move.
+    """Play a movelist's move, read leniently; exactly one legal move must fit, else the reason is returned.
 
-    Args:
-        position: before the move.
-        san: the move as printed, read leniently (see ``read_pretty``).
-    Returns:
-        as ``advance``; exactly one legal move (``Rules.BOARDS``: one move of the pieces) must fit, else the reason.
+    With ``Rules.BOARDS`` one move of the pieces must fit.
     """
     named = read_pretty(san)
     if named is None:
@@ -386,28 +377,16 @@ def _origins(position: Position, named: Pretty) -> list[int]:
 
 
 def with_holdings(position: Position, white: str, black: str) -> Position:
-    """The position with other pieces in hand.
-
-    Args:
-        position: of a drop game.
-        white: White's pieces as a holdings line prints them: letters in any order and case.
-        black: Black's, in the same way.
-
-    Returns:
-        The position with upper-case letters in the order PNBRQ.
-    """
+    """Return the position with other pieces in hand: letters in any order and case become upper case, as PNBRQ."""
     ordered = ("".join(sorted(hand.upper(), key=_ORDER.find)) for hand in (white, black))
     return position._replace(holdings=(next(ordered), next(ordered)))
 
 
 def has_legal_move(position: Position, any_drop: bool = False) -> bool:
-    """Whether the side to move has a legal move.
+    """Return False only if it is proved that the side to move has no legal move.
 
-    Args:
-        position: with ``Rules.BOARDS`` and ``Rules.FRAMES`` nothing is known of legality, and True is returned.
-        any_drop: take every piece to be in hand (a bughouse partner may pass one).
-    Returns:
-        False only if it is proved that there is none.
+    With ``Rules.BOARDS`` and ``Rules.FRAMES`` nothing is known of legality. ``any_drop`` takes every piece to be in
+    hand (a bughouse partner may pass one).
     """
     if position.rules.apart:
         return position.rules in (_BOARDS, _FRAMES) or _has_legal_move_apart(position)
@@ -417,11 +396,7 @@ def has_legal_move(position: Position, any_drop: bool = False) -> bool:
 def is_checkmate(position: Position) -> bool:
     """Whether the side to move is mated whatever a partner or an unknown hand may hold.
 
-    Args:
-        position: of any rules.
-
-    Returns:
-        True only if the mate is certain: in bughouse, and while holdings are unknown, if no possible drop prevents it.
+    In bughouse, and while holdings are unknown, no possible drop may prevent it.
     """
     unknown = position.rules is _BUGHOUSE or (position.rules is _CRAZYHOUSE and position.holdings is None)
     return position.in_check and not has_legal_move(position, any_drop=unknown)

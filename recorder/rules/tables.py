@@ -26,26 +26,12 @@ NAMES: Final = tuple("" if index % 9 == 8 else f"{'abcdefgh'[index % 9]}{8 - ind
 
 
 def index_of(name: str) -> int:
-    """The board index of a square's name (``a8`` is 0, ``h1`` is 70).
-
-    Args:
-        name: file and rank.
-
-    Returns:
-        9 × (8 - rank) + file, with file 0 for a.
-    """
+    """Return the board index of a square's name, 9 × (8 - rank) + file: ``a8`` is 0, ``h1`` is 70."""
     return 9 * (8 - int(name[1])) + "abcdefgh".index(name[0])
 
 
 def name_of(index: int) -> str:
-    """The name of the square at a board index.
-
-    Args:
-        index: in a board of 71 characters.
-
-    Returns:
-        File and rank, ``e4``.
-    """
+    """The name of the square at a board index."""
     return NAMES[index]
 
 
@@ -139,13 +125,5 @@ PINS: Final[tuple[tuple[tuple[Pin | None, ...], ...], ...]] = (_pin_table(False)
 
 
 def between(a: int, b: int) -> slice:
-    """The squares strictly between two squares of one line; an empty slice where they share none.
-
-    Args:
-        a: board index of one square.
-        b: board index of the other.
-
-    Returns:
-        A slice of a board of 71 characters.
-    """
+    """Return a slice of the squares strictly between two squares of one line; it is empty if they share none."""
     return ATTACKS["Q"][a][b] or EMPTY_SLICE

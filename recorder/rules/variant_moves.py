@@ -41,17 +41,7 @@ _HORDE, _RACING = Rules.HORDE, Rules.RACING
 
 
 def prove_by_rules(position: Position, lan: str, pretty: str | None, after: str | None) -> _Step | str:
-    """As ``advance``, for the rules named above.
-
-    Args:
-        position: of these rules, before the move.
-        lan: the verbose move as a frame prints it.
-        pretty: the pretty move; None: there is none to compare.
-        after: the next frame's board; None: what the move gives.
-
-    Returns:
-        As ``advance``.
-    """
+    """As ``advance``, for the rules named above."""
     named = None
     if pretty is not None:
         named = read_pretty(pretty)
@@ -85,16 +75,7 @@ def prove_by_rules(position: Position, lan: str, pretty: str | None, after: str 
 
 
 def play_by_rules(position: Position, named: Pretty, san: str) -> _Step | str:
-    """As ``play_san``, for the rules named above.
-
-    Args:
-        position: of these rules, before the move.
-        named: the move as ``read_pretty`` read it.
-        san: its text.
-
-    Returns:
-        As ``play_san``.
-    """
+    """As ``play_san``, for the rules named above."""
     if named.castle:
         return _castle(position, named.castle == 2, san, None)
     if named.drop:
@@ -114,11 +95,7 @@ def play_by_rules(position: Position, named: Pretty, san: str) -> _Step | str:
 def has_legal_move(position: Position) -> bool:
     """Whether the side to move has a legal move.
 
-    Args:
-        position: of rules that are ``apart``, but not ``Rules.BOARDS`` or ``Rules.FRAMES``.
-
-    Returns:
-        False also where the game is over by a rule of the variant.
+    Also False if the game is over by a rule of the variant. Not for ``Rules.BOARDS`` and ``Rules.FRAMES``.
     """
     if _is_over(position):
         return False
@@ -130,13 +107,7 @@ def has_legal_move(position: Position) -> bool:
 def in_check(board: str, white: bool, rules: Rules) -> bool:
     """Whether a colour's king is in check on a board.
 
-    Args:
-        board: 71 characters.
-        white: whose king.
-        rules: in suicide no king is in check; in atomic none that touches the other.
-
-    Returns:
-        True if the king is attacked.
+    In suicide no king is in check; in atomic none that touches the other.
     """
     if rules is _SUICIDE:
         return False

@@ -24,12 +24,9 @@ _FICS_WILD = frozenset((*(f"wild/{number}" for number in range(9)), "wild/8a"))
 class Variant(NamedTuple):
     """One kind of chess.
 
-    Attributes:
-        name: our word, as ``Game.variant`` has it.
-        words: other words that servers and clients use for it, lower case.
-        pgn: the Variant tag to write; None: normal chess, and chess from other starts by names that few programs read.
-        cecp: the engine protocol's name; None: it has none.
-        icc: ICC's wild number, or None.
+    ``name`` is our word, as in ``Game.variant``; ``words`` are others that servers and clients use, lower case. ``pgn``
+    is the Variant tag to write, None for chess from any start that few programs name. ``cecp`` is None if the engine
+    protocol has no name for it.
     """
 
     name: str
@@ -131,11 +128,9 @@ for _variant in VARIANTS:
 def read_category(category: str | None) -> str | None:
     """The variant that a server's category word means.
 
-    Args:
-        category: as a server prints it: ``blitz``, ``wild/fr``, ``wild(22)``, ``blitz crazyhouse`` (FatICS: the speed
-            first), ``seirawan/0`` (the variant, then its start position); None or blank: unknown.
-    Returns:
-        Our name; a word that is not in the table is its own name. None where the word does not decide.
+    Categories are ``blitz``, ``wild/fr``, ``wild(22)``, ``blitz crazyhouse`` (FatICS: the speed first), ``seirawan/0``
+    (the variant, then its start position). A word that is not in the table is its own name. None: the word does not
+    decide.
     """
     words = (category or "").lower().split()
     if not words:
@@ -162,27 +157,13 @@ def _own_name(word: str) -> str | None:
 
 
 def is_known_variant(word: str) -> bool:
-    """Whether a word, in any spelling, is that of a variant in ``VARIANTS`` or a wild number.
-
-    Args:
-        word: typed by the user, or stored.
-
-    Returns:
-        False where ``known_variant_like`` may have a suggestion.
-    """
+    """Whether a word, in any spelling, is that of a variant in ``VARIANTS`` or a wild number."""
     name = read_pgn_variant(word)
     return name in _BY_NAME or (name is not None and _WILD.fullmatch(name) is not None)
 
 
 def known_variant_like(word: str) -> str | None:
-    """A known variant with a spelling similar to an unknown word, or None.
-
-    Args:
-        word: a word that is no known variant.
-
-    Returns:
-        The name of a variant or a speed; None: none is similar.
-    """
+    """Return the variant or speed with a spelling similar to an unknown word; None: none is similar."""
     from difflib import get_close_matches
 
     close = get_close_matches(_squeezed(word), [*_BY_SPELLING, *SPEEDS], 1)
@@ -198,12 +179,6 @@ def pgn_variant(name: str | None) -> str | None:
     """The Variant tag for our name, in the spelling that most readers know; None: no tag.
 
     Chess, and wild games whose name other programs refuse to read, have none: the position says where they start.
-
-    Args:
-        name: our name of the variant; None: unknown.
-
-    Returns:
-        The value of the tag.
     """
     known = _BY_NAME.get(name or "")
     if known is None:
@@ -212,14 +187,7 @@ def pgn_variant(name: str | None) -> str | None:
 
 
 def read_pgn_variant(text: str | None) -> str | None:
-    """Our name for a Variant tag of any program.
-
-    Args:
-        text: the tag's value; None: there is no tag.
-
-    Returns:
-        ``chess`` for the words that mean it; the text in lower case where no table has it; None where there is none.
-    """
+    """Return our name for a Variant tag of any program; text that no table has, in lower case."""
     text = (text or "").strip()
     if text in ("", "?", "-"):
         return None
@@ -230,14 +198,7 @@ def read_pgn_variant(text: str | None) -> str | None:
 
 
 def cecp_variant(name: str | None) -> str | None:
-    """The engine protocol's name (``normal`` for chess); None: the protocol has none, or the variant is not known.
-
-    Args:
-        name: our name of the variant; None: unknown.
-
-    Returns:
-        The argument of ``variant`` in CECP.
-    """
+    """The engine protocol's name (``normal`` for chess); None: the protocol has none, or the variant is not known."""
     known = _BY_NAME.get(name or "")
     return known.cecp if known is not None else None
 
@@ -245,12 +206,8 @@ def cecp_variant(name: str | None) -> str | None:
 def read_cecp_variant(text: str) -> str | None:
     """Our name for the argument of ``variant``.
 
-    Args:
-        text: one word.
-
-    Returns:
-        The text itself where an engine defines a variant of its own (``8x8+0_capablanca``, a board size before the
-        name, is one too); None for ``unknown``.
+    Text that is not in the table is returned: an engine may define a variant of its own, also with a board size
+    (``8x8+0_capablanca``). None for ``unknown``.
     """
     text = text.strip()
     return None if text in ("", "unknown") else _BY_CECP.get(text, text)
@@ -281,26 +238,13 @@ _RULES.update({variant.name: Rules.WILD for variant in VARIANTS if variant.name.
 
 
 def rules_of(variant: str) -> Rules:
-    """The rules that prove the moves of a variant (our name).
-
-    Args:
-        variant: our name.
-
-    Returns:
-        ``Rules.BOARDS`` for a name that is not known.
-    """
+    """The rules that prove the moves of a variant (our name). ``Rules.BOARDS`` for a name that is not known."""
     return _RULES.get(variant, Rules.BOARDS)
 
 
 @lru_cache(maxsize=256)
 def variant_of(category: str | None) -> tuple[str | None, Rules | None]:
-    """Look up the variant and the rules of a category word.
-
-    Args:
-        category: as the server prints it (``blitz``, ``wild/fr``, ``wild(22)``); None or empty: unknown.
-    Returns:
-        The variant's name and its rules; (None, None) if the word does not decide.
-    """
+    """Look up the variant and the rules of a category word. (None, None) if the word does not decide."""
     variant = read_category(category)
     if variant is None and is_bare_wild(category):
         variant = "wild"
@@ -308,14 +252,7 @@ def variant_of(category: str | None) -> tuple[str | None, Rules | None]:
 
 
 def is_bare_wild(category: str | None) -> bool:
-    """Whether a category word says that the game is wild, and not which one.
-
-    Args:
-        category: as the server prints it; None: it printed none.
-
-    Returns:
-        True for ``wild`` without a number.
-    """
+    """Return whether a category word says that the game is wild, and not which one."""
     return bool(category) and (category or "").lower().split()[-1:] == ["wild"]
 
 
@@ -354,14 +291,9 @@ _START_AS_CHESS = (
 
 
 def known_start(category: str | None, rules: Rules | None) -> tuple[str, int] | None:
-    """The start position of a list that was printed without a board.
+    """Return the board and castling rights of a list that was printed without a board; suicide has no rights.
 
-    Args:
-        category: the server's word, if known.
-        rules: of the game; None: unknown.
-    Returns:
-        The board and the castling rights (suicide has none); None for shuffles, whose position is drawn for each game,
-        and for variants that are not known.
+    None for shuffles, whose position is drawn for each game, and for variants that are not known.
     """
     known = _STARTS.get(category.lower().split()[-1]) if category and not category.isspace() else None
     usual = rules is None or rules in _START_AS_CHESS or read_category(category) == "seirawan"
@@ -371,12 +303,5 @@ def known_start(category: str | None, rules: Rules | None) -> tuple[str, int] | 
 
 
 def has_pockets(rules: Rules) -> bool:
-    """Whether pieces can be in hand.
-
-    Args:
-        rules: of a game.
-
-    Returns:
-        True for crazyhouse and bughouse.
-    """
+    """Whether pieces can be in hand."""
     return rules is Rules.CRAZYHOUSE or rules is Rules.BUGHOUSE

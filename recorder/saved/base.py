@@ -38,12 +38,6 @@ def derive_elapsed(rows: list[PlyRow], start_ply: int, white: _Control, black: _
     increment. For other servers it is unknown whether they do, so a first move with an increment that leaves the clock
     at the base time is unknown. On lichess a player who begins with less time has gone berserk: half of the time and
     the increment are given up.
-
-    Args:
-        rows: the main line, in place.
-        start_ply: half-moves played before it.
-        white, black: the sides' time controls.
-        dialect: the server family.
     """
     free = dialect in _FREE_FIRST_MOVES
     controls = (black, white)
@@ -89,11 +83,8 @@ def derive_elapsed(rows: list[PlyRow], start_ply: int, white: _Control, black: _
 class SavedReader(Protocol):
     """Reads a file of saved games. Pure; the result does not depend on how the bytes are cut into blocks.
 
-    Attributes:
-        anomalies: what could not be read, with its offset.
-        line_count: lines read.
-        failures: games that an error of this program kept from being read.
-        read_up_to: offset of the first game that was not returned yet.
+    ``pending`` is the offset of the first game that was not returned yet, and the number of lines before it; reading
+    continues there when the file has grown. ``failures`` are games that an error of this program kept from being read.
     """
 
     anomalies: list[Anomaly]
@@ -104,45 +95,26 @@ class SavedReader(Protocol):
     def read_up_to(self) -> int: ...
 
     def receive(self, block: bytes) -> list[Game]:
-        """Read the next bytes; lines end with ``\\n`` or ``\\r\\n``.
+        """Read the next bytes, cut anywhere, and return the games that they finished.
 
-        Args:
-            block: bytes that follow those of the call before, cut anywhere.
-
-        Returns:
-            The games that these bytes finished.
+        Lines end with ``\\n`` or ``\\r\\n``.
         """
         ...
 
     def finish(self) -> list[Game]:
-        """End the file.
-
-        Returns:
-            The games that were still open.
-        """
+        """End the file and return the games that were still open."""
         ...
 
 
 class GameLines:
-    """Cuts blocks into lines with their offsets, in bounded memory: a longer line is cut after ``LONGEST_LINE`` bytes.
-
-    Args:
-        offset: of the first byte.
-    """
+    """Cuts blocks into lines with their offsets, in bounded memory: lines are cut after ``LONGEST_LINE`` bytes."""
 
     def __init__(self, offset: int = 0) -> None:
         self._rest = b""
         self._offset = offset
 
     def receive(self, block: bytes) -> list[tuple[bytes, int]]:
-        """Cut the next bytes into lines.
-
-        Args:
-            block: bytes that follow those of the call before, cut anywhere.
-
-        Returns:
-            Complete lines, each with its line end and the offset of its first byte.
-        """
+        """Cut the next bytes into complete lines, each with its line end and the offset of its first byte."""
         lines = _split(self._rest + block)
         self._rest = b""
         if lines and not lines[-1].endswith(b"\n"):
@@ -154,11 +126,7 @@ class GameLines:
         return found
 
     def finish(self) -> list[tuple[bytes, int]]:
-        """End the file.
-
-        Returns:
-            The last line with its offset, if it has no line end; else nothing.
-        """
+        """End the file and return the last line with its offset, if it has no line end."""
         rest, self._rest = self._rest, b""
         return self._placed([rest] if rest else [])
 

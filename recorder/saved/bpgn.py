@@ -61,15 +61,7 @@ class BpgnToken(NamedTuple):
 
 
 def read_tokens(text: str, at: int) -> Iterator[BpgnToken]:
-    """Cut movetext into tokens.
-
-    Args:
-        text: latin-1, of one match.
-        at: where in it.
-
-    Yields:
-        Tokens in their order; the last one may be a comment that is never closed.
-    """
+    """Cut movetext into tokens; the last one may be a comment that is never closed."""
     end = len(text)
     while (at := skip_blanks(text, at)) < end:
         if found := _MOVE.match(text, at) or _ODD_MOVE.match(text, at):
@@ -102,16 +94,9 @@ def skip_blanks(text: str, at: int) -> int:
 
 
 class BpgnMovetext:
-    """The movetext of a match.
+    """The movetext (latin-1) of a match: ``lines`` has the main line, then the variations.
 
-    Args:
-        text: latin-1. offset: of its first character in the file.
-        facts: result, reason and comments are set here.
-        lags: of the main line's moves in their order.
-    Attributes:
-        lines: the main line, then the variations.
-        anomalies: what could not be read.
-        ended: a result was there.
+    Result, reason and comments go to ``facts``.
     """
 
     def __init__(self, text: str, offset: int, facts: BpgnFacts, lags: list[int | None]) -> None:
@@ -232,11 +217,7 @@ class BpgnMovetext:
         self._note("nag", nag, at)
 
     def _remark(self, token: BpgnToken) -> bool:
-        """Take a comment's times, and keep its words.
-
-        Returns:
-            Whether it is nothing but words, and so may be the reason of the end.
-        """
+        """Read a comment's times, and keep its words; True: it is only words, and may be the reason of the end."""
         text = token.parts[0]
         if self._wants_clock and (clock := _CLOCK.fullmatch(text)) is not None and self._clock(clock[1]):
             return False
@@ -350,13 +331,7 @@ _TIMES = {
 
 
 class BpgnReader:
-    """Reads a BPGN file; see ``SavedReader``.
-
-    Args:
-        server: the site's name where the tag ``Site`` is missing.
-        chat: ``none`` leaves comments out.
-        offset: of the first byte.
-    """
+    """Reads a BPGN file; see ``SavedReader``. ``server`` is the site's name if the tag ``Site`` is missing."""
 
     def __init__(self, *, server: str | None = None, chat: str = "public", offset: int = 0) -> None:
         self.anomalies: list[Anomaly] = []
@@ -376,22 +351,11 @@ class BpgnReader:
         return self._begin if self._text else self._end
 
     def receive(self, block: bytes) -> list[Game]:
-        """Read the next bytes.
-
-        Args:
-            block: bytes that follow those of the call before, cut anywhere.
-
-        Returns:
-            The games that these bytes finished, two for each match.
-        """
+        """Read the next bytes and return the games that they finished, two for each match."""
         return [game for line, offset in self._lines.receive(block) for game in self._line(line, offset)]
 
     def finish(self) -> list[Game]:
-        """End the file.
-
-        Returns:
-            The games of the match that was still open.
-        """
+        """End the file and return the games of the match that was still open."""
         games = [game for line, offset in self._lines.finish() for game in self._line(line, offset)]
         return games + self._flush()
 
@@ -568,8 +532,7 @@ class BpgnReader:
 def _set_start(board: BpgnBoard, text: str, first: int | None) -> bool:
     """Set a board's start position; False: the text is no FEN.
 
-    Args:
-        first: the half-move with which its moves begin: it counts where the FEN has no number of its own.
+    ``first`` is the half-move with which its moves begin; it counts if the FEN has no number of its own.
     """
     text = with_brackets(text)
     try:
@@ -588,11 +551,7 @@ def _set_start(board: BpgnBoard, text: str, first: int | None) -> bool:
 
 
 def _without_note(line: bytes, in_comment: bool) -> bytes:
-    """A line without its comment behind a semicolon; in braces a semicolon is text.
-
-    Args:
-        in_comment: the line begins in braces.
-    """
+    """Return a line without its comment behind a semicolon; in braces a semicolon is text."""
     begin = line.find(b"}") + 1 if in_comment else 0
     if in_comment and not begin:
         return line

@@ -55,14 +55,10 @@ _FLIPPED: Final = {"1-0": "0-1", "0-1": "1-0"}
 
 @dataclass(slots=True)
 class BpgnMove:
-    """A move as written.
+    """A move as written, on board 0 (A) or 1 (B); ``ply`` counts half-moves on this board from 1.
 
-    Attributes:
-        board: 0 for A, 1 for B. ply: number of the half-move on this board, from 1.
-        san: the move as written. offset: of its text in the file.
-        clock_ms: the mover's clock after it. exact: parts of a second were printed.
-        since_ms: since the beginning of the match.
-        reached: half-moves on this board after it, as they were played.
+    ``clock_ms`` is the mover's clock after it, ``since_ms`` the time since the beginning of the match; ``exact``: parts
+    of a second were printed. ``reached`` counts the half-moves on this board as they were played.
     """
 
     board: int
@@ -86,14 +82,10 @@ class _State(NamedTuple):
 
 @dataclass(slots=True)
 class BpgnLine:
-    """The main line or a variation of a match.
+    """The main line of a match, or a variation that leaves ``parent`` after ``at`` moves.
 
-    Attributes:
-        parent: the line that a variation leaves; None: the main line.
-        at: moves of the parent in front of the opening parenthesis. depth: parentheses around it.
-        text: with its parentheses, and ``offset`` of the first.
-        rows: its plies on board A and B, set when it is played.
-        numbers: of its lines on board A and B.
+    ``text`` includes its parentheses, and ``offset`` is that of the first one. ``rows`` are its plies on board A and B,
+    set when it is played; ``numbers`` are those of its lines on both boards.
     """
 
     parent: BpgnLine | None = None
@@ -122,10 +114,7 @@ class BpgnComment(NamedTuple):
 class BpgnBoard:
     """One board of a match.
 
-    Attributes:
-        offset: of its first tag. ratings: White's and Black's.
-        position: before its first move; None: unknown.
-        start_ply: half-moves before that. start_fen: None: the normal start position, or unknown.
+    ``position`` is the one before its first move, None if unknown; ``start_fen`` is None for the normal start, too.
     """
 
     letter: str
@@ -167,15 +156,9 @@ class BpgnFacts:
 def make_games(
     boards: tuple[BpgnBoard, BpgnBoard], lines: list[BpgnLine], facts: BpgnFacts
 ) -> tuple[list[Game], list[Anomaly]]:
-    """Make the games of a match.
+    """Make the games of boards A and B, and list what is wrong with their moves.
 
-    Args:
-        boards: A and B.
-        lines: the main line, then variations; each behind the one that it leaves.
-        facts: what the tags say of the match.
-
-    Returns:
-        Board A's game and board B's; what is wrong with their moves.
+    The main line comes first in ``lines``, and each variation behind the line that it leaves.
     """
     found: list[Anomaly] = []
     main = lines[MAIN]
@@ -252,11 +235,7 @@ def _play_line(line: BpgnLine, state: _State, found: list[Anomaly]) -> None:
 
 
 def _step(state: _State, move: BpgnMove, found: list[Anomaly]) -> tuple[_State, Ply | None]:
-    """Play a move: what one board loses comes into the other's holdings.
-
-    Returns:
-        The boards after it, and its ply; None: it is none.
-    """
+    """Play a move, whose capture goes into the other board's holdings; the ply is None if the text is no move."""
     own, other = move.board, 1 - move.board
     position, partner, last = state.positions[own], state.positions[other], state.plies[own]
     if move.ply <= last:

@@ -30,13 +30,7 @@ _BOARDS: Final = frozenset(("WhiteA", "BlackA", "WhiteB", "BlackB"))
 
 
 class PgnReader:
-    """Reads PGN of any program; see ``SavedReader``.
-
-    Args:
-        server: the site's name where the tags have none.
-        chat: ``none`` skips comments.
-        offset: of the first byte.
-    """
+    """Reads PGN of any program; see ``SavedReader``. ``server`` is the site's name if the tags have none."""
 
     def __init__(self, *, server: str | None = None, chat: str = "public", offset: int = 0) -> None:
         self.anomalies: list[Anomaly] = []
@@ -69,25 +63,14 @@ class PgnReader:
         return self._text_offset if self._text else self._end
 
     def receive(self, block: bytes) -> list[Game]:
-        """Read the next bytes.
-
-        Args:
-            block: bytes that follow those of the call before, cut anywhere.
-
-        Returns:
-            The games that these bytes finished.
-        """
+        """Read the next bytes and return the games that they finished."""
         games: list[Game] = []
         for line, offset in self._lines.receive(block):
             games += self._line(line, offset)
         return games
 
     def finish(self) -> list[Game]:
-        """End the file.
-
-        Returns:
-            The game that was still open, and one that waited for its next part.
-        """
+        """End the file and return the game that was still open, and one that waited for its next part."""
         games: list[Game] = []
         for line, offset in self._lines.finish():
             games += self._line(line, offset)
@@ -234,11 +217,7 @@ class PgnReader:
 
 
 def _join_parts(first: Game, second: Game) -> Game | None:
-    """Join two parts of one game.
-
-    Returns:
-        A game with one observation, as a log with a gap gives it; None: where the second part begins is unknown.
-    """
+    """Join two parts of one game to one observation with a gap; None: it is unknown where the second part begins."""
     one, other = first.observations[0], second.observations[0]
     before = one.lines[0].rows
     if second.start_fen is None or (before and second.start_ply < before[-1][0]):

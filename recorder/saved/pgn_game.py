@@ -53,14 +53,7 @@ class PartOf(NamedTuple):
     goes_on: bool
 
     def continues(self, before: PartOf) -> bool:
-        """Whether this part follows the one before.
-
-        Args:
-            before: the part that was read before.
-
-        Returns:
-            True if both are of one game and no part between them is missing.
-        """
+        """Return whether this part follows another of its game without a missing part between them."""
         return before.goes_on and self[:3] == (before.key, before.number + 1, before.of)
 
 
@@ -81,19 +74,10 @@ _DERIVED_SECONDS: Final = int(Precision.DERIVED_SECONDS)
 def read_game(
     tags: TagsAt, text: str, begin: int, offset: int, *, server: str | None = None, comments: bool = True
 ) -> tuple[Game | None, list[Anomaly], int, PartOf | None]:
-    """Read one game.
+    """Read one game from ``text[begin:]``, which other games may follow; ``offset`` is that of ``text[0]`` in the file.
 
-    Args:
-        tags: its tag section, empty if it has none.
-        text: movetext (latin-1); other games may follow this one.
-        begin: index in ``text`` at which the game begins.
-        offset: of ``text[0]`` in the file.
-        server: the site's name where the user gave it.
-        comments: whether words are wanted.
-
-    Returns:
-        The game, or None if nothing of one is there; what is wrong; the place in ``text`` behind the game; which part
-        it is if it is one of several that this program wrote.
+    Return the game (None if nothing of one is there), what is wrong, the index in ``text`` behind the game, and which
+    part it is if this program wrote the game in several.
     """
     header = read_header([(name, value) for name, value, _ in tags], server)
     first = tags[0][2] if tags else offset + begin
@@ -213,13 +197,10 @@ def _part(header: PgnHeader, tags: TagsAt, moves: Movetext) -> PartOf | None:
 
 
 class _Start(NamedTuple):
-    """Where the moves begin.
+    """Where the moves begin, after ``ply`` half-moves; ``position`` is None if it is unknown.
 
-    Attributes:
-        position: None: unknown.
-        ply: half-moves before it.
-        fen: None: the normal start position, or unknown.
-        variant: inferred from the position; None: a tag names it, or nothing does.
+    ``fen`` is None for the normal start or an unknown one. ``variant`` is inferred from the position, None if a tag
+    names it or nothing shows it.
     """
 
     position: Position | None

@@ -86,11 +86,7 @@ class PlainWord(NamedTuple):
 def plain_word(word: str) -> PlainWord:
     """Spell a move as the standard does: ``O–O`` is ``O-O``, ``e8/Q`` is ``e8=Q``, ``Nf3±`` is ``Nf3`` with ``$16``.
 
-    Args:
-        word: latin-1, as in the file.
-
-    Returns:
-        The word in UTF-8, and otherwise unchanged, where it is no such move.
+    Words are latin-1, as in the file; any other word is returned unchanged, in UTF-8.
     """
     text = decoded(word.rstrip("\xc2"))  # half of a no-break space
     if len(text) > _LONGEST:
@@ -137,13 +133,9 @@ def is_prose(plain: str) -> bool:
 
 
 def printed_ply(text: str, at: int) -> int | None:
-    """The half-move that a move number announces, with one dot or none White's.
+    """Return the half-move, from 1, that a move number announces; None: no number of a move begins there.
 
-    Args:
-        text: movetext. at: where the number begins.
-
-    Returns:
-        Counted from 1; None: no number of a move begins there.
+    A number with one dot or none announces White's move.
     """
     match = _PRINTED.match(text, at)
     if match is None:
@@ -174,12 +166,7 @@ _MILLISECONDS, _SECONDS = int(Precision.MILLISECONDS), int(Precision.SECONDS)
 def play_word(position: Position, word: str) -> Step | str:
     """Play a move as a saved game may write it: SAN, or squares (``e2e4``, ``Ng1-f3``, ``e7e8q``).
 
-    Args:
-        position: before the move.
-        word: the move as written.
-
-    Returns:
-        as ``play_san``: exactly one legal move fits, else the reason why none does.
+    Exactly one legal move must fit, else the reason is returned, as by ``play_san``.
     """
     played = play_san(position, word)
     if not isinstance(played, str):
@@ -259,23 +246,10 @@ def _squeezed(text: str) -> str:
 class Movetext:
     """Reads the movetext of one game.
 
-    Args:
-        start: the first position; None: not known.
-        start_ply: half-moves played before it.
-        offset: of the text's first character.
-        ours: this program wrote it.
-        comments: whether words are wanted.
-        seq: number of the first event.
-        decimals: as for ``read_remark``.
-
-    Attributes:
-        lines, anchors, events, thinking: as in ``Observation``.
-        problems: kind, offset, message and the word.
-        result: the token; None: there is none.
-        end: place behind the game in the text.
-        last_words: the words of a comment directly before the result, their event still in ``events``.
-        clocks: whether a clock was printed.
-        moved: whether anything of a game was there.
+    ``ours``: this program wrote it. ``seq`` is the number of the first event. ``lines``, ``anchors``, ``events`` and
+    ``thinking`` are as in ``Observation``; ``problems`` have kind, offset, message and the word. ``last_words`` are
+    those of a comment directly before the result, whose event is still in ``events``. ``moved``: anything of a game was
+    there.
     """
 
     def __init__(
@@ -315,12 +289,7 @@ class Movetext:
         self._text = ""
 
     def read(self, text: str, begin: int = 0) -> None:
-        """Read from a place of the text to the result behind the moves, or to the end.
-
-        Args:
-            text: latin-1; other games may follow.
-            begin: index in it.
-        """
+        """Read ``text[begin:]`` (latin-1, other games may follow) to the result behind the moves, or to the end."""
         self.end = len(text)
         self._text = text
         for match in matches(text, begin):
@@ -523,11 +492,10 @@ class Movetext:
         return self._turns[at]
 
     def _words_from(self, at: int) -> tuple[list[tuple[int, bool]], int, int | None]:
-        """The words of this line, from one on to the next move number, result or end.
+        """Return the words of this line, from one on to the next move number, result or end, that no rule reads.
 
-        Returns:
-            Words that no rule reads, each with whether it is one of a sentence; how many moves there are; the
-            half-move that the number announces, or None.
+        Each comes with whether it is one of a sentence; then how many moves there are, and the half-move that the
+        number announces, or None.
         """
         words: list[tuple[int, bool]] = []
         known = depth = 0
@@ -672,10 +640,9 @@ class Movetext:
         )  # fmt: skip
 
     def _not_proved(self, line: _Line, text: str, token: Token) -> bool:
-        """Plies that our exporter could not write as moves, since no reader could play them, with clocks and marks.
+        """Read plies that our exporter could not write as moves, with their clocks and marks.
 
-        Returns:
-            False: they do not follow here, and the text is a comment.
+        False: they do not follow here, and the text is a comment.
         """
         found = [(2 * int(number) - (dots == "."), *rest) for number, dots, *rest in _NUMBERED.findall(text)]
         plies = [line.ply if line.rows else 0, *(ply for ply, *_ in found)]

@@ -64,16 +64,10 @@ _MOST_INCREMENT_S: Final = 1000  # no server takes more; one client wrote millis
 class PgnHeader:
     """What a game's tags say; names as in ``recorder.model.Game``.
 
-    Attributes:
-        control_ms: base time and increment of both sides, if they are no whole seconds.
-        start_word: names the variant, and so where its games begin.
-        fen: as written.
-        result: None where there is no tag that is one.
-        plies: what PlyCount says.
-        ours: written by this program.
-        part: number and count of RecorderPart.
-        derived: its clocks were computed, as one of our files says.
-        kept: tags that no field holds as they are, in their order.
+    ``control_ms`` is base time and increment of both sides if they are no whole seconds. ``start_word`` names the
+    variant, and so where its games begin. ``ours``: this program wrote it. ``part`` is number and count of
+    RecorderPart. ``derived``: its clocks were computed, as one of our files says. ``kept`` are the tags that no field
+    holds as they are, in their order.
     """
 
     white: Player
@@ -107,14 +101,7 @@ class PgnHeader:
 
 
 def read_header(pairs: list[tuple[str, str]], server: str | None = None) -> PgnHeader:
-    """Understand a tag section.
-
-    Args:
-        pairs: names and values in their order.
-        server: the site's name where the user gave it.
-    Returns:
-        What the tags say; values that they do not have are None.
-    """
+    """Parse a tag section; values that it does not have are None."""
     tags: dict[str, str] = {}
     for name, value in pairs:
         tags.setdefault(name, value)
@@ -283,13 +270,9 @@ def _control(header: PgnHeader, tags: dict[str, str], name: str, used: set[str])
 
 
 def read_control(text: str) -> tuple[int, int] | None:
-    """Read a time control: ``180+2``, ``180``, ``20+0.3``; an increment of whole thousands is in milliseconds.
+    """Parse ``180+2``, ``180`` or ``20+0.3`` to base and increment in ms; None: not one base and one increment.
 
-    Args:
-        text: the value of a tag.
-
-    Returns:
-        Base time and increment in milliseconds; None: the text is none of one base and one increment.
+    An increment of whole thousands is in milliseconds.
     """
     match = _CONTROL.fullmatch(text)
     if match is None:
@@ -340,14 +323,7 @@ def _as_tag(when: datetime.date | datetime.time) -> str:
 
 
 def read_day(text: str | None) -> datetime.date | None:
-    """Read a date: ``2014.07.18``, also with hyphens.
-
-    Args:
-        text: the value of a tag; None: there is none.
-
-    Returns:
-        The day; None: the text is no whole date.
-    """
+    """Parse a date, ``2014.07.18``, also with hyphens; None: the text is no whole date."""
     match = _DATE.fullmatch(text or "")
     if match is None:
         return None
@@ -358,14 +334,7 @@ def read_day(text: str | None) -> datetime.date | None:
 
 
 def read_time_of_day(text: str | None) -> datetime.time | None:
-    """Read a time of day: ``18:44:37``.
-
-    Args:
-        text: the value of a tag; None: there is none.
-
-    Returns:
-        The time; None: the text is no time.
-    """
+    """Parse a time of day, ``18:44:37``; None: the text is no time."""
     match = _TIME.fullmatch(text or "")
     if match is None:
         return None

@@ -101,14 +101,7 @@ class Token(NamedTuple):
 
 
 def decoded(text: str) -> str:
-    """Text that was read as latin-1, as UTF-8 if it is that.
-
-    Args:
-        text: one character a byte.
-
-    Returns:
-        The text in UTF-8, unchanged where its bytes are not UTF-8.
-    """
+    """Decode text that was read as latin-1 as UTF-8, or return it unchanged if its bytes are not UTF-8."""
     if not text.isascii():
         with suppress(UnicodeError):  # then it is latin-1
             return text.encode("latin-1").decode("utf-8")
@@ -116,13 +109,7 @@ def decoded(text: str) -> str:
 
 
 def read_tags(line: str) -> list[tuple[str, str]] | None:
-    """The tag pairs of a line.
-
-    Args:
-        line: latin-1, blanks around it cut off.
-    Returns:
-        Names and values; None: the line is not made of tag pairs. Nearly always there is one.
-    """
+    """Return names and values of a stripped line of tag pairs (nearly always one pair); None: it is no such line."""
     if not line.startswith("["):
         return None
     found: list[tuple[str, str]] = []
@@ -151,13 +138,7 @@ def ends_game(line: str) -> bool:
 
 
 def open_brace(line: str, inside: bool) -> bool:
-    """Whether a line of movetext ends inside a brace comment.
-
-    Args:
-        inside: it begins inside one.
-    Returns:
-        Whether the next line begins inside one.
-    """
+    """Return whether a line of movetext ends inside a brace comment; ``inside``: it begins in one."""
     if ";" not in line:
         opened, closed = line.rfind("{"), line.rfind("}")
         return opened > closed or (inside and closed < 0)
@@ -177,25 +158,12 @@ def matches(text: str, begin: int = 0) -> Iterator[re.Match[str]]:
     """Cut movetext into pieces: a move, which has a group 1, with the comment after it if that has only its times.
 
     ``move_of`` reads a move, and ``token_of`` all other pieces.
-
-    Args:
-        text: latin-1.
-        begin: where in it.
-    Yields:
-        Matches in the order of the text.
     """
     return _TOKEN.finditer(text, begin)
 
 
 def move_of(match: re.Match[str]) -> tuple[str, int | None, int | None, bool]:
-    """A move and its times.
-
-    Args:
-        match: of ``matches``, of a move.
-
-    Returns:
-        Its word, the mover's clock and the elapsed time in milliseconds, and whether parts of a second were printed.
-    """
+    """Return a move's word, the mover's clock and elapsed time in ms, and whether parts of a second were printed."""
     word, clock, clock_part, elapsed, elapsed_part = match.group(1, 2, 3, 4, 5)
     clock_ms = None if clock is None else _whole_ms(clock)
     if clock_part is not None and clock_ms is not None:
@@ -207,14 +175,7 @@ def move_of(match: re.Match[str]) -> tuple[str, int | None, int | None, bool]:
 
 
 def token_of(match: re.Match[str]) -> Token:
-    """What a piece is that is no move.
-
-    Args:
-        match: of ``matches``, of no move.
-
-    Returns:
-        Kind, text and place of the piece.
-    """
+    """Return kind, text and place of a piece that is no move."""
     group = match.lastindex or 0
     kind = _KIND_OF_GROUP[group]
     assert kind is not None
@@ -278,14 +239,7 @@ def _thousandths(digits: str | None) -> int:
 
 
 def read_time(text: str) -> tuple[int, bool] | None:
-    """Read a time: ``0:04:57.338``, ``4:57``, ``2.063`` or ``17``.
-
-    Args:
-        text: hours, minutes and seconds, the first ones optional.
-
-    Returns:
-        Milliseconds, and whether parts of a second were printed; None: the text is no time.
-    """
+    """Parse ``0:04:57.338``, ``4:57``, ``2.063`` or ``17``: milliseconds, and whether they have parts of a second."""
     if match := _HMS.fullmatch(text):
         hours, minutes, seconds, part = match.groups()
         return (int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds)) * 1000 + _thousandths(part), part is not None
@@ -305,14 +259,9 @@ def _whole_ms(text: str) -> int:
 
 
 def printed_commands(text: str, names: frozenset[str]) -> list[str]:
-    """The commands of a comment with these names, as printed.
+    """Return the commands of a comment with these names (without ``%``) as printed, in single blanks.
 
-    Args:
-        text: latin-1, without its braces.
-        names: without ``%``.
-
-    Returns:
-        As ``[%clk 0:10:00]``, in single blanks.
+    ``[%clk 0:10:00]``.
     """
     found = (" ".join(decoded(match[0]).split()) for match in _COMMAND.finditer(text) if match[1] in names)
     return list(dict.fromkeys(found))
@@ -320,14 +269,10 @@ def printed_commands(text: str, names: frozenset[str]) -> list[str]:
 
 @lru_cache(maxsize=8192)  # a few thousand times make up most comments of an archive
 def read_remark(text: str, decimals: int = THOUSANDTHS) -> Remark:
-    """Take a comment apart.
+    """Split a comment into times, evaluations and words; one that is nothing but ``0:04:57`` is the clock.
 
-    Args:
-        text: latin-1, without its braces. A comment that is nothing but ``0:04:57`` is the clock.
-        decimals: so many a number needs that is all of a comment (``1.015``) to be the elapsed time in seconds. With
-            fewer it may be an evaluation; the FICS games database cuts zeros, and writes none of those.
-    Returns:
-        Times, evaluations and words of the comment.
+    A number that is all of a comment (``1.015``) is the elapsed time in seconds if it has this many decimals. With
+    fewer it may be an evaluation; the FICS games database cuts zeros, and writes no evaluations.
     """
     if "[%" not in text:
         match = _CLOCK.fullmatch(text)

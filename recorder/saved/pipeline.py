@@ -16,16 +16,11 @@ if TYPE_CHECKING:
 
 
 class SavedPipeline:
-    """Reads one file of saved games; the same to use as ``recorder.pipeline.Pipeline``.
+    """Reads one file of saved games, with the methods of ``recorder.pipeline.Pipeline``.
 
-    Args:
-        kind: of ``SAVED_KINDS``.
-        server: the site's name where the games have none.
-        date: the day of games without one; games that have a date keep it, and a warning counts them.
-        tz: of their times of day, where they tell no zone.
-        chat: ``none`` leaves comments out.
-        offset: where in the file the first block begins: with a game, whose lines end with ``\\n``.
-        forgotten: as for ``Pipeline``.
+    ``date`` is the day of games without one; games that have a date keep it, and a warning counts them. ``tz`` is the
+    zone of times of day without one. At ``offset``, where the first block begins, a game begins; the first block's
+    lines end with ``\\n``.
     """
 
     def __init__(
@@ -56,26 +51,12 @@ class SavedPipeline:
         return self._redactor is not None and self._redactor.replaced
 
     def receive(self, block: bytes) -> list[Game]:
-        """Read the next bytes of the source.
-
-        Args:
-            block: bytes that follow those of the call before, cut anywhere.
-
-        Returns:
-            The games that these bytes finished.
-        """
+        """Read the next bytes of the source, cut anywhere, and return the games that they finished."""
         self._end += len(block)
         return self._take(self._redacted(self._ends.receive(block)))
 
     def finish(self, *, unfinished: bool = False) -> list[Game]:
-        """End the source.
-
-        Args:
-            unfinished: changes nothing here; see ``Pipeline``.
-
-        Returns:
-            All games that were still open.
-        """
+        """End the source and return all games that were still open; ``unfinished`` changes nothing here."""
         rest = self._redacted(self._ends.finish(), last=True)
         reader = self._reader
         games = self._given(reader.receive(rest)) if rest else []
