@@ -75,10 +75,7 @@ lint: $(VENV)/.installed-dependencies
 
 docs: $(VENV)/.installed-for-development
 	$(BIN)/python -m tests.conformance.pages
-	$(BIN)/python -m recorder.cli.reference docs/reference/cli.md
-	$(BIN)/python -m storage.schema.reference docs/reference/schema.md
-	$(BIN)/python -m exporters.tables.reference docs/reference/tables.md
-	$(BIN)/python -m recorder.cli.python_reference docs/reference/python.md
+	$(BIN)/python -m tests.docs.references
 
 # The pages as HTML in build/docs; a broken link is an error. Nothing is downloaded, and the pages load nothing.
 docs-html: $(VENV)/.installed-for-development

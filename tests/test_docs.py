@@ -17,9 +17,9 @@ from click.testing import CliRunner
 
 import recorder
 from recorder.cli import main
-from recorder.cli.python_reference import SECTIONS, python_reference
-from recorder.cli.reference import reference
 from recorder.errors import ExitCode
+from tests.docs.cli_reference import cli_reference
+from tests.docs.python_reference import SECTIONS, python_reference
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -65,14 +65,14 @@ def on_terminal(words: list[str], folder: Path, variables: dict[str, str]) -> st
 
 
 def test_command_reference_is_generated() -> None:
-    assert (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8") == reference()
+    assert (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8") == cli_reference()
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_and_a_section(name: str) -> None:
     command = COMMANDS[name]
     assert command.help
-    assert f"\n## ics-recorder {name}\n" in reference()
+    assert f"\n## ics-recorder {name}\n" in cli_reference()
     for param in command.params:
         if isinstance(param, click.Option):
             assert param.help, f"{name} {param.opts}"
@@ -193,7 +193,7 @@ def test_make_targets_in_documents_exist() -> None:
 
 
 def test_all_exit_codes_are_in_the_reference() -> None:
-    rows = re.findall(r"^\| \d+ \|.*$", reference(), re.MULTILINE)
+    rows = re.findall(r"^\| \d+ \|.*$", cli_reference(), re.MULTILINE)
     assert [int(row.split("|")[1]) for row in rows] == [code.value for code in ExitCode]
 
 

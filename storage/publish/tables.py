@@ -19,7 +19,7 @@ from storage.maintenance.private import PRIVATE_COLUMNS
 from storage.publish.connection import POSTGRES
 from storage.read.query import DATED_MS
 from storage.schema import tables as stored
-from storage.schema.reference import comment_on
+from storage.schema.meanings import comment_on
 from storage.schema.views import views
 
 SPAN: Final = 1 << 40

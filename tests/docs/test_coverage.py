@@ -12,8 +12,8 @@ import recorder.measures
 import recorder.plots
 from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, ON_REQUEST, PLY_COLUMNS, SIDE_COLUMNS
 from recorder.cli import main
-from recorder.cli.reference import reference
 from recorder.errors import ExitCode
+from tests.docs.cli_reference import cli_reference
 from tests.docs.pages import ROOT, blocks, hand_written
 
 TEXTS = {path.relative_to(ROOT / "docs").as_posix(): path.read_text(encoding="utf-8") for path in hand_written()}
@@ -39,7 +39,7 @@ def test_every_command_is_on_a_page(name: str) -> None:
 
 
 def test_every_option_and_its_variable_are_in_the_reference() -> None:
-    page = reference()
+    page = cli_reference()
     for name, command in commands(main).items():
         (section,) = re.findall(rf"^## ics-recorder {name}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
         for option in command.params:

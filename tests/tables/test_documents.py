@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from exporters.selection import Filters
-from exporters.tables.reference import filled
+from tests.docs.table_columns import filled
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "reference" / "tables.md").read_text(encoding="utf-8")
 

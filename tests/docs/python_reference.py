@@ -1,14 +1,12 @@
-"""Writes docs/reference/python.md from the public docstrings: ``python -m recorder.cli.python_reference FILE``."""
+"""docs/reference/python.md, from the public docstrings."""
 
 from __future__ import annotations
 
 import inspect
 import re
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
 from enum import Enum
-from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
@@ -238,7 +236,3 @@ def _list(heading: str, lines: list[str]) -> str:
 
 def _code(text: str) -> str:
     return text.replace("``", "`")
-
-
-if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(python_reference(), encoding="utf-8")

@@ -1,12 +1,10 @@
-"""Write docs/reference/cli.md from the help of the commands: ``python -m recorder.cli.reference FILE``."""
+"""docs/reference/cli.md, from the help of the commands."""
 
 from __future__ import annotations
 
 import inspect
 import re
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import click
 
@@ -17,7 +15,7 @@ from recorder.cli.option_types import WordSet
 _BLANKS = re.compile(r"\s+")
 
 
-def reference() -> str:
+def cli_reference() -> str:
     """The whole document as Markdown."""
     parts = [
         "# Command line\n",
@@ -95,7 +93,3 @@ def _paragraphs(text: str) -> str:
         f"```\n{inspect.cleandoc(part[1:])}\n```" if part.startswith("\b") else " ".join(part.split())
         for part in inspect.cleandoc(text).split("\n\n")
     )
-
-
-if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(reference(), encoding="utf-8")

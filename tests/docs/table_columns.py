@@ -1,11 +1,9 @@
-"""Writes the lists of columns of docs/reference/tables.md: ``python -m exporters.tables.reference PAGE``."""
+"""The lists of columns of docs/reference/tables.md."""
 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, ON_REQUEST, PLY_COLUMNS, SIDE_COLUMNS, Column
 
@@ -35,8 +33,3 @@ def _rows(columns: Sequence[Column]) -> str:
         f"| {one.name} | {one.kind} | `{one.dtype}` | {one.unit} | {one.meaning}{' (always)' * one.always} |\n"
         for one in columns
     )
-
-
-if __name__ == "__main__":
-    path = Path(sys.argv[1])
-    path.write_text(filled(path.read_text(encoding="utf-8")), encoding="utf-8")

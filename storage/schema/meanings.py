@@ -1,19 +1,13 @@
-"""The list of all columns in ``docs/reference/schema.md``: ``python -m storage.schema.reference FILE`` writes it.
-
-What each column of an archive means, for the list of columns in ``docs/reference/schema.md``.
+"""What each column of an archive means: for the list in ``docs/reference/schema.md`` and the comments of PostgreSQL.
 
 Units are those of the column's name. A column that may be null says what null means.
 """
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Column, Table
-
-from storage.schema.tables import metadata
+from sqlalchemy import Column
 
 _OFFSET: Final = "first byte of its line, in the decompressed bytes of the source"
 _AT_MS: Final = (
@@ -284,11 +278,6 @@ MEANINGS: Final[dict[str, dict[str, str]]] = {
 }
 """Table and column → its meaning."""
 
-
-BEGIN: Final = "<!-- begin: written by python -m storage.schema.reference -->\n"
-END: Final = "<!-- end -->\n"
-
-_TYPES: Final = {"big_integer": "integer", "boolean": "0 or 1", "large_binary": "BLOB", "JSON": "text"}
 _UNITS: Final = {
     "_ms": "milliseconds",
     "_per_s": "per second",
@@ -298,40 +287,14 @@ _UNITS: Final = {
 }
 
 
-def reference() -> str:
-    """Every table with its columns in their order: type, whether it may be null, what it holds and means."""
-    return "\n".join(map(_of_table, metadata.tables.values()))
-
-
-def with_reference(page: str) -> str:
-    """A page with ``reference`` between its two marks."""
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{reference()}\n{END}{after}"
-
-
 def comment_on(column: Column[Any]) -> str:
     """What a column means, and in parentheses what it holds: key, row of which table, words, unit."""
-    holds = _holds(column)
+    holds = held_by(column)
     return MEANINGS[column.table.name][column.name] + (f" ({holds})" if holds else "")
 
 
-def _of_table(table: Table) -> str:
-    rows = [
-        f"| `{one.name}` | {_type(one)} | {'null' if one.nullable else ''} | {_holds(one)} |"
-        f" {MEANINGS[table.name][one.name]} |"
-        for one in table.columns
-    ]
-    header = ("| column | type | null | holds | meaning |", "|---|---|---|---|---|")
-    return "\n".join((f"### `{table.name}`\n", *header, *rows, ""))
-
-
-def _type(column: Column[Any]) -> str:
-    name = column.type.__visit_name__
-    return _TYPES.get(name, name)
-
-
-def _holds(column: Column[Any]) -> str:
+def held_by(column: Column[Any]) -> str:
+    """Key, row of which table, words, unit: what a column holds."""
     parts = []
     if column.primary_key:
         parts.append("key")
@@ -345,8 +308,3 @@ def _holds(column: Column[Any]) -> str:
         parts.append(" ".join(f"`{word}`" for word in words))
     parts += [unit for suffix, unit in _UNITS.items() if column.name.endswith(suffix)][:1]
     return ", ".join(parts)
-
-
-if __name__ == "__main__":
-    path = Path(sys.argv[1])
-    path.write_text(with_reference(path.read_text(encoding="utf-8")), encoding="utf-8")
