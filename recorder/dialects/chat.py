@@ -38,14 +38,7 @@ _TESTS = [(kind, re.compile(pattern, re.DOTALL).fullmatch) for kind, pattern in 
 
 
 def parse_chat(line: Line) -> ChatLine | None:
-    """Read a line of chat.
-
-    Args:
-        line: without prompts.
-
-    Returns:
-        The chat; None: the line is none.
-    """
+    """Read a line of chat without prompts; None: it is none."""
     match = _SPOKEN.fullmatch(line.text)
     if match is not None:
         speaker, titles, game, verb, words = match.groups()
@@ -71,14 +64,7 @@ _VERBS = {
 
 
 def format_chat(event: ChatLine) -> str:
-    """Write a line that ``parse_chat`` reads as this event (a rating before ``[N]`` is not kept).
-
-    Args:
-        event: a line of chat; its ``line`` is not used.
-
-    Returns:
-        The text without a line end, in the words of FICS.
-    """
+    """Write a line that ``parse_chat`` reads as this event (a rating before ``[N]`` is not kept)."""
     if event.kind is ChatKind.QTELL:
         return f":{event.text}"
     if event.kind is ChatKind.ECHO:

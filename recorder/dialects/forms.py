@@ -21,14 +21,9 @@ Form = tuple[_Kind, str, Callable[[], re.Pattern[str]]]
 
 
 def make_forms(table: Iterable[tuple[_Kind, str, str, str]], before: str = "") -> list[Form[_Kind]]:
-    """Make the forms of a table.
+    """Make the forms of a table: kind, pattern of the beginning, plain words that follow, pattern of the end.
 
-    Args:
-        table: what a line is; the pattern of its beginning; the plain words that follow; the pattern
-            of its end. Blanks may follow.
-        before: the pattern of text that may precede each line.
-    Returns:
-        The forms in the order of the table, for ``find_form``.
+    Blanks may follow. ``before`` is the pattern of text that may precede each line.
     """
     return [(kind, words, later(before + begin + re.escape(words) + end + r"\s*")) for kind, begin, words, end in table]
 
@@ -37,13 +32,6 @@ def find_form(forms: Iterable[Form[_Kind]], text: str) -> tuple[_Kind, re.Match[
     """Find the first form that matches a whole line.
 
     A pattern decides; it is compiled and tried only on lines that have its words, without which it cannot match.
-
-    Args:
-        forms: made by ``make_forms``.
-        text: the line without prompts.
-
-    Returns:
-        What the line is, and its match; None: it has no such form.
     """
     for kind, words, pattern in forms:
         if words in text and (match := pattern().fullmatch(text)) is not None:
@@ -61,14 +49,7 @@ _NUMBER = re.compile(r"([0-9]{1,9})[A-Za-z]?")
 
 
 def read_rating(text: str) -> RatingText:
-    """Split a rating into the printed text and its number (None for ``++++``, ``----``, ``UNR``; 0 stays 0).
-
-    Args:
-        text: without parentheses; blanks around it are kept.
-
-    Returns:
-        The text and the number without the letter behind it.
-    """
+    """Split a rating into the printed text and its number (None for ``++++``, ``----``, ``UNR``; 0 stays 0)."""
     if text.isascii() and text.isdigit() and len(text) < 10:
         return RatingText(text, int(text))
     match = _NUMBER.fullmatch(text)
@@ -107,11 +88,8 @@ _COLOURS = ("Brancas", "Pretas")
 def unended_key(words: str, white: str, black: str) -> tuple[str, str | None]:
     """The normalised reason of a game without a result, and the handle that it names.
 
-    Args:
-        words: as printed, each byte read as latin-1.
-        white, black: the handles; movelists name colours.
-    Returns:
-        Key and handle; ``unknown`` and None if the words are unknown.
+    ``words`` are as printed, each byte read as latin-1; in movelists they name colours. ``unknown`` and None if they
+    are not known.
     """
     with suppress(UnicodeError):  # it is latin-1 itself
         words = words.encode("latin-1").decode("utf-8")

@@ -27,13 +27,7 @@ _HOLDINGS = re.compile(
 
 
 def parse_holdings(line: Line) -> HoldingsLine | Malformed | None:
-    """Read a ``<b1>`` line.
-
-    Args:
-        line: without prompts.
-    Returns:
-        The holdings (upper case, printed order), ``Malformed``, or None when the line does not begin with the tag.
-    """
+    """Read a ``<b1>`` line (upper case, printed order); None: the line does not begin with the tag."""
     match = _HOLDINGS.fullmatch(line.text)
     if match is None:
         if not line.text.startswith(HOLDINGS_TAG):
@@ -51,14 +45,7 @@ def parse_holdings(line: Line) -> HoldingsLine | Malformed | None:
 
 
 def format_holdings(event: HoldingsLine) -> str:
-    """Write the line that ``parse_holdings`` reads.
-
-    Args:
-        event: the holdings of both players; its ``line`` is not used.
-
-    Returns:
-        ``<b1> game 12 white [P] black [QN]``, with ``<- WP`` behind it if a piece was passed; no line end.
-    """
+    """Write the line that ``parse_holdings`` reads, with ``<- WP`` behind it if a piece was passed."""
     passed = "" if event.passed is None else f" <- {'W' if event.passed_to_white else 'B'}{event.passed}"
     return f"<b1> game {event.game_no} white [{event.white}] black [{event.black}]{passed}"
 
@@ -78,13 +65,7 @@ _MAX_GAME_NO = 1 << 20  # BICS prints uninitialised memory as the partner's numb
 
 
 def parse_gameinfo(line: Line) -> GameInfo | Malformed | None:
-    """Read a ``<g1>`` line.
-
-    Args:
-        line: without prompts.
-    Returns:
-        The facts, ``Malformed``, or None when the line does not begin with the tag.
-    """
+    """Read a ``<g1>`` line; None: the line does not begin with the tag."""
     if not line.text.startswith(GAMEINFO_TAG):
         return None
     match = _GAMEINFO().fullmatch(line.text)
@@ -120,11 +101,7 @@ def parse_gameinfo(line: Line) -> GameInfo | Malformed | None:
 
 
 def _pair(fields: dict[str, str], key: str) -> tuple[str | None, str | None]:
-    """The two values of a field, White's first; None: missing or empty.
-
-    Raises:
-        LineError: the field has no comma.
-    """
+    """The two values of a field, White's first; None: missing or empty."""
     value = fields.get(key)
     if value is None:
         return None, None
@@ -135,11 +112,7 @@ def _pair(fields: dict[str, str], key: str) -> tuple[str | None, str | None]:
 
 
 def _number(fields: dict[str, str], key: str) -> int | None:
-    """The number in a field; None: the field is missing.
-
-    Raises:
-        LineError: the value is not a number.
-    """
+    """The number in a field; None: the field is missing."""
     value = fields.get(key)
     if value is None:
         return None
@@ -149,22 +122,14 @@ def _number(fields: dict[str, str], key: str) -> int | None:
 
 
 def _numbers(fields: dict[str, str], key: str) -> tuple[int | None, int | None]:
-    """The two numbers of a field, White's first; None: missing or empty.
-
-    Raises:
-        LineError: the field has no comma, or a value is not a number.
-    """
+    """The two numbers of a field, White's first; None: missing or empty."""
     first, second = _pair(fields, key)
     parts = {key: part for key, part in (("first", first), ("second", second)) if part is not None}
     return _number(parts, "first"), _number(parts, "second")
 
 
 def _flag(fields: dict[str, str], key: str) -> bool | None:
-    """Whether a field is 1; None: the field is missing.
-
-    Raises:
-        LineError: the value is neither 0 nor 1.
-    """
+    """Whether a field is 1; None: the field is missing."""
     value = fields.get(key)
     if value not in (None, "0", "1"):
         raise LineError(f"{key} cannot be {value!r}", field=key, value=value)
@@ -172,25 +137,14 @@ def _flag(fields: dict[str, str], key: str) -> bool | None:
 
 
 def _flags(fields: dict[str, str], key: str) -> tuple[bool | None, bool | None]:
-    """Whether the two values of a field are 1, White's first; None: missing or empty.
-
-    Raises:
-        LineError: the field has no comma, or a value is neither 0 nor 1.
-    """
+    """Whether the two values of a field are 1, White's first; None: missing or empty."""
     first, second = _pair(fields, key)
     parts = {key: part for key, part in (("first", first), ("second", second)) if part is not None}
     return _flag(parts, "first"), _flag(parts, "second")
 
 
 def format_gameinfo(event: GameInfo) -> str:
-    """Write the line that ``parse_gameinfo`` reads; facts that are None are omitted.
-
-    Args:
-        event: facts about a game; its ``line`` is not used.
-
-    Returns:
-        The line that begins with ``<g1>``, without a line end.
-    """
+    """Write the line that ``parse_gameinfo`` reads; facts that are None are omitted."""
 
     def two(key: str, first: object, second: object) -> list[str]:
         if first is None and second is None:
@@ -220,10 +174,7 @@ def _written(value: object) -> str:
 def parse_delta(line: Line) -> DeltaBoard | Malformed | None:
     """Read a ``<d1>`` line; the seventh number, the lag, is not printed by every server.
 
-    Args:
-        line: without prompts.
-    Returns:
-        The move, ``Malformed``, or None when the line does not begin with the tag.
+    None: the line does not begin with the tag.
     """
     if not line.text.startswith(DELTA_TAG):
         return None
@@ -239,14 +190,7 @@ def parse_delta(line: Line) -> DeltaBoard | Malformed | None:
 
 
 def format_delta(event: DeltaBoard) -> str:
-    """Write the line that ``parse_delta`` reads.
-
-    Args:
-        event: a compressed move; its ``line`` is not used.
-
-    Returns:
-        The line that begins with ``<d1>``, without a line end.
-    """
+    """Write the line that ``parse_delta`` reads."""
     lag = "" if event.lag_ms is None else f" {event.lag_ms}"
     return f"<d1> {event.game_no} {event.ply} {event.san} {event.smith} {event.elapsed_ms} {event.clock_ms}{lag}"
 
@@ -254,10 +198,7 @@ def format_delta(event: DeltaBoard) -> str:
 class Smith(NamedTuple):
     """A move in Smith notation.
 
-    Attributes:
-        squares: from and to (``e2e4``).
-        captured: the taken piece's letter, ``E`` for en passant, ``c`` or ``C`` for castling short or long, or nothing.
-        promoted: the new piece's letter, or nothing.
+    ``captured`` is the taken piece's letter, ``E`` for en passant, ``c`` or ``C`` for castling short or long, or empty.
     """
 
     squares: str
@@ -268,25 +209,13 @@ class Smith(NamedTuple):
 def parse_smith(text: str) -> Smith | None:
     """Read a delta's squares: ``e2e4``, ``d5e4p``, ``e5d6E``, ``e8g8c``, ``e7e8Q``, ``f2g1nN``.
 
-    Source: the help page of ``iset compressmove`` and Smith's own description, which it names.
-
-    Args:
-        text: the field of a ``<d1>`` line.
-
-    Returns:
-        The move; None: the text is no such move.
+    Source: the help page of ``iset compressmove`` and Smith's own description, which it names. None: the text is no
+    such move.
     """
     match = _SMITH().fullmatch(text)
     return None if match is None else Smith(*match.groups())
 
 
 def format_smith(move: Smith) -> str:
-    """Write what ``parse_smith`` reads.
-
-    Args:
-        move: squares, captured piece and promotion.
-
-    Returns:
-        The squares, then the captured piece or castling, then the promotion piece.
-    """
+    """Write what ``parse_smith`` reads: squares, captured piece or castling, promotion piece."""
     return "".join(move)

@@ -76,11 +76,7 @@ _ICC_CATEGORIES = {"b": "blitz", "s": "standard", "u": "untimed", "w": "wild"}
 
 
 def parse_row(line: Line) -> GamesRow | None:
-    """Read one row of the table, or None.
-
-    Args:
-        line: without prompts.
-    """
+    """Read one row of the table, or None."""
     match = _ROW().fullmatch(line.text)
     if match is None:
         return None
@@ -146,14 +142,7 @@ def _seconds(text: str | None) -> int | None:
 
 
 def format_row(event: GamesRow) -> str:
-    """Write the row that ``parse_row`` reads, in the columns of FICS, or of ICC if titles are given.
-
-    Args:
-        event: a row of the table of games; its ``line`` is not used.
-
-    Returns:
-        The row without a line end.
-    """
+    """Write the row that ``parse_row`` reads, in the columns of FICS, or of ICC if titles are given."""
     white, black = event.white, event.black
     side = f"{'W' if event.white_to_move else 'B'}: {event.move_no:>2}"
     flags = f"{event.kind}{'r' if event.rated else 'u'}"
@@ -190,14 +179,7 @@ def parse_counted(line: Line) -> GamesCounted | None:
 
 
 def format_counted(event: GamesCounted) -> str:
-    """Write the line that ``parse_counted`` reads.
-
-    Args:
-        event: the number of games below a table; its ``line`` is not used.
-
-    Returns:
-        The line without a line end.
-    """
+    """Write the line that ``parse_counted`` reads."""
     if event.displayed == 0 and event.total is None:
         return "There are no games in progress."
     of = "" if event.total is None else f" (of {event.total:>3} in progress)"
@@ -285,13 +267,7 @@ def parse_refusal(line: Line) -> ObserveRefused | None:
 def format_refusal(event: ObserveRefused) -> str:
     """Write a line that ``parse_refusal`` reads.
 
-    Args:
-        event: why a game cannot be observed; its ``line`` is not used.
-
-    Returns:
-        The line without a line end.
-    Raises:
-        ValueError: no server prints this reason with, or without, a game number.
+    Raises ValueError if no server prints this reason with, or without, a game number.
     """
     for reason, _, text in _REFUSALS:
         if reason is event.reason and ("{}" in text) == (event.game_no is not None):
@@ -322,15 +298,9 @@ _C_DATE = later(r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) +([0-9]{1,2}) ([0-9]{2}):([0-9]{
 
 
 class HistoryRow(NamedTuple):
-    """A game in a player's history.
+    """A game in a player's history, with its ``number`` for ``smoves``; ``cut``: the opponent's name is not complete.
 
-    Attributes:
-        number: for ``smoves``.
-        is_white: the player was.
-        opponent: perhaps cut, then ``cut``.
-        result: as a token.
-        ended_at_ms: UTC milliseconds if the zone is known (``zone_known``), else local ones of the server; None: no
-            date that can be read.
+    ``ended_at_ms`` is UTC if ``zone_known``, else local time of the server; None: no date that can be read.
     """
 
     number: int
@@ -343,27 +313,13 @@ class HistoryRow(NamedTuple):
 
 
 def parse_history_head(text: str) -> str | None:
-    """Read the line that begins a player's list of finished games.
-
-    Args:
-        text: the line without prompts.
-
-    Returns:
-        The player's handle; None: the line begins no such list.
-    """
+    """Return the player of a line that begins a list of finished games; None: it begins no such list."""
     match = _HEAD.fullmatch(text)
     return None if match is None else match[1]
 
 
 def parse_history_row(text: str) -> HistoryRow | None:
-    """Read one row of a list of finished games.
-
-    Args:
-        text: the line without prompts.
-
-    Returns:
-        The row; None: the line is no such row.
-    """
+    """Read one row of a list of finished games; None: the line is no such row."""
     match = _HISTORY_ROW().fullmatch(text)
     if match is None:
         return None
@@ -376,11 +332,7 @@ def parse_history_row(text: str) -> HistoryRow | None:
 
 
 def _read_date(text: str) -> tuple[int | None, bool]:
-    """The date of a list of games.
-
-    Returns:
-        Milliseconds since 1970, of a zone as printed or unknown (None: no such date), and whether the zone is known.
-    """
+    """Parse the date of a list of games to milliseconds since 1970, and whether the zone is known."""
     if match := _C_DATE().fullmatch(text):
         month, day, hour, minute, second, year = match.groups()
     elif match := _ICC_DATE().fullmatch(text):
@@ -397,24 +349,10 @@ def _read_date(text: str) -> tuple[int | None, bool]:
 
 
 def is_history_columns(text: str) -> bool:
-    """Whether a line has the names of the columns, printed above the first row.
-
-    Args:
-        text: the line without prompts.
-
-    Returns:
-        True for the line with the names of the columns.
-    """
+    """Whether a line has the names of the columns, printed above the first row."""
     return _COLUMNS.fullmatch(text) is not None
 
 
 def is_no_history(text: str) -> bool:
-    """Whether a line says that there is no such history, or no such game in it.
-
-    Args:
-        text: the line without prompts.
-
-    Returns:
-        True for an answer that refuses a list, or a game of it.
-    """
+    """Return whether a line says that there is no such history, or no such game in it."""
     return _NONE.fullmatch(text) is not None

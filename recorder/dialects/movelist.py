@@ -58,12 +58,7 @@ _DAY_S = 86_400
 
 
 def format_started(moment: datetime, zone: str) -> str:
-    """Write a date as FICS does: ``Mon Nov  4, 08:38 UTC 2002``.
-
-    Args:
-        moment: the local time.
-        zone: its name; ``???`` if it is unknown.
-    """
+    """Write a local date as FICS does: ``Mon Nov  4, 08:38 UTC 2002``; an unknown zone is ``???``."""
     weekday, month = _WEEKDAYS[moment.weekday()], MONTHS[moment.month - 1]
     return f"{weekday} {month} {moment.day:2d}, {moment:%H:%M} {zone} {moment.year:04d}"
 
@@ -71,14 +66,10 @@ def format_started(moment: datetime, zone: str) -> str:
 def parse_started(text: str) -> tuple[int | None, bool, bool]:
     """Read the date of a movelist's header.
 
-    ``Mon Nov  4, 08:38 CET 2002``, ``2010-10-14 20:36 UTC`` or ``2008.01.19 16:55:38``.
-
-    Args:
-        text: as printed.
-    Returns:
-        Milliseconds since 1970, whether they are UTC, and whether the seconds were printed: with a zone whose offset is
-        not certain they are local ones of the server. ``(None, False, False)`` when it is no date, or no time of day: a
-        replay prints the first of January 1970 for an unknown date, and ``00:00 ???`` for an unknown time of day.
+    ``Mon Nov  4, 08:38 CET 2002``, ``2010-10-14 20:36 UTC`` or ``2008.01.19 16:55:38``. Return milliseconds since 1970,
+    whether they are UTC, and whether the seconds were printed: with a zone whose offset is not certain they are local
+    ones of the server. ``(None, False, False)`` when it is no date, or no time of day: a replay prints the first of
+    January 1970 for an unknown date, and ``00:00 ???`` for an unknown time of day.
     """
     fics, plain = _FICS_DATE().fullmatch(text), _PLAIN_DATE().fullmatch(text)
     try:
@@ -113,11 +104,7 @@ def _date_alone(text: str) -> str | None:
 
 
 class MovelistReader:
-    """The list being read, if any.
-
-    Attributes:
-        open: a header was seen and the list has not ended.
-    """
+    """The list being read, if any; ``open``: a header was seen and the list has not ended."""
 
     def __init__(self) -> None:
         self.open = False
@@ -143,12 +130,9 @@ class MovelistReader:
         return self._first_offset if self.open or self._game_no is not None else None
 
     def begin(self, line: Line) -> bool:
-        """Begin a list if the line is a header; an open list must have been closed.
+        """Begin a list if the line is a header: ``Movelist for game N:``, or the names.
 
-        Args:
-            line: without prompts.
-        Returns:
-            Whether the line is a header (``Movelist for game N:`` or the line of names).
+        An open list must have been closed.
         """
         match = _GAME_NUMBER.fullmatch(line.text)
         if match is not None:
@@ -189,17 +173,7 @@ class MovelistReader:
         return True
 
     def offer_frame(self, frame: Style12) -> bool:
-        """Take a frame that is this list's start position.
-
-        Only between header and rows, of the same players, and with a relation that no frame of a followed game has
-        there: -4 (FICS), -3 (ICC) or 0 with nothing played (Lasker family).
-
-        Args:
-            frame: printed while a list is read.
-
-        Returns:
-            Whether the list took it.
-        """
+        """Accept a frame that is this list's start position, or return False."""
         if self._match is None or self._in_rows or self._start is not None or self._names is None:
             return False
         fresh = frame.move_no == 1 and not frame.has_move
@@ -211,13 +185,9 @@ class MovelistReader:
         return True
 
     def take(self, line: Line) -> MovelistRead | bool:
-        """Read the next line of an open list.
+        """Read the next line, neither blank nor tagged.
 
-        Args:
-            line: not blank, without prompts, no tagged line.
-        Returns:
-            The whole list if the line is its trailer, True if the line belongs to the list, False if it does not
-            (the caller then closes the list).
+        Return the list at its trailer, or whether the line belongs to it. If it does not, the caller closes the list.
         """
         text = line.text
         if not self._in_rows:
@@ -273,12 +243,7 @@ class MovelistReader:
         return True
 
     def close(self) -> MovelistRead | Line:
-        """End an open list that has no trailer.
-
-        Returns:
-            The incomplete list, or its first line if neither a second header line nor a row followed: then it was
-            no list.
-        """
+        """End an open list without trailer: the incomplete list, or its first line if nothing of a list followed."""
         assert self._header is not None
         if self._match is None and not self._rows:
             header = self._header
@@ -348,13 +313,7 @@ def _halves(text: str) -> list[tuple[str, str | None]]:
 
 
 def format_movelist(event: MovelistRead) -> list[str]:
-    """Write a list as FICS does.
-
-    Args:
-        event: any list.
-    Returns:
-        Its lines, blank ones included.
-    """
+    """Write a list as FICS does."""
     lines = [] if event.game_no is None else [f"Movelist for game {event.game_no}:", ""]
     white, black = (
         f"{name} ({'UNR' if rating is None else rating.text})"

@@ -52,11 +52,7 @@ _OBSERVING_ENDS = re.compile(
 
 
 def parse_created(line: Line) -> GameCreated | None:
-    """Read ``{Game 107 (A vs. B) Creating unrated blitz match.}`` (the authority for colours and number).
-
-    Returns:
-        The game; None: another line.
-    """
+    """Read ``{Game 107 (A vs. B) Creating unrated blitz match.}`` (the authority for colours and number)."""
     match = _CREATED.fullmatch(line.text)
     if match is None:
         return None
@@ -74,14 +70,7 @@ def parse_created(line: Line) -> GameCreated | None:
 
 
 def format_created(event: GameCreated) -> str:
-    """Write the line that ``parse_created`` reads.
-
-    Args:
-        event: a game that begins, with its number; its ``line`` is not used.
-
-    Returns:
-        The line without a line end, in the words of FICS.
-    """
+    """Write the line that ``parse_created`` reads."""
     words = ["Continuing" if event.continued else "Creating"]
     words += [] if event.rated is None else ["rated" if event.rated else "unrated"]
     words += [event.category] if event.category else []
@@ -90,11 +79,7 @@ def format_created(event: GameCreated) -> str:
 
 
 def parse_partner(line: Line) -> PartnerPlays | None:
-    """Read ``Your partner is playing game 59 (C vs. D).``, which FICS and the C servers print when a match begins.
-
-    Returns:
-        The partner's game; None: another line.
-    """
+    """Read ``Your partner is playing game 59 (C vs. D).``, which FICS and the C servers print when a match begins."""
     match = _PARTNER.fullmatch(line.text)
     return None if match is None else PartnerPlays(line, int(match[1]), match[2], match[3])
 
@@ -105,11 +90,7 @@ def format_partner(event: PartnerPlays) -> str:
 
 
 def parse_creating(line: Line) -> CreatingLine | None:
-    """Read ``Creating: A (1708) B (++++) unrated blitz 5 0``; ``[white]`` is the first one's colour.
-
-    Returns:
-        The announcement; None: another line.
-    """
+    """Read ``Creating: A (1708) B (++++) unrated blitz 5 0``; ``[white]`` is the first one's colour."""
     match = _CREATING.fullmatch(line.text)
     if match is None:
         return None
@@ -130,14 +111,7 @@ def parse_creating(line: Line) -> CreatingLine | None:
 
 
 def format_creating(event: CreatingLine) -> str:
-    """Write the line that ``parse_creating`` reads.
-
-    Args:
-        event: a game that begins, with its players and times; its ``line`` is not used.
-
-    Returns:
-        The line without a line end, in the words of FICS.
-    """
+    """Write the line that ``parse_creating`` reads."""
     colour = "" if event.first_is_white is None else "[white] " if event.first_is_white else "[black] "
     return (
         f"Creating: {event.first} ({event.first_rating.text:>4}) {colour}{event.second} "
@@ -147,14 +121,7 @@ def format_creating(event: CreatingLine) -> str:
 
 
 def parse_header(line: Line) -> GameHeader | None:
-    """Read ``Game 463: A (2243) B (2158E) rated standard 45 45``, the first line that FICS prints to an observer.
-
-    Args:
-        line: without prompts.
-
-    Returns:
-        Number, players, ratings and times of the game; None: the line is no such header.
-    """
+    """Read ``Game 463: A (2243) B (2158E) rated standard 45 45``, the first line that FICS prints to an observer."""
     match = _HEADER.fullmatch(line.text)
     if match is None:
         return None
@@ -174,14 +141,7 @@ def parse_header(line: Line) -> GameHeader | None:
 
 
 def format_header(event: GameHeader) -> str:
-    """Write the line that ``parse_header`` reads.
-
-    Args:
-        event: number, players, ratings and times of a game; its ``line`` is not used.
-
-    Returns:
-        The line without a line end, in the words of FICS.
-    """
+    """Write the line that ``parse_header`` reads."""
     return (
         f"Game {event.game_no}: {event.white} ({event.white_rating.text:>4}) {event.black} "
         f"({event.black_rating.text:>4}) {'rated' if event.rated else 'unrated'} {event.category or ''} "
@@ -190,11 +150,7 @@ def format_header(event: GameHeader) -> str:
 
 
 def parse_observing(line: Line) -> ObservingStarted | ObservingEnded | None:
-    """Read the lines that begin and end an observation.
-
-    Returns:
-        The beginning or the end; None: another line.
-    """
+    """Read the lines that begin and end an observation."""
     match = _OBSERVING.fullmatch(line.text)
     if match is not None:
         return ObservingStarted(line, int(match[1] or match[2]))
@@ -205,14 +161,7 @@ def parse_observing(line: Line) -> ObservingStarted | ObservingEnded | None:
 
 
 def format_observing(event: ObservingStarted | ObservingEnded) -> str:
-    """Write the line that ``parse_observing`` reads.
-
-    Args:
-        event: the beginning or the end of observing a game; its ``line`` is not used.
-
-    Returns:
-        The line without a line end, in the words of FICS.
-    """
+    """Write the line that ``parse_observing`` reads."""
     if isinstance(event, ObservingStarted):
         return f"You are now observing game {event.game_no}."
     return f"Removing game {event.game_no} from observation list."
@@ -225,13 +174,9 @@ _FUSED = re.compile(r"[0-9]{2,8}(?=[A-Z{<])")
 
 
 def split_glued(text: str, prompts: PromptStripper) -> list[tuple[int, int]]:
-    """Cut a line made of several server texts whose line ends a logger lost.
+    """Return the ranges of several server texts whose line ends a logger lost; empty if any part is not known.
 
-    Args:
-        text: the line.
-        prompts: takes prompts off.
-    Returns:
-        Where the texts begin and end, a frame or holdings at the end included; empty when any part is not known.
+    A frame or holdings may be the last part.
     """
     parts: list[tuple[int, int]] = []
     fused = _FUSED.match(text)

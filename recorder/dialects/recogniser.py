@@ -57,10 +57,8 @@ _MAX_SHAPE_LENGTH: Final = 100
 class Recogniser:
     """Turns the lines of one connection into events.
 
-    Attributes:
-        quoted: per tag (``<12>``, ``<b1>``) the occurrences that are part of other text: chat, help, broken lines.
-        shapes: unrecognised lines by shape: how many, and the offset of the first.
-        prompts: takes prompts off lines.
+    ``quoted`` counts by tag (``<12>``, ``<b1>``) those that are part of other text: chat, help, broken lines.
+    ``shapes`` has the unrecognised lines by shape: how many, and the offset of the first.
     """
 
     def __init__(self, stripper: PromptStripper | None = None) -> None:
@@ -73,13 +71,7 @@ class Recogniser:
         self._busy = False  # a unit, a list or a cut frame is open: frames need a second look
 
     def feed(self, lines: Sequence[Line]) -> list[Event]:
-        """Read the next lines.
-
-        Args:
-            lines: complete lines in order.
-        Returns:
-            The events that are complete; blank lines and bare prompts make none.
-        """
+        """Read complete lines and return the events that are complete; blank lines and bare prompts make none."""
         out: list[Event] = []
         waiting = iter(lines)
         while True:
@@ -114,11 +106,7 @@ class Recogniser:
         return min((offset for offset in waiting if offset is not None), default=None)
 
     def finish(self) -> list[Event]:
-        """End the stream: emit the events that were waiting for more lines.
-
-        Returns:
-            These events, in order; none where no line was waiting.
-        """
+        """End the stream and emit the events that were waiting for more lines."""
         out: list[Event] = []
         self._again(self.units.release(), out)
         self._release(out)
@@ -142,11 +130,7 @@ class Recogniser:
                 self._leave_out(line, error, out)
 
     def _leave_out(self, line: Line, error: Exception, out: list[Event]) -> None:
-        """An error of this program: make an anomaly of the line, and end what was open.
-
-        Raises:
-            Exception: the error, where it is not to be contained.
-        """
+        """Make an anomaly of a line that met an error of this program, and end what was open; or raise the error."""
         message = contain(error)
         tag = FRAME_TAG if line.text.startswith(FRAME_TAG) else ""
         self._quote(line.text[len(tag) :])
@@ -224,14 +208,7 @@ class Recogniser:
         out.append(Malformed(line, tag, "another tagged line stands inside this one"))
 
     def _cut_rest(self, line: Line) -> tuple[Line, Line | None]:
-        """Part a frame from a text behind it whose line end was lost.
-
-        A text fused to the last field is none of the frame. Behind a blank it may be a field of a later server,
-        unless it is a known line.
-
-        Returns:
-            The frame, and the text as a line of its own; None: nothing is behind the frame.
-        """
+        """Divide a line into a frame and a text behind it whose line end was lost (None: nothing is behind it)."""
         end = frame_end(line.text) if line.text[:4] == FRAME_TAG else None
         if end is None:
             return line, None

@@ -167,14 +167,10 @@ class EndReason(NamedTuple):
 
 
 def read_reason(words: str, white: str, black: str, result: str) -> EndReason:
-    """Normalise the words of a result line.
+    """Normalise the words between the braces of a result line, without the names' part; ``unknown`` if not known.
 
-    Args:
-        words: as printed between the braces, without the names' part.
-        white, black: the handles of this game; ``White`` and ``Black`` are understood as well (movelists, ICC).
-        result: the token, which has the last word on whether the game ended at all.
-    Returns:
-        Key ``unknown`` when the words are none of the known ones.
+    ``White`` and ``Black`` (movelists, ICC) are read as well as the handles. The token decides whether the game ended
+    at all.
     """
     words = " ".join(words.split()).removesuffix(".")
     key, actor = _key(words, white, black)
@@ -192,8 +188,7 @@ def read_reason(words: str, white: str, black: str, result: str) -> EndReason:
 def _key(words: str, white: str, black: str) -> tuple[str, str | None]:
     """The key of a reason's words, and the player that they name.
 
-    Returns:
-        The key, ``unknown`` if no table has the words; the player is None if they name none.
+    The key is ``unknown`` if no table has the words; the player is None if they name none.
     """
     pairs = ((white, black, white), (black, white, black), ("White", "Black", white), ("Black", "White", black))
     for name, other, actor in pairs:
@@ -221,10 +216,7 @@ def _key(words: str, white: str, black: str) -> tuple[str, str | None]:
 def read_winner(words: str, white: str, black: str) -> str | None:
     """The result in the words of a saved game without a result token: ``Black resigns`` is ``1-0``.
 
-    Args:
-        words, white, black: as for ``read_reason``.
-    Returns:
-        None if the words are unknown or do not name the winner (``Black stalemated``).
+    None if the words are unknown or do not name the winner (``Black stalemated``).
     """
     words = " ".join(words.split()).removesuffix(".")
     if white == black:
@@ -241,10 +233,7 @@ def read_winner(words: str, white: str, black: str) -> str | None:
 def parse_results(line: Line) -> list[GameEnded]:
     """Read a line of one or more result texts (loggers lose line ends between two).
 
-    Args:
-        line: without prompts.
-    Returns:
-        The ends in order; empty when the line is not made of them.
+    Empty: the line is not made of them.
     """
     found: list[GameEnded] = []
     text, at = line.text, 0
@@ -267,25 +256,11 @@ def parse_results(line: Line) -> list[GameEnded]:
 
 
 def parse_result(line: Line) -> GameEnded | None:
-    """Read a line that is exactly one result text.
-
-    Args:
-        line: without prompts.
-
-    Returns:
-        How a game ended; None: the line is no result, or has text before or behind it.
-    """
+    """Read a line that is exactly one result text; None: it is none, or has text before or behind it."""
     found = parse_results(line)
     return found[0] if len(found) == 1 else None
 
 
 def format_result(event: GameEnded) -> str:
-    """Write the line that ``parse_result`` reads.
-
-    Args:
-        event: the end of a game; its ``line`` is not used.
-
-    Returns:
-        The line without a line end.
-    """
+    """Write the line that ``parse_result`` reads."""
     return f"{{Game {event.game_no} ({event.white} vs. {event.black}) {event.reason}}} {event.result}"

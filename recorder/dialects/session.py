@@ -58,15 +58,9 @@ DIALECTS = {
 
 
 def detect_dialect(banner: str | None, prompt: str | None, tokens: int | None) -> Dialect | None:
-    """Name the server family.
+    """Name the server family by the banner if there is one, else by the prompt (``aics%``: ICC) and a frame's tokens.
 
-    Args:
-        banner: value of a ``BANNER`` notice, or None; it decides if present.
-        prompt: a prompt as received, or None; ``aics%`` is ICC's.
-        tokens: tokens of a whole frame, tag included (33, 32, 31), or None.
-    Returns:
-        The family's facts, or None if unknown. 33 tokens alone do not distinguish FICS from its relatives, and 31
-        without ICC's prompt is the FICS 1.6.2 family.
+    33 tokens alone do not distinguish FICS from its relatives, and 31 without ICC's prompt is the FICS 1.6.2 family.
     """
     if banner is not None:
         return DIALECTS[Family(banner)]
@@ -95,15 +89,7 @@ LIST_BLOCKS = frozenset((_MOVES, *STORED_BLOCKS))
 
 
 def answers(block: ReplyBlock | None, codes: frozenset[int]) -> bool:
-    """Whether a line is in the answer to one of these commands.
-
-    Args:
-        block: the line's reply block; None: it is in none.
-        codes: the numbers of commands in reply blocks.
-
-    Returns:
-        True if the block has one of these numbers.
-    """
+    """Return whether a line is in the reply block of one of these commands."""
     return block is not None and block.code in codes
 
 
@@ -154,14 +140,7 @@ _BANNER_TESTS = [(family, re.compile(form, re.IGNORECASE).fullmatch) for family,
 
 
 def parse_session(line: Line) -> SessionNotice | None:
-    """Read a line about the connection.
-
-    Args:
-        line: without prompts.
-
-    Returns:
-        The notice; None: the line is not about the connection.
-    """
+    """Read a line about the connection; None: it is not."""
     found = find_form(_FORMS, line.text)
     if found is not None:
         return SessionNotice(line, found[0], found[1].groupdict().get("value"))
@@ -221,24 +200,10 @@ _SETTING = re.compile(
 
 
 def is_setting(text: str) -> bool:
-    """Whether a line answers a command that changes a setting.
-
-    Args:
-        text: the line without prompts.
-
-    Returns:
-        False for every line that no known form has.
-    """
+    """Whether a line answers a command that changes a setting."""
     return _SETTING.fullmatch(text) is not None
 
 
 def is_noise(text: str) -> bool:
-    """Whether a line is known to carry nothing about games: seek ads, offers, settings.
-
-    Args:
-        text: the line without prompts.
-
-    Returns:
-        False for every line that no known form has.
-    """
+    """Whether a line is known to carry nothing about games: seek ads, offers, settings."""
     return is_setting(text) or _NOISE.fullmatch(text) is not None

@@ -87,13 +87,7 @@ def parse_style12(
     """Read a line that begins with ``<12>``.
 
     Of a frame of the usual shape the board and the verbose move are not tested: a caller that cannot prove it from its
-    predecessor asks ``check_frame``. Every other shape is tested here.
-
-    Args:
-        text: the line without prompts.
-        offset, at_ms, block: of the line.
-    Returns:
-        The frame, ``Malformed`` when it cannot be one, or None when the line does not begin with the tag.
+    predecessor asks ``check_frame``. Every other shape is tested here. None: the line does not begin with the tag.
     """
     if text[:4] != FRAME_TAG:
         return None
@@ -115,11 +109,8 @@ def parse_style12(
 def take_usual(lines: Iterable[Line], out: list[Event]) -> Iterator[Line]:
     """Read frames of the usual shape: 8×8 board, single blanks, 31 to 33 tokens.
 
-    Args:
-        lines: in order.
-        out: gets the frames, each before the line behind it is looked at, and those with a damaged field.
-    Yields:
-        Every other line: what begins with ``<12>`` among them, only ``parse_style12`` can read.
+    Frames go to ``out``, each before the line behind it is looked at, as do those with a damaged field. Every other
+    line is yielded; of these, only ``parse_style12`` can read those that begin with ``<12>``.
     """
     add = out.append
     for line in lines:
@@ -156,14 +147,8 @@ def read_tokens(
 ) -> Style12:
     """Make a frame of its tokens; the board, the verbose and the pretty move are taken as they are.
 
-    Args:
-        board, text, offset, at_ms, block, partial: as ``Style12`` has them.
-        tail: the tokens from the side to move on.
-    Returns:
-        The frame, its fields converted.
-    Raises:
-        LineError: another field is missing or has not its form; values are not judged (servers print wild double-push
-            files, negative counts and clocks).
+    ``tail`` has the tokens from the side to move on. A missing or malformed field is a LineError; values are not judged
+    (servers print wild double-push files, negative counts and clocks).
     """
     if len(tail) < (TAIL_VERBOSE + 1 if partial else _FULL):
         raise LineError("the frame ends before its move")
@@ -205,12 +190,8 @@ def scan_frame(board: str, text: str, offset: int, at_ms: int | None, block: Rep
     """Read a frame of a game that is played, letter by letter.
 
     Compiled, this costs a third of cutting tokens and reading them. A shortcut through ``read_tokens``, not other
-    rules.
-
-    Args:
-        board, text, offset, at_ms, block: as ``Style12`` has them; the board ends before ``TAIL_BEGIN``.
-    Returns:
-        What ``read_tokens`` gives; None where the line does not look as nearly all frames do, which need not mean much.
+    rules. The board ends before ``TAIL_BEGIN``. None: the line does not look as nearly all frames do, which need not
+    mean much.
     """
     try:
         turn: i64 = ord(text[TAIL_BEGIN])
@@ -266,10 +247,9 @@ def _is_digit(letter: i64) -> bool:
 
 
 def _number(text: str, at: i64) -> tuple[i64, i64]:
-    """A number of one to twelve digits, and the place behind the blank behind it.
+    """Read a number of one to twelve digits, and the index behind the blank behind it.
 
-    Raises:
-        _UnusualError: something else is at this place, so the frame has to be split.
+    Anything else raises _UnusualError, so that the frame is split; so do the functions below.
     """
     begin = at
     value: i64 = 0
@@ -292,11 +272,7 @@ def _clock(text: str, at: i64) -> tuple[i64, i64]:
 
 
 def _word(text: str, at: i64) -> i64:
-    """The place behind the blank that ends a word.
-
-    Raises:
-        _UnusualError: the word is empty, or may be a tag or a glued prompt.
-    """
+    """The place behind the blank that ends a word."""
     begin = at
     letter: i64 = ord(text[at])
     while letter != _BLANK:
@@ -310,11 +286,7 @@ def _word(text: str, at: i64) -> i64:
 
 
 def _elapsed(text: str, at: i64) -> tuple[i64, i64, i64]:
-    """``(m:ss)`` or ``(m:ss.mmm)``: milliseconds, 1 if they were printed, the place behind the blank behind it.
-
-    Raises:
-        _UnusualError: something else is at this place.
-    """
+    """``(m:ss)`` or ``(m:ss.mmm)``: milliseconds, 1 if they were printed, the place behind the blank behind it."""
     if ord(text[at]) != _OPEN:
         raise _UnusualError
     at += 1
@@ -346,11 +318,7 @@ def _elapsed(text: str, at: i64) -> tuple[i64, i64, i64]:
 
 
 def _lag(text: str, at: i64) -> int | None:
-    """The lag in milliseconds at the end, behind two flags or what there is of them; None: there is none.
-
-    Raises:
-        _UnusualError: the end has another form.
-    """
+    """The lag in milliseconds at the end, behind two flags or what there is of them; None: there is none."""
     end: i64 = len(text)
     for _ in range(2):
         if ord(text[at]) not in (_ZERO, _ONE):
@@ -375,11 +343,8 @@ def _lag(text: str, at: i64) -> int | None:
 def _split(text: str) -> tuple[str, list[str], bool]:
     """Any shape of frame: glued tag, extra blanks, other board sizes, cut ends, a prompt glued on.
 
-    Returns:
-        The board's ranks with blanks between them, the fields behind it, and whether the end was cut.
-    Raises:
-        LineError: a second frame is inside, there is no side to move, the ranks have different lengths, or the fields
-            from the move on are missing or invalid.
+    Return the board's ranks with blanks between them, the fields behind it, and whether the end was cut. A second frame
+    inside, ranks of different lengths, or missing fields from the move on are a LineError.
     """
     if any(text.find(tag, 4) >= 0 for tag in _TAGS):
         raise LineError("another tagged line stands inside the frame", text)
@@ -416,12 +381,9 @@ def _split(text: str) -> tuple[str, list[str], bool]:
 
 
 def frame_end(text: str) -> int | None:
-    """Where a frame's own fields end if other text follows them.
+    """Return the index behind a frame's own fields if other text follows them.
 
-    Args:
-        text: a line that begins with ``<12>``, without another tag.
-    Returns:
-        The place behind the last field; None when the line is a frame alone, cut, or no frame.
+    None: the line, which begins with ``<12>``, is a frame alone, cut, or no frame.
     """
     tokens = list(_TOKEN.finditer(text, 4))
     turn = next((place for place, token in enumerate(tokens) if token[0] in _TURNS), len(tokens))
@@ -435,14 +397,7 @@ def frame_end(text: str) -> int | None:
 
 
 def check_frame(frame: Style12) -> str | None:
-    """Test those fields of a frame that were taken as they are; the position is not judged.
-
-    Args:
-        frame: as ``Recogniser`` emits it.
-
-    Returns:
-        None, or one sentence saying what is wrong.
-    """
+    """Test those fields of a frame that were accepted as they are; say what is wrong. The position is not judged."""
     if _BOARD.fullmatch(frame.board) is None:
         ranks = frame.board.split(" ")
         unequal = len({len(rank) for rank in ranks}) != 1 or len(ranks[0]) == 8

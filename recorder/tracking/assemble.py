@@ -48,14 +48,8 @@ _COMPLETE_ENDS: Final = ("result", "adjourned", "aborted")
 def assemble(run: TrackedGame, *, session: SessionFacts, basis: TimeBasis, date: datetime.date | None = None) -> Game:
     """Compute the game of a finished run.
 
-    Args:
-        run: closed by the tracker.
-        session: server, dialect and user of the connection, as far as they are known.
-        basis: of the arrival times.
-        date: given by the user, for games whose lines contain none.
-
-    Returns:
-        The game, with one observation for each time that the board was followed and one for each movelist.
+    ``date`` is the user's, for games whose lines contain none. There is one observation for each time that the board
+    was followed, and one for each movelist.
     """
     run = _with_final_plies(run)
     observations = run.observations + [seen.observation for seen in run.lists]
@@ -158,11 +152,7 @@ def _result(run: TrackedGame) -> tuple[str, str | None, str | None, str | None, 
 
 
 def _key(run: TrackedGame, server: str | None) -> str:
-    """``Game.key``: a hash of server, number, players, offset, start and first move, which later lines do not change.
-
-    Args:
-        server: the site's name; None: unknown.
-    """
+    """``Game.key``: a hash of server, number, players, offset, start and first move; later lines do not change it."""
     first = run.observations[0] if run.observations else None
     facts = ", ".join((
         _text(server or ""), _number(run.game_no), _text(run.white.lower()), _text(run.black.lower()),
@@ -172,14 +162,7 @@ def _key(run: TrackedGame, server: str | None) -> str:
 
 
 def end_word(reason_key: str | None) -> str:
-    """``Game.end`` for a normalised reason.
-
-    Args:
-        reason_key: ``Game.reason_key``; None: no reason was printed.
-
-    Returns:
-        ``adjourned``, ``aborted`` or ``result``.
-    """
+    """Return ``Game.end`` for a normalised reason: ``adjourned``, ``aborted`` or ``result``."""
     if reason_key is not None and reason_key.startswith("adjourned"):
         return "adjourned"
     if reason_key is not None and (reason_key.startswith("aborted") or reason_key == "partner-aborted"):
@@ -233,13 +216,8 @@ def disputed_start(run: TrackedGame, basis: TimeBasis, date: datetime.date | Non
 
     A game cannot have begun after its lines arrived, and no running game began longer ago than its clocks last; a day
     is allowed for pauses and lag, two where a zone is not known. A resumed game began at any time before, if a list
-    shows its first part.
-
-    Args:
-        basis: of the arrival times. Those without a date contradict nothing.
-        date: given by the user for a log without arrival times: its lines arrived on that day or later.
-    Returns:
-        A sentence for an anomaly; None: nothing contradicts the date.
+    shows its first part. Arrival times without a date contradict nothing. The user's ``date`` is that of a log without
+    arrival times: its lines arrived on that day or later.
     """
     facts = run.facts
     if facts.started_at_ms is None or run.examined:
@@ -278,11 +256,8 @@ def _started(
 ) -> tuple[int | None, TimeBasis, StartPrecision | None]:
     """When the game began, in milliseconds, the basis of that time and its precision.
 
-    Args:
-        basis: of the arrival times.
-        date_possible: whether the date in the header may be that of this game.
-    Returns:
-        Time and precision are None if the start is unknown.
+    ``date_possible``: the date in the header may be that of this game. Time and precision are None if the start is
+    unknown.
     """
     facts = run.facts
     first = run.observations[0] if run.observations else None
@@ -300,11 +275,7 @@ def _started(
 
 
 def _base_times(run: TrackedGame) -> tuple[int | None, int | None, int | None, int | None, bool]:
-    """Both sides' time control.
-
-    Returns:
-        White's base and increment and Black's, in seconds (None: unknown), and ``Game.base_inferred``.
-    """
+    """Return White's base and increment and Black's, in seconds, and ``Game.base_inferred``."""
     facts = run.facts
     frame = run.start_frame or run.last
     if frame is None:
@@ -357,8 +328,7 @@ def _player(handle: str, facts: HeaderFacts, *, white: bool) -> Player:
 def add_titles(game: Game, titles: Mapping[str, str]) -> None:
     """Give the players of a game the titles that chat has shown; those that they have stay.
 
-    Args:
-        titles: of each handle in lower case, as printed.
+    ``titles`` has them by handle in lower case.
     """
     for side in ("white", "black"):
         player = getattr(game, side)

@@ -32,10 +32,9 @@ _LONGEST_MS: Final = 10**15
 
 
 class Boards(GameTable):
-    """Places each frame in the games of one connection.
+    """Assigns each frame to the games of one connection.
 
-    Attributes:
-        next_plies: frames that were the plain next ply: counted apart from ``counts``, being most of all frames.
+    ``next_plies`` counts the frames that were the plain next ply, most of all, apart from ``counts``.
     """
 
     def __init__(self, session: ServerSession) -> None:
@@ -45,11 +44,7 @@ class Boards(GameTable):
     # -- the common case ---------------------------------------------------------------------------------------
 
     def frame(self, frame: Style12) -> None:
-        """Place one frame.
-
-        Args:
-            frame: the next one of the stream; its disposition is counted.
-        """
+        """Assign the next frame of the stream to a game; its disposition is counted."""
         run = self.runs.get(frame.number)
         if (
             run is not None
@@ -100,8 +95,7 @@ class Boards(GameTable):
     def _clocks_moved(self, run: TrackedGame, frame: Style12, drift: int, other: int) -> None:
         """Record clocks that the move's time and the increment do not explain.
 
-        Args:
-            drift: of the mover's clock in milliseconds, what is not explained. other: of the opponent's clock.
+        ``drift`` is the unexplained part of the mover's clock in milliseconds, ``other`` that of the opponent's.
         """
         if max(abs(drift), abs(other)) > _LONGEST_MS:
             self.anomaly(AnomalyKind.MALFORMED, frame, "clocks that no server has")
@@ -131,11 +125,7 @@ class Boards(GameTable):
             self.next_plies, self.session.tokens = next_plies, tokens
 
     def frame_counts(self) -> dict[Disposition, int]:
-        """Disposition → frames so far.
-
-        Returns:
-            A number for each disposition that a frame had.
-        """
+        """Disposition → frames so far."""
         counts = dict(self.counts)
         counts[Disposition.PLY] += self.next_plies
         return counts
@@ -208,10 +198,9 @@ class Boards(GameTable):
         return False
 
     def _shape_changed(self, run: TrackedGame, frame: Style12) -> TrackedGame | None:
-        """A board that the rules of its game cannot read: of another size, it is another game's.
+        """Handle a board of another size, which the rules of its game cannot read: it is another game's.
 
-        Returns:
-            The run that the board belongs to; None: its run was closed, and the board begins another one.
+        Return the run that the board belongs to; None: its run was closed, and the board begins another one.
         """
         if run.position is None or not run.between(frame.white, frame.black):
             return run

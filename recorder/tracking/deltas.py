@@ -141,11 +141,7 @@ def _encoded(smith: Smith) -> int:
 
 
 def _keep(table: GameTable, run: TrackedGame, delta: DeltaBoard, played: Step | None, proof: Proof) -> None:
-    """Add the delta's ply to the main line.
-
-    Args:
-        played: move, SAN and position; None: it cannot be played, so the ply stays as printed.
-    """
+    """Add the delta's ply to the main line, as printed if it cannot be played."""
     assert run.current is not None
     move: int | None
     flags: int | None = None

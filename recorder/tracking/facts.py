@@ -183,11 +183,8 @@ class TableRow(NamedTuple):
 class Starting(NamedTuple):
     """The beginning of an examination before its first board: a line without a number, or the game examined before.
 
-    Attributes:
-        setup: the server is in set-up mode.
-        text: the line.
-        placed: the first board is a position being set up.
-        category: of the game examined before it.
+    ``setup``: the server is in set-up mode. ``placed``: the first board is a position being set up. ``category`` is
+    that of the game examined before it.
     """
 
     setup: bool
@@ -255,11 +252,7 @@ def take_header(table: GameTable, event: GameHeader) -> None:
 
 
 def begins_another(table: GameTable, event: GameCreated) -> bool:
-    """Place a ``{Game N (A vs. B) Creating …}``.
-
-    Returns:
-        Whether a game begins that no board has shown yet.
-    """
+    """Process ``{Game N (A vs. B) Creating …}``; return whether a game begins that no board has shown yet."""
     run = table.runs.get(str(event.game_no))
     if run is not None and run.observations:
         if run.following and run.ply == 0 and run.between(event.white, event.black) and not event.continued:

@@ -156,11 +156,9 @@ class GameTable:
     def first_facts(
         self, frame: Style12, creating: HeaderFacts | None = None, row: TableRow | None = None
     ) -> HeaderFacts:
-        """Take what waits for a game's first board.
+        """Return the facts that wait for a game's first board.
 
-        Args:
-            frame: the board.
-            creating: of a line with its players only. row: of a table of games. None: there is none.
+        ``creating`` is of a line with its players only, ``row`` of a table of games.
         """
         pending = self.facts.pop(frame.game_no, None)
         facts = HeaderFacts(frame.offset)
@@ -198,8 +196,7 @@ class GameTable:
     def settle_facts(self, run: TrackedGame, offset: int) -> None:
         """Give a game the facts of a line without names that was printed while it ran, as later lines show.
 
-        Args:
-            offset: of the last line that is known to be this game's.
+        ``offset`` is that of the last line that is known to be this game's.
         """
         pending = self.facts.get(run.game_no or 0)
         if pending is not None and pending.offset < offset and pending.matches(run.white, run.black):
@@ -218,11 +215,7 @@ class GameTable:
         disposition: Disposition,
         proof: Proof = Proof.FULL,
     ) -> None:
-        """The next ply of a run.
-
-        Args:
-            played: its squares (None: unknown, and the ply is unproved), SAN and the position after it.
-        """
+        """Add the next ply of a run; without squares in ``played`` it is not proved."""
         move, san, after = played
         if frame.partial:
             proof = Proof.UNPROVED  # a cut frame has no pretty move that could agree with the rest
@@ -274,11 +267,7 @@ class GameTable:
         self.count(Disposition.CONFLICT)
 
     def replace(self, run: TrackedGame | None, frame: Style12) -> None:
-        """The number has another game now.
-
-        Args:
-            run: the game that it had; None: it had none.
-        """
+        """End the run that a number had, because the number has another game now."""
         if run is not None:
             self.close(run, run.left if run.suspended else "reused")
         self.begin(frame, again=run is not None and run.between(frame.white, frame.black))

@@ -24,12 +24,9 @@ _CUT_PIECES = 16  # the fewest pieces in a full line: ``<b1> game 999 white [] b
 
 
 def take_holdings(run: TrackedGame | None, event: HoldingsLine) -> tuple[Disposition, str | None]:
-    """Place a ``<b1>`` line.
+    """Apply a ``<b1>`` line to its game, if that is followed.
 
-    Args:
-        run: the game with the line's number, or None when it is not followed.
-    Returns:
-        The disposition, and a sentence when the printed holdings contradict the captures and drops seen.
+    The text is a sentence if the printed holdings contradict the captures and drops seen.
     """
     if run is None or run.position is None:
         return Disposition.FOREIGN, None
@@ -59,10 +56,8 @@ def take_holdings(run: TrackedGame | None, event: HoldingsLine) -> tuple[Disposi
 def _whole(event: HoldingsLine, reckoned: tuple[str, str] | None, white: str, black: str) -> tuple[str, str]:
     """The holdings of a line; if the server's buffer ended within Black's list, completed from the known ones.
 
-    Args:
-        reckoned: White's and Black's before the line; None: unknown, so nothing is completed.
-        white, black: as printed.
-    Source: the 1.6.2 family builds the line in 50 bytes; the bracket behind it is printed all the same.
+    ``reckoned`` are White's and Black's before the line; None: unknown, so nothing is completed. The 1.6.2 family
+    builds the line in 50 bytes; the bracket behind it is printed all the same.
     """
     if reckoned is None or len(white) + len(black) < _CUT_PIECES:
         return white, black
@@ -75,11 +70,7 @@ def _whole(event: HoldingsLine, reckoned: tuple[str, str] | None, white: str, bl
 
 
 def _contradiction(run: TrackedGame, reckoned: tuple[str, str], printed: tuple[str, str]) -> str | None:
-    """What printed and computed pieces in hand (White's, Black's) show when they differ.
-
-    Returns:
-        A sentence; None: it only shows that an inferred variant is bughouse.
-    """
+    """Say how printed and computed pieces in hand differ; None: it only shows that an inferred variant is bughouse."""
     if run.variant_inferred:
         # The variant was only inferred; holdings that grow without a capture show that it is bughouse.
         run.variant = "bughouse"
@@ -163,12 +154,8 @@ def _sorted(letters: str) -> str:
 def find_promoted(run: TrackedGame, printed: tuple[str, str]) -> bool:
     """Mark the piece that the last ply took, if the holdings printed now prove that it was a promoted pawn.
 
-    Args:
-        run: in crazyhouse, its holdings known and not those printed.
-        printed: the holdings after the last ply.
-    Returns:
-        Whether that explains the holdings. If so, the positions since the first board, and that board's FEN, have the
-        mark.
+    The run is of crazyhouse, and its known holdings are not those printed after the last ply. If True, the positions
+    since the first board, and that board's FEN, have the mark.
     """
     if run.start_frame is not None or not run.rows or len(run.history) < 2 or run.rules is not Rules.CRAZYHOUSE:
         return False  # a game seen from its start has no promotion that we have not seen

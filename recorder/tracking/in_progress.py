@@ -20,11 +20,9 @@ _NOT_YET: Final = 1 << 62
 
 @dataclass(slots=True, eq=False)
 class GameInProgress:
-    """A game that ``InProgressTracker.changed`` returned.
+    """A game that ``InProgressTracker.changed`` returned; ``row`` is where the caller stored it, if it did.
 
-    Attributes:
-        row: where the caller stored it, or None.
-        state: all that decided how the game looked.
+    ``state`` is all that decided how the game looked.
     """
 
     run: TrackedGame
@@ -42,10 +40,9 @@ class InProgressTracker(Tracker):
         self._failed: set[TrackedGame] = set()  # cannot be shown
 
     def changed(self) -> list[tuple[GameInProgress, Game]]:
-        """The games in progress that have changed since the last call.
+        """Return the games in progress that have changed since the last call, as if the source ended here.
 
-        Returns:
-            Each with its game as if the source ended here; games of erased players are excluded.
+        Games of erased players are excluded.
         """
         found: list[tuple[GameInProgress, Game]] = []
         for run in self.boards.every():
@@ -88,22 +85,14 @@ class InProgressTracker(Tracker):
         super()._emit(offset)
 
     def gone(self) -> list[int]:
-        """Rows of games in progress that were emitted or dropped since the last call.
-
-        Returns:
-            Numbers of rows in the archive.
-        """
+        """Return the rows of games in progress that were emitted or dropped since the last call."""
         gone, self._gone = self._gone, []
         return gone
 
     def snapshot(self, shown: GameInProgress) -> Game:
         """Make the game of a game in progress, as if the source ended here.
 
-        Args:
-            shown: as ``changed`` returned it.
-
-        Returns:
-            A game that shares nothing with the one in progress.
+        It shares nothing with the one in progress.
         """
         shown.state = _state(shown.run)
         return self._game(_closed_copy(shown.run), _NOT_YET)

@@ -158,11 +158,10 @@ class _Gaps:
 
 
 def _cut_taken_back(seen: ListSeen, valid_to: int | None, known: set[int]) -> None:
-    """Plies of the list that were taken back after it was printed leave its main line and are kept beside it.
+    """Move plies of a list that were taken back after it was printed from its main line to beside it.
 
-    Args:
-        valid_to: the last ply that was not taken back; None: none was.
-        known: plies that boards showed and that were taken back.
+    ``valid_to`` is the last ply that was not taken back, None if there is none; ``known`` are plies that boards showed
+    and that were taken back.
     """
     if valid_to is None:
         return
@@ -178,9 +177,7 @@ def _cut_taken_back(seen: ListSeen, valid_to: int | None, known: set[int]) -> No
 def _joins(seen: ListSeen, valid_to: int | None, chosen: dict[int, tuple[int, Ply]]) -> bool:
     """Whether list and boards agree wherever both show the main line as it was then.
 
-    Args:
-        valid_to: the last ply of the list that was not taken back later; None: none was.
-        chosen: ply → (number of the observation, ply) of the boards.
+    ``chosen`` maps plies to (number of the observation, ply) of the boards; ``valid_to`` as above.
     """
     for ply in seen.plies:
         other = chosen.get(ply.ply)
@@ -194,11 +191,7 @@ def _joins(seen: ListSeen, valid_to: int | None, chosen: dict[int, tuple[int, Pl
 
 
 def segments_of(chosen: dict[int, tuple[int, Ply]]) -> list[Segment]:
-    """The stretches of a main line, each from one observation.
-
-    Args:
-        chosen: ply → (number of the observation, ply), in the line's order.
-    """
+    """Return the stretches of a main line, each from one observation; ``chosen`` is in the line's order."""
     segments: list[Segment] = []
     for ply, (index, _) in chosen.items():
         if segments and segments[-1].observation == index and segments[-1].to_ply == ply - 1:

@@ -104,10 +104,9 @@ def _note(table: GameTable, event: MovelistRead, problem: str) -> None:
 
 
 def _named(table: GameTable, event: MovelistRead) -> MovelistRead | None:
-    """A list without a header, completed with the names of the game that its number or its moves identify.
+    """Complete a list without a header with the names of the game that its number or its moves identify.
 
-    Returns:
-        None if neither the table nor exactly one fitting game gives the names.
+    None if neither the table nor exactly one fitting game gives the names.
     """
     if event.white:
         return event
@@ -176,14 +175,9 @@ def _list_run(table: GameTable, event: MovelistRead) -> TrackedGame:
 
 
 def read_list(event: MovelistRead, run: TrackedGame | None) -> tuple[ListSeen, str | None]:
-    """Replay a movelist.
+    """Replay a movelist, with a sentence for an anomaly if not every row could be replayed.
 
-    Args:
-        event: the list as read.
-        run: the game that it may belong to, for rules and start position that the header lacks; None: none.
-
-    Returns:
-        The replayed list, and a sentence for an anomaly when not every row could be replayed.
+    ``run`` may be the list's game; it gives rules and start position that the header lacks.
     """
     _, rules = variant_of(event.category)
     if run is not None and run.rules is not None and (rules is None or run.rules_stated):
@@ -220,15 +214,9 @@ def read_list(event: MovelistRead, run: TrackedGame | None) -> tuple[ListSeen, s
 
 
 def _replay(rows: Sequence[ListRow], start: Position | None) -> tuple[list[Ply], list[Position], str | None]:
-    """Play the moves of a list.
+    """Play the rows of a list: all plies, the position after each proved one, and what could not be played.
 
-    Args:
-        rows: the half-moves as printed.
-        start: the position before the first; None: unknown, so that no move can be proved.
-
-    Returns:
-        All plies, none proved behind the first that cannot be played; the position after each proved one; and what
-        could not be played, in words.
+    No ply behind the first that cannot be played is proved; none at all if the start is unknown.
     """
     plies: list[Ply] = []
     positions: list[Position] = []

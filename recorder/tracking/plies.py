@@ -19,11 +19,7 @@ _WILD_CASTLINGS = ("o-o", "o-o-o", "K/d1-b1", "K/d1-f1", "K/d8-b8", "K/d8-f8")
 
 
 def frame_position(frame: Style12, rules: Rules, holdings: tuple[str, str] | None = None) -> Position:
-    """The position a frame shows, with the castling rights it prints.
-
-    Args:
-        holdings: White's and Black's pieces in hand; None: unknown, or the rules have none.
-    """
+    """The position a frame shows, with the castling rights it prints."""
     push = frame.push_file
     if not -1 <= push < frame.width:
         push = -1  # one server prints uninitialised memory here after castling
@@ -70,14 +66,8 @@ def start_facts(frame: Style12) -> StartFacts:
 def first_move(frame: Style12, rules: Rules, board: str, castling: int) -> tuple[Position, Step] | None:
     """The first move of a game that was joined when only that had been made.
 
-    In bughouse a hand may have pieces before it. Datagrams have no boards of their own.
-
-    Args:
-        frame: the first board of the game, after one ply.
-        rules: in force.
-        board, castling: of the start.
-    Returns:
-        The start position and the move from there; None if it does not lead to the board and the rights shown.
+    In bughouse a hand may have pieces before it. Datagrams have no boards of their own. ``board`` and ``castling`` are
+    of the start. None if no move leads to the board and the rights shown.
     """
     if type(frame) is not Style12 or not frame.has_move or frame.partial or rules is Rules.BUGHOUSE:
         return None
@@ -110,11 +100,7 @@ def start_before(frame: Style12) -> tuple[str, int] | None:
 
 
 def try_rules(run: TrackedGame, frame: Style12) -> tuple[int, str, Position] | None:
-    """Prove the next ply by the game's rules, or by the boards if the server stated no known rules.
-
-    Returns:
-        The move, its SAN and the position after it; None if nothing fits.
-    """
+    """Prove the next ply by the game's rules, or by the boards if the server stated no known rules."""
     position = run.position
     if position is None or not frame.has_move or position.rules is Rules.FRAMES:
         return None
@@ -143,8 +129,7 @@ def try_rules(run: TrackedGame, frame: Style12) -> tuple[int, str, Position] | N
 def shown_by_boards(run: TrackedGame, frame: Style12) -> tuple[int | None, str, Position] | None:
     """The next ply of a variant whose rules refuse it, if its texts and both boards agree: servers have their own.
 
-    Returns:
-        As ``try_rules``; the game continues by the same rules. The move is None on boards that no rules read.
+    The game continues by the same rules. The move is None on boards that no rules read.
     """
     position = run.position
     if position is not None and position.rules is Rules.FRAMES:

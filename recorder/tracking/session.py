@@ -23,17 +23,11 @@ class SessionFacts(NamedTuple):
 class ServerSession:
     """One login's session; every game keeps the session that it began in.
 
-    Args:
-        server: the site's name if the user gave it.
-        family: of the banner, or None.
-        before: another session of the same source; they share ``hosts`` and ``prompts``, to which the pipeline appends.
-
-    Attributes:
-        hosts: offsets and hosts of connections; the site's name if nothing else gives it.
-        prompts: at most one, the first of the servers' own prompts that stood alone, and its offset. It counts only
-            for what is concluded behind it, so the pieces in which bytes arrive do not matter.
-        me: our handle.
-        tokens: of the first whole frame, tag included.
+    ``hosts`` are offsets and hosts of connections, which name the site if nothing else does; ``prompts`` is at most
+    one, the first of the server's own prompts that stood alone, with its offset. It counts only for what is concluded
+    behind it, so the pieces in which bytes arrive do not matter. Both are shared with ``before``, another session of
+    the same source, and the pipeline appends to them. ``tokens`` is the number of tokens of the first whole frame, tag
+    included.
     """
 
     def __init__(
@@ -51,11 +45,7 @@ class ServerSession:
         self.tokens: int | None = None
 
     def look(self, frame: Style12) -> None:
-        """Note the shape of the first whole frame, which differs between families of servers.
-
-        Args:
-            frame: of this session.
-        """
+        """Note the shape of the first whole frame, which differs between families of servers."""
         if self.tokens is None and not frame.partial:
             self.tokens = len(frame.tail) + 9
 
@@ -72,14 +62,9 @@ class ServerSession:
         return dialect is not None and dialect.lag_meaningless
 
     def facts(self, offset: int, begun: int) -> SessionFacts:
-        """What is known at one place of the source about a game that began at another.
+        """Return server, dialect and our handle, as known at ``offset``, for a game whose first line is at ``begun``.
 
-        Args:
-            offset: the place; prompts after it do not count.
-            begun: offset of the game's first line; the connection before it gives the host.
-
-        Returns:
-            Server, dialect and our handle; each None where unknown.
+        Prompts after ``offset`` do not count; the connection before ``begun`` gives the host.
         """
         host = next((host for place, host in reversed(self.hosts) if place < begun), None)
         prompt = next((text for text, place in self.prompts if place < offset), None)

@@ -256,9 +256,8 @@ class TrackedGame:
     def observe(self, frame: Style12, position: Position, ply: int, start: StartFacts, anchor: str | None) -> None:
         """Begin an observation of this board at ``ply`` with the position that ``frame`` shows.
 
-        Args:
-            start: what the board prints of the move before.
-            anchor: the position's FEN; None: the plies alone give it, from the normal start.
+        ``start`` is what the board prints of the move before, ``anchor`` the position's FEN; None: the plies alone give
+        it, from the normal start.
         """
         self.close_observation()
         self.names = frame.names
@@ -347,9 +346,8 @@ class TrackedGame:
     ) -> None:
         """Remove the plies after ``ply`` from the main line and keep them as a line of their own.
 
-        Args:
-            frame: the board that shows ``ply`` again, or the line's offset and arrival (None: unknown).
-            clocks: of that board, with which the game continues, in milliseconds; None: it prints none.
+        ``frame`` is the board that shows ``ply`` again, or the line's offset and arrival. The game continues with its
+        ``clocks``.
         """
         assert self.current is not None
         removed: list[Ply] = []
@@ -404,11 +402,9 @@ class TrackedGame:
         text: str = "",
         clocks: tuple[int | None, int | None] = (None, None),
     ) -> None:
-        """Note something that happened.
+        """Note something that happened, at a frame or a line's offset and arrival.
 
-        Args:
-            where: a frame, or a line's offset and arrival (None: unknown).
-            actor, value, text, clocks: as ``GameEvent`` has them; clocks are White's and Black's in milliseconds.
+        The other values are ``GameEvent``'s.
         """
         if self.current is None:
             return

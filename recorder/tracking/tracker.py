@@ -75,15 +75,8 @@ class Chat:
     """Stores chat and notices with the games that they are about, and the titles of the speakers.
 
     A kibitz without a number is of the game that its speaker plays; of another speaker it is of the only game of the
-    connection, or of none.
-
-    Args:
-        kept: ``none``, ``public``, ``own`` or ``all``: which words are kept.
-    Raises:
-        ValueError: ``kept`` is none of these.
-    Attributes:
-        kinds: that are kept.
-        titles: of each handle in lower case, as printed.
+    connection, or of none. ``kept`` is ``none``, ``public``, ``own`` or ``all``; ``titles`` has them by handle in lower
+    case.
     """
 
     def __init__(self, table: GameTable, kept: str) -> None:
@@ -125,11 +118,7 @@ class Chat:
             run.event(EventKind.NOTICE, kind, where, actor=event.actor, value=event.value, text=event.text)
 
     def _played_by(self, name: str | None, followed: list[TrackedGame], *, examined: bool = True) -> TrackedGame | None:
-        """The followed game that a player of this name plays, else the only game; None: there are several, or none.
-
-        Args:
-            followed: games that are played. examined: also look at games that are examined.
-        """
+        """Return the followed game that this player plays, or ``examined``, else the only game."""
         if name is not None:
             own = [run for run in followed if name.lower() in (run.white.lower(), run.black.lower())]
             if own:
@@ -144,11 +133,7 @@ def _our_own(followed: list[TrackedGame]) -> TrackedGame | None:
 
 
 def _chat_kinds(kept: str) -> frozenset[ChatKind]:
-    """The kinds of chat to keep.
-
-    Raises:
-        ValueError: ``kept`` is none of the words of ``--chat``.
-    """
+    """Return the kinds of chat to keep, or raise ValueError for a word that is none of ``--chat``."""
     if kept == "none":
         return frozenset()
     if kept == "public":
@@ -184,15 +169,11 @@ def take_partner(table: GameTable, event: PartnerPlays) -> None:
 def _who_decided(run: TrackedGame, event: GameEnded, ended: GameEnded | None, before: TrackedGame | None) -> str:
     """The reason's key for a game that ends, ``partner-decided`` if it was not decided on its board.
 
-    Servers of the 1.6.2 family print the reason of the board that decided on both boards, each with its own players.
-    A checkmate is on the board that shows it. Otherwise the order decides: a player receives the partner's result first
-    if that board decided; an observer of both receives the deciding board's result last.
-    Source: the end lines of two such servers, to all four players and to observers.
-
-    Args:
-        run: which ends by ``event``.
-        ended: the end line before it, of whatever game.
-        before: that game, if followed.
+    Servers of the 1.6.2 family print the reason of the board that decided on both boards, each with its own players. A
+    checkmate is on the board that shows it. Otherwise the order decides: a player receives the partner's result first
+    if that board decided; an observer of both receives the deciding board's result last. Source: the end lines of two
+    such servers, to all four players and to observers. ``ended`` is the end line before it, of whatever game, and
+    ``before`` that game, if followed.
     """
     key = event.reason_key
     if run.rules is not Rules.BUGHOUSE:
@@ -228,10 +209,7 @@ def _same_end(event: GameEnded, ended: GameEnded) -> bool:
 class GameEnds:
     """Ends games by their result lines and by ends of observation, and closes them after a wait for late lines.
 
-    Args:
-        boards: the games of the connection.
-    Attributes:
-        elsewhere: starts and results of games that are not followed, counted.
+    ``elsewhere`` counts starts and results of games that are not followed.
     """
 
     def __init__(self, boards: Boards) -> None:
@@ -335,13 +313,7 @@ _LOST_FEED = frozenset(
 class Tracker:
     """Follows the games of one connection.
 
-    Args:
-        basis: of the arrival times.
-        server: the site's name if the log does not contain it.
-        date: of the log, for games whose lines contain none.
-        chat: ``none``, ``public``, ``own`` or ``all``: which words are kept with the games.
-    Attributes:
-        failures: events and games that an error of this program kept from being read.
+    ``date`` is that of the log, for games whose lines contain none. ``chat`` says which words are kept with the games.
     """
 
     def __init__(
@@ -394,14 +366,7 @@ class Tracker:
         return self.boards.session
 
     def feed(self, events: list[Event]) -> list[Game]:
-        """Take events in order.
-
-        Args:
-            events: as the recogniser emits them.
-
-        Returns:
-            The games that were finished with by them.
-        """
+        """Process the recogniser's events in order, and return the games that are final now."""
         handlers, boards = self._handlers, self.boards
         frame, over = boards.frame, boards.over
         frames = sum(boards.counts.values()) + boards.next_plies
@@ -425,23 +390,12 @@ class Tracker:
         return games
 
     def is_whole(self, number: int) -> bool:
-        """Whether the last game with a number is over and complete.
-
-        Args:
-            number: of the server.
-
-        Returns:
-            False also where no game had this number.
-        """
+        """Return whether the last game with this number of the server is over and complete; False if there was none."""
         run = self.boards.runs.get(str(number))
         return run is not None and run.end is not None and self._game(run, run.end_offset).complete
 
     def finish(self) -> list[Game]:
-        """End the input: emit all games that are still followed or waiting.
-
-        Returns:
-            These games; the tracker takes no events after that.
-        """
+        """End the input and emit all games that are still followed or waiting."""
         if self._datagrams is not None:
             try:
                 self._datagrams.finish()
@@ -507,11 +461,7 @@ class Tracker:
     # -- errors of this program --------------------------------------------------------------------------------
 
     def _contain(self, error: Exception, taken: list[Event], frames: int) -> None:
-        """Skip the event that failed, and close its game.
-
-        Args:
-            frames: how many had been counted before the first of them.
-        """
+        """Skip the event that failed, and close its game; ``frames`` had been counted before the first of ``taken``."""
         event = taken[-1]
         game_no: int | None
         if isinstance(event, Style12):
@@ -544,11 +494,7 @@ class Tracker:
         self.failures.note(error, run.first_offset, run.game_no, f"{run.white} - {run.black}")
 
     def oldest_unfinished(self) -> int:
-        """Offset of the first game that is not emitted.
-
-        Returns:
-            An offset beyond any source if all games are emitted.
-        """
+        """Return the offset of the first game that is not emitted; one beyond any source if all are."""
         oldest = 1 << 62 if self._datagrams is None else self._datagrams.oldest
         return min([oldest, *(run.first_offset for run in self.boards.every())])
 
@@ -579,10 +525,9 @@ class Tracker:
                     run.navigation = ""  # the board that a line announced may be lost
 
     def _begin_session(self, family: str | None, me: str | None) -> None:
-        """A banner or a login that is not this session's begins another one; its games keep their own.
+        """Begin another session at a banner (``family``) or login (``me``) that is not this one's.
 
-        Args:
-            family: of the server. me: our handle. None: the line does not show it.
+        Its games keep their own.
         """
         self.boards.session = ServerSession(self.server, family, me, self.session)
         self.boards.lag_meaningless = self.session.lag_meaningless

@@ -28,14 +28,9 @@ _BARE = re.compile(r"[^\s{}\x19]+")
 
 
 def parse_fields(text: str) -> tuple[int, list[str]]:
-    """Cut a datagram into its number and its arguments.
+    """Split a datagram, from ``\\x19(`` to ``\\x19)``, into its number and its arguments without their enclosing marks.
 
-    Args:
-        text: from ``\\x19(`` to ``\\x19)``, line ends inside as ``\\n``.
-    Returns:
-        The number, and the arguments without what encloses them.
-    Raises:
-        LineError: it has another form, or its end is missing.
+    A datagram that is cut is a LineError.
     """
     whole = _WHOLE.fullmatch(text)
     if whole is None:
@@ -86,31 +81,18 @@ class IccMove(NamedTuple):
 
 
 class MoveForm:
-    """Which numbers a move has, as far as the stream shows.
-
-    Attributes:
-        settings: datagram 35, 36, 113 → whether it is on.
-    """
+    """Which numbers a move has, as far as the stream shows; ``settings``: datagram 35, 36 or 113 → whether it is on."""
 
     def __init__(self) -> None:
         self.settings: dict[int, bool] = {}
 
     def set(self, number: int, on: bool) -> None:
-        """Take an acknowledged setting.
-
-        Args:
-            number: of the datagram: 35, 36 or 113.
-            on: whether moves have its number from now on.
-        """
+        """Note an acknowledged setting of datagram 35, 36 or 113."""
         if number in _NUMBERS:
             self.settings[number] = on
 
     def learn(self, moves: Iterable[tuple[str, ...]]) -> None:
-        """Conclude from moves what only one form allows.
-
-        Args:
-            moves: the words of each, as ``read_words`` gives them.
-        """
+        """Conclude from the words of moves what only one form allows."""
         for words in moves:
             values = _numbers(words)
             if len(values) == len(_NUMBERS):
@@ -147,15 +129,7 @@ def read_words(text: str) -> tuple[str, ...]:
 
 
 def read_move(words: tuple[str, ...], form: MoveForm) -> IccMove | None:
-    """Read a move's words.
-
-    Args:
-        words: as ``read_words`` gives them.
-        form: which numbers a move has.
-
-    Returns:
-        The move; None: the words are no move of this form.
-    """
+    """Read a move's words; None: they are no move of this form."""
     texts = list(words[:2])
     while texts and _NUMBER.fullmatch(texts[-1]):
         texts.pop()
@@ -214,15 +188,9 @@ _TERMINATIONS = {
 
 
 def result_of(code: str, score: str, description: str, white: str, black: str) -> tuple[str, EndReason]:
-    """Read a datagram's result.
+    """Read a datagram's result: the token, and the reason by its words, or by its code (``Mat``) if these are unknown.
 
-    Args:
-        code: of three letters or less (``Mat``).
-        score: a result token or ``aborted``.
-        description: in words.
-        white, black: the handles; the words say ``White`` and ``Black``.
-    Returns:
-        The result token, and the reason: by the words, or by the code where they are none of the known ones.
+    ``score`` is a result token or ``aborted``.
     """
     result = "*" if score == "aborted" else score
     reason = read_reason(description, white, black, result)

@@ -196,11 +196,7 @@ def _holdings(it: _Fields) -> BughouseHoldings:
 
 
 def _letters(it: _Fields) -> str:
-    """Pieces in hand as letters, upper case for White's.
-
-    Raises:
-        LineError: another letter.
-    """
+    """Pieces in hand as letters, upper case for White's."""
     value = it.text("holdings")
     if value.strip("pnbrqPNBRQ"):
         raise it.fail("holdings", value)
@@ -254,11 +250,7 @@ def _msec(it: _Fields) -> Msec:
 
 
 def _began(it: _Fields) -> BeganPosition:
-    """The position that a game began at.
-
-    Raises:
-        LineError: a field is missing or invalid.
-    """
+    """The position that a game began at."""
     number, fen, count = it.whole("game number"), it.text("FEN"), it.whole("count")
     if count < 0:
         raise it.fail("count", str(count))
@@ -317,14 +309,9 @@ _ON_SIDES = frozenset((MoreTime, BughousePass, Msec, SimpleBoard, JBoard))
 
 
 def parse_datagram(text: str) -> IccDatagram | int:
-    """Read a datagram.
+    """Read a datagram, moves still as words (see ``fields.read_move``); its number if it is not about games.
 
-    Args:
-        text: from ``\\x19(`` to ``\\x19)``, line ends inside as ``\\n``.
-    Returns:
-        Its values, moves still as words (``fields.read_move`` reads them); its number if it is not about games.
-    Raises:
-        LineError: it is cut, or a field cannot be what it must be.
+    A datagram that is cut, or has an impossible field, is a LineError.
     """
     number, fields = parse_fields(text)
     reader = _READERS.get(number)
@@ -337,14 +324,7 @@ def parse_datagram(text: str) -> IccDatagram | int:
 
 
 def format_datagram(datagram: IccDatagram) -> str:
-    """Write the datagram that ``parse_datagram`` reads; fields that are None were not printed.
-
-    Args:
-        datagram: as ``parse_datagram`` returns it.
-
-    Returns:
-        The text between line ends, with its ``\\x19`` marks.
-    """
+    """Write the datagram that ``parse_datagram`` reads; fields that are None are omitted."""
     if isinstance(datagram, MovesSent):
         return format_fields(datagram.number, [str(datagram.game_no), *datagram.words])
     if isinstance(datagram, MoveList):
@@ -376,12 +356,8 @@ _MOST_LINES = 5000  # more than the longest answer; a unit without an end must n
 class UnitReader:
     """Reads the marks that the wire leaves in the stream of lines, and holds back the text between them.
 
-    Args:
-        count: called with the name and offset of every datagram that is not about games.
-
-    Attributes:
-        depth: units that are open.
-        begin: offset of the outermost one.
+    ``depth`` counts the open units, ``begin`` is the offset of the outermost one. ``count`` is called with the name and
+    offset of every datagram that is not about games.
     """
 
     def __init__(self, count: Callable[[str, int], None]) -> None:
@@ -393,14 +369,7 @@ class UnitReader:
         self._has_boards = False
 
     def mark(self, line: Line) -> tuple[Event, list[Line]]:
-        """Read a line that begins with ``\\x19``.
-
-        Args:
-            line: with the mark as its first character.
-
-        Returns:
-            Its event, and the text lines that it releases.
-        """
+        """Read a line that begins with ``\\x19``; return its event, and the text lines that it releases."""
         text = line.text
         if text.startswith("\x19("):
             return self._datagram(line), []
@@ -417,20 +386,15 @@ class UnitReader:
     def keep(self, line: Line) -> list[Line]:
         """Hold a text line of the open unit back.
 
-        Args:
-            line: text without a mark.
-
-        Returns:
-            The text lines that it releases: all, where the unit does not seem to end or data was lost in it.
+        Release all if the unit does not seem to end or data was lost in it.
         """
         self._lines.append(line)
         return self.release() if line.text == "\x1a" or len(self._lines) > _MOST_LINES else []
 
     def release(self) -> list[Line]:
-        """End what is open.
+        """End what is open and return the held-back text lines.
 
-        Returns:
-            The text lines that were held back; those that only repeat datagrams begin with ``\\x19|``.
+        Those that only repeat datagrams begin with ``\\x19|``.
         """
         lines, self._lines = self._lines, []
         if self._has_boards:

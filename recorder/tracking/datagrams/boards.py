@@ -53,11 +53,7 @@ class DatagramBoard(Style12):
 
     @property
     def times(self) -> tuple[int | None, int | None, int | None, int | None, int | None]:
-        """As those of a frame, from datagrams.
-
-        Returns:
-            White's and Black's clock and the elapsed time in milliseconds, no lag, and the precision; None: unknown.
-        """
+        """Return the clocks, the elapsed time, no lag, and the precision, as a frame does."""
         elapsed_ms = self.reported.elapsed_ms
         return *self.clocks, elapsed_ms, None, None if elapsed_ms is None else int(Precision.SECONDS)
 
@@ -87,17 +83,10 @@ def make_board(
     arrived: bool,
     times: Times,
 ) -> DatagramBoard:
-    """A board in the form of a frame.
+    """Make a board in the form of a frame, to be placed as frames are.
 
-    Args:
-        line: of the datagram.
-        game: its number, White, Black, and our relation to it.
-        position, ply: reached.
-        move: the move that led there, verbose and pretty (``none``: there is none).
-        arrived: whether it has just happened, so that its arrival is its time.
-        times: sent with it.
-    Returns:
-        The board, to be placed as frames are.
+    ``game`` is number, White, Black and our relation to it; ``move`` verbose and pretty (``none``: there is none).
+    ``arrived``: the move has just happened, so that its arrival is its time.
     """
     number, white, black, relation = game
     rights = ["01"[position.castling >> bit & 1] for bit in range(4)]
@@ -117,15 +106,7 @@ def make_board(
 
 
 def verbose_of(before: Position, move: int) -> str:
-    """A move as frames write it, given as plies keep it.
-
-    Args:
-        before: the position before the move.
-        move: as ``encode_move`` packs it.
-
-    Returns:
-        The verbose move, ``P/e2-e4``.
-    """
+    """Write a move, as plies keep it, as frames do: ``P/e2-e4``."""
     uci = decode_move(move)
     if uci[1] == "@":
         return f"{uci[0]}/@@-{uci[2:4]}"
@@ -150,15 +131,9 @@ def set_times(run: TrackedGame, board: DatagramBoard) -> None:
 
 
 def confirm(run: TrackedGame, frame: Style12, lag_meaningless: bool) -> bool:
-    """Replace a ply of a datagram by the frame that shows it now.
+    """Replace a ply of a datagram by the frame that shows it now; return whether a ply became the frame's.
 
-    Args:
-        run: the game of both.
-        frame: of a ply that the game has.
-        lag_meaningless: whether this server prints a lag that means nothing.
-
-    Returns:
-        Whether a ply became the frame's.
+    ``lag_meaningless``: this server prints a lag that means nothing.
     """
     rows, position = run.rows, run.position
     taken = False
@@ -197,17 +172,7 @@ def _sharpened(shown: Ply, reported: Ply) -> Ply:
 
 
 def sharpen(ply: Ply, white: bool, clock_ms: int, *, mover: bool) -> Ply | None:
-    """Replace one clock of a ply by the same clock in milliseconds.
-
-    Args:
-        ply: as frames showed it.
-        white: whose clock.
-        clock_ms: the exact one.
-        mover: whether it is the mover's.
-
-    Returns:
-        The ply with it; None: the printed clock is another one.
-    """
+    """Replace one clock of a ply by the same clock in milliseconds; None: the printed clock is another one."""
     printed = ply.white_clock_ms if white else ply.black_clock_ms
     if printed is not None and abs(printed - clock_ms) >= _NEAR_MS:
         return None

@@ -103,14 +103,10 @@ class DatagramGame:
         return self.header is not None and self.header.played and not self.over
 
     def relation(self, me: str | None, white_to_move: bool) -> int:
-        """Our relation to it as frames print it.
+        """Return our relation to the game as frames print it (field 19 of style 12, docs/protocol/style12.md).
 
-        Args:
-            me: our handle; None: unknown.
-        Returns:
-            1: we play and are to move; -1: we play and are not; 0: we observe; 2: we examine; -2: we observe an
-                examination.
-        Source: field 19 of style 12 (docs/protocol/style12.md).
+        1: we play and are to move; -1: we play and are not; 0: we observe; 2: we examine; -2: we observe an
+        examination.
         """
         assert self.header is not None
         if not self.played:
@@ -139,10 +135,7 @@ class DatagramGame:
 def play(position: Position, move: IccMove, board: str | None = None) -> tuple[DatagramPly, Step] | str:
     """Play a move: its squares and its SAN, if both were sent, must name the same one.
 
-    Args:
-        board: the board after it, if one was sent.
-    Returns:
-        The place reached and the step, or the reason why it cannot be played.
+    ``board`` is the board after it, if one was sent. A text instead is the reason why the move cannot be played.
     """
     if move.smith is None:
         if move.san is None or move.san.startswith("?"):
@@ -197,13 +190,7 @@ _GAMES_KEPT = 512
 
 
 class DatagramGameTable:
-    """What the readers of datagrams share.
-
-    Args:
-        boards: holds the games that are followed.
-    Attributes:
-        games: by the server's number, in the order of their first datagrams.
-    """
+    """The games of a connection by the server's number, in the order of their first datagrams."""
 
     def __init__(self, boards: Boards) -> None:
         self.boards = boards
@@ -285,9 +272,6 @@ class DatagramClocks:
 
     Each method takes the values of a datagram, its line, and ``begin``, the offset of the unit that it is in; a game
     that is not known yet begins there.
-
-    Args:
-        table: the games of the connection.
     """
 
     def __init__(self, table: DatagramGameTable) -> None:
@@ -352,16 +336,7 @@ class DatagramClocks:
 
 
 def times_after(game: DatagramGame, ply: int, heard: IccMove | None) -> Times:
-    """The clocks after a ply.
-
-    Args:
-        game: as datagrams have shown it.
-        ply: its number.
-        heard: the move that was just made; None: none was.
-
-    Returns:
-        Both clocks, and what the move took.
-    """
+    """Return both clocks after a ply, and what the move ``heard``, which was just made, took."""
     if heard is None:
         return Times(game.clocks[0], game.clocks[1], None, None, (game.exact[0], game.exact[1]))
     side = 0 if ply % 2 else 1

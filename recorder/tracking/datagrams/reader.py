@@ -88,11 +88,7 @@ _BACKWARD = 23
 
 
 class DatagramMoves:
-    """Leads games on, move by move.
-
-    Args:
-        table: the games of the connection.
-    """
+    """Leads games on, move by move."""
 
     def __init__(self, table: DatagramGameTable) -> None:
         self._table = table
@@ -124,11 +120,9 @@ class DatagramMoves:
             self.advance(game, heard, game.number, None)
 
     def advance(self, game: DatagramGame, heard: ReceivedMove, number: int | None, board: str | None) -> None:
-        """The next move of a game.
+        """Play the next move of a game.
 
-        Args:
-            number: of the game; None: unknown, so no run can be found.
-            board: the squares after the move; None: they were not sent.
+        Without its number no run can be found, and ``board`` is None if it was not sent.
         """
         if game.header is None or game.isolated:
             return
@@ -169,11 +163,7 @@ class DatagramMoves:
         return False
 
     def _unplaced(self, game: DatagramGame, heard: ReceivedMove, number: int | None, reason: str) -> None:
-        """A move that cannot be played: from here on the place is not known.
-
-        Args:
-            number: as for ``advance``. reason: why, for the anomaly.
-        """
+        """Note, with the reason, a move that cannot be played: from here on the position is not known."""
         run = None if number is None else self._table.run(number)
         if run is not None and not by_frames(run):
             run.event(EventKind.NOTICE, "unplaced-move", place_of(heard.line), text=printed(heard.line))
@@ -206,9 +196,8 @@ class DatagramMoves:
     def show(self, game: DatagramGame, line: Line, place: int, *, arrived: bool, heard: IccMove | None = None) -> None:
         """Place a board of the line, unless it has been shown or is a single requested board.
 
-        Args:
-            place: of the board in ``game.entries``. arrived: its move was just played.
-            heard: the move as it was sent, with its times; None: the board follows from a list or a position.
+        ``arrived``: its move was just played. ``heard`` is the move as it was sent, with its times; None: the board
+        follows from a list or a position.
         """
         header = game.header
         if header is None or game.isolated:
@@ -258,12 +247,7 @@ def _is_move(shown: Ply, before: Position, heard: ReceivedMove) -> bool:
 
 
 class DatagramPositions:
-    """Takes the datagrams about positions; its methods have the arguments of those of ``DatagramClocks``.
-
-    Args:
-        table: the games of the connection.
-        moves: leads them on.
-    """
+    """Reads the datagrams about positions; its methods have the arguments of those of ``DatagramClocks``."""
 
     def __init__(self, table: DatagramGameTable, moves: DatagramMoves) -> None:
         self._table = table
@@ -474,11 +458,8 @@ _OVER = (14, 17, 19)
 class DatagramGames:
     """Follows the games of one connection by datagrams.
 
-    Methods for one kind of datagram have the arguments of those of ``DatagramClocks``.
-
-    Args:
-        boards: holds the games.
-        titles: handle in lower case → titles, to be filled.
+    Methods for one kind of datagram have the arguments of those of ``DatagramClocks``. ``titles`` (handle in lower case
+    → titles) is filled.
     """
 
     def __init__(self, boards: Boards, titles: dict[str, str]) -> None:
@@ -514,11 +495,7 @@ class DatagramGames:
     # -- the interface -----------------------------------------------------------------------------------------
 
     def take(self, event: Datagram) -> list[Event]:
-        """Take a datagram.
-
-        Returns:
-            Events that lines in words make, for those who follow games by them.
-        """
+        """Process a datagram; return the events of equivalent text lines, for readers that follow games by them."""
         if self._table.boards.session.family is None:
             self._table.boards.session.family = "icc"  # no other server has datagrams
         handler = self._handlers.get(type(event.body))
@@ -626,13 +603,7 @@ _OFFER_KINDS = (
 
 
 class DatagramNotices:
-    """Takes the datagrams that have an equivalent text line.
-
-    The methods have the arguments of those of ``DatagramClocks``.
-
-    Args:
-        table: the games of the connection.
-    """
+    """Reads the datagrams that have an equivalent text line; arguments are those of ``DatagramClocks``."""
 
     def __init__(self, table: DatagramGameTable) -> None:
         self._table = table

@@ -71,15 +71,7 @@ _USUAL_START: Final = frozenset(
 
 
 class EngineSide:
-    """Follows one engine.
-
-    Args:
-        engine: the log's word for it.
-        chat: the words that are kept, as for ``Tracker``.
-    Attributes:
-        run: the game being played; None: none yet.
-        done: those that are over.
-    """
+    """Follows one engine, by the log's word for it; ``done`` has the games that are over."""
 
     def __init__(self, engine: str, chat: str) -> None:
         self.engine = engine
@@ -165,11 +157,7 @@ class EngineSide:
         return [run for run in (self._left, self.run) if run is not None]
 
     def close(self, end: str) -> None:
-        """The game that is followed goes on no further.
-
-        Args:
-            end: ``Game.end`` of a game without a result.
-        """
+        """End the game that is followed; ``end`` is ``Game.end`` of a game without a result."""
         if self.run is not None or end == "log-ends":
             self._settle_left()
         self._settle_objection(stands=False)
@@ -377,11 +365,7 @@ class EngineSide:
             self._note_anomaly("not a line of edit mode", line)
 
     def _result(self, result: str, comment: str | None, line: EngineLine) -> None:
-        """End the game with a result line.
-
-        Args:
-            comment: the words in braces behind the result; None: there are none.
-        """
+        """End the game with a result line; ``comment`` are the words in braces behind it."""
         run = self.run
         if run is None:
             return
@@ -492,15 +476,7 @@ class EngineSide:
 
 
 class Engines:
-    """Follows the engines of one log.
-
-    Args:
-        failures: where errors of this program are noted.
-        date: given by the user for the log.
-        chat: the words that are kept, as for ``Tracker``.
-    Attributes:
-        lines: how many were taken.
-    """
+    """Follows the engines of one log."""
 
     def __init__(self, failures: Failures, *, date: datetime.date | None = None, chat: str = "public") -> None:
         self._failures = failures
@@ -516,14 +492,7 @@ class Engines:
         return [found for side in self._sides.values() for found in side.anomalies]
 
     def feed(self, line: EngineLine) -> bool:
-        """Take the next line.
-
-        Args:
-            line: between an interface and an engine, in the order of the log.
-
-        Returns:
-            Whether this line ends a game.
-        """
+        """Process the next line between an interface and an engine; return whether it ends a game."""
         self.lines += 1
         side = self._sides.get(line.engine)
         if side is None:
@@ -547,11 +516,7 @@ class Engines:
             side.done.clear()
 
     def join(self, game: Game) -> None:
-        """Give a server's game the view of the engine that played it, if there is one.
-
-        Args:
-            game: of a server, in the same log. The view is added to its observations.
-        """
+        """Add the observation of the engine that played a server's game in the same log, if there is one."""
         found = [run for run in [*self._over, *self._going()] if _is_view_of(run, game)]
         if len(found) != 1:
             return
@@ -572,13 +537,7 @@ class Engines:
         return [run for side in self._sides.values() for run in side.open_runs]
 
     def settle(self, before: int) -> list[Game]:
-        """Emit the games that are over.
-
-        Args:
-            before: no server's game that may still come began before this place of the log.
-        Returns:
-            Games without a server's game, each with one or two views.
-        """
+        """Emit the games that are over, unless a server's game that began behind ``before`` may still come."""
         games: list[Game] = []
         going = self._going()
         waiting: list[EngineRun] = []

@@ -39,17 +39,7 @@ _BEST_PROOF: Final = (Proof.LIST, Proof.INFERRED, Proof.UNPROVED)
 
 
 def read_engine_reason(words: str | None, result: str) -> tuple[str | None, str]:
-    """What the comment of ``result`` means: normalised reason and PGN's Termination.
-
-    Source: the texts that xboard sends; a program's or a server's own words are ``unknown``.
-
-    Args:
-        words: the comment without braces; None: there is none.
-        result: ``1-0``, ``0-1``, ``1/2-1/2`` or ``*``.
-
-    Returns:
-        ``Game.reason_key`` and ``Game.termination``.
-    """
+    """Return ``Game.reason_key`` and ``Game.termination`` of the comment of ``result``, without braces."""
     if words is None:
         return None, "unterminated" if result == "*" else "normal"
     text = words.strip()
@@ -66,15 +56,9 @@ def read_engine_reason(words: str | None, result: str) -> tuple[str | None, str]
 
 
 def engine_game(run: EngineRun, other: EngineRun | None, *, date: datetime.date | None) -> Game:
-    """The game that one engine played, or two of them against each other.
+    """Make the game that one engine played, or two against each other, with an observation for each view.
 
-    Args:
-        run: the view that gives the plies.
-        other: the opponent's view; None: the opponent is no engine of this log.
-        date: given by the user for the log.
-
-    Returns:
-        The game, with an observation for each view.
+    ``run`` gives the plies; without ``other`` the opponent is no engine of this log.
     """
     white, black = _players(run, other)
     views = [run] if other is None else [run, other]
@@ -137,9 +121,8 @@ def engine_game(run: EngineRun, other: EngineRun | None, *, date: datetime.date 
 def _main_line(main: EngineRun, runs: list[EngineRun]) -> tuple[list[Ply], list[Segment]]:
     """The plies of a game, each from the run that proves it best and has the mover's clock.
 
-    Args:
-        main: the run whose plies and length count.
-        runs: all that follow the game, ``main`` too, in the order of the game's observations.
+    The run ``main`` is one of ``runs``; its plies and length count. ``runs`` are in the order of the game's
+    observations.
     """
     known = {row.ply: row for row in main.rows}
     best: dict[int, tuple[int, Ply]] = {}
@@ -163,21 +146,16 @@ def _rank(row: Ply) -> tuple[int, bool]:
 
 
 def _set_at_end(run: EngineRun, white: str, black: str, key: str | None) -> None:
-    """Set in an observation what only the end of a game shows: the players, and the result's normalised reason.
-
-    Args:
-        key: ``Game.reason_key``; None: unknown.
-    """
+    """Set in an observation what only the end of a game shows: the players, and the result's normalised reason."""
     run.observation.white, run.observation.black = white, black
     events = run.observation.events
     events[:] = [event._replace(detail=key or "") if event.kind is EventKind.RESULT else event for event in events]
 
 
 def _players(run: EngineRun, other: EngineRun | None) -> tuple[Player, Player]:
-    """White and Black; ``?`` for an unknown one.
+    """Return White and Black; ``?`` for an unknown one.
 
-    Args:
-        other: the run of the second engine; None: a person or an engine elsewhere is the opponent.
+    Without ``other``, the opponent is a person or an engine elsewhere.
     """
     mine = Player(run.name or run.engine, _text(run.rating), run.rating)
     if other is not None:
@@ -191,14 +169,7 @@ def _players(run: EngineRun, other: EngineRun | None) -> tuple[Player, Player]:
 
 
 def control_text(level: LevelCommand) -> str | None:
-    """Write a time control that whole seconds of base time and increment cannot express.
-
-    Args:
-        level: the control of the engine protocol.
-
-    Returns:
-        PGN's form, ``40/300``; None: whole seconds express it.
-    """
+    """Write a time control in PGN's form (``40/300``) if whole seconds of base and increment cannot express it."""
     if level.increment_ms is None or not (level.moves or level.increment_ms % 1000):
         return None
     increment = f"+{level.increment_ms / 1000:g}" if level.increment_ms else ""

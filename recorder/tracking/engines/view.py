@@ -34,15 +34,8 @@ _FILES: Final = "abcdefgh"
 def play_move(position: Position, move: MoveText) -> Step | str:
     """Play a move as an engine or its interface writes it.
 
-    A pawn that reaches the last rank without a piece becomes a queen, as xboard takes it.
-
-    Args:
-        position: before the move.
-        move: as written.
-
-    Returns:
-        As ``advance``, or the reason why it is no legal move. Where no rules are known (``Rules.BOARDS``) the SAN
-        names the square a piece comes from whenever there is another one like it.
+    A pawn that reaches the last rank without a piece becomes a queen, as xboard takes it. If no rules are known
+    (``Rules.BOARDS``) the SAN names the square a piece comes from whenever there is another one like it.
     """
     mark = move.text[-1:] if move.text[-1:] in "+#" else ""
     if move.kind is MoveKind.CASTLING:
@@ -128,16 +121,11 @@ _MOST_COUNT: Final = (1 << 63) - 1  # what an archive can hold
 class EngineRun:
     """A game as one engine sees it.
 
-    Attributes:
-        own: plies of the main line that the engine made itself.
-        colours: the sides that it played, as moves show.
-        opponent, rating, opponent_rating: from the commands ``name`` and ``rating``.
-        level: that of the beginning.
-        result, reason: as the interface sent them, None before.
-        end: as ``Game.end``.
-        refused: plies that the engine wanted to make with moves that cannot be played and were not taken over.
-        replayed: plies that it was sent in force mode before it played.
-        earlier: runs of engines that this one replaced in the same game.
+    ``own`` are the plies of the main line that the engine made itself, ``refused`` those that it wanted to make with
+    moves that cannot be played and were not accepted, and ``replayed`` counts those that it was sent in force mode
+    before it played. ``colours`` are the sides that it played, as moves show; opponent and ratings come from the
+    commands ``name`` and ``rating``; ``level`` is that of the beginning. ``earlier`` are runs of engines that this one
+    replaced in the same game.
     """
 
     def __init__(
@@ -218,8 +206,7 @@ class EngineRun:
     def continues(self, left: EngineRun) -> bool:
         """Whether the engine was given a game that another process had left: its position, or its moves in force mode.
 
-        Args:
-            left: the run of that process. The interface may not have taken its last move.
+        The interface may not have accepted the last move of ``left``, the run of that process.
         """
         begin = self.base_ply - left.base_ply
         if self.variant != left.variant or not 0 <= begin <= len(left.rows):
@@ -231,16 +218,7 @@ class EngineRun:
         return same and self.replayed >= len(given) and self.history[0].board == left.history[begin].board
 
     def play(self, move: MoveText, line: EngineLine, *, own: bool) -> str | None:
-        """Add a ply; one that is not proved where the position is not known.
-
-        Args:
-            move: as the line writes it.
-            line: between the interface and the engine.
-            own: whether the engine made it.
-
-        Returns:
-            Why the move is not legal here, which changes nothing; None: it is a ply now.
-        """
+        """Add a ply, not proved if the position is not known, or say why the move is not legal."""
         if self.is_lost:
             self.play_unproved(move.text, line, own=own)
             return None
@@ -277,11 +255,6 @@ class EngineRun:
         """Set the clocks of ``time`` and ``otim`` before the last move: they are those after it.
 
         The engine's own clock has not run since its own move, so it is that move's clock, too.
-
-        Args:
-            white_ms: White's clock in milliseconds; None: not sent.
-            black_ms: Black's, in the same way.
-            engine_white: the engine's side.
         """
         if not self.rows or (white_ms is None and black_ms is None):
             return
@@ -296,15 +269,7 @@ class EngineRun:
                 self.rows[-2] = before._replace(black_clock_ms=black_ms)
 
     def take_back(self, count: int, line: EngineLine) -> bool:
-        """Take back plies; they stay beside the main line.
-
-        Args:
-            count: how many.
-            line: that says so.
-
-        Returns:
-            False: there are not so many.
-        """
+        """Take back ``count`` plies, which stay beside the main line; False: there are not so many."""
         if count > len(self.rows):
             return False
         ply = self.ply - count
@@ -336,12 +301,7 @@ class EngineRun:
         self._seq += 1
 
     def holding(self, white: str, black: str, passed: str | None, line: EngineLine) -> None:
-        """What the players have in hand now.
-
-        Args:
-            white, black: letters in any case and order.
-            passed: colour and piece, as ``HoldingsChange.passed``; None: the line only lists the pieces.
-        """
+        """Set what the players have in hand now; ``passed`` is None if the line only lists the pieces."""
         if self.position.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
             self.position = self.history[-1] = with_holdings(self.position, white, black)
         ordered = ("".join(sorted(hand.upper(), key="PNBRQ".find)) for hand in (white, black))
@@ -351,10 +311,9 @@ class EngineRun:
         self._seq += 1
 
     def think(self, thought: ThinkingLine, white: bool | None, line: EngineLine) -> None:
-        """Keep a line of thinking output.
+        """Keep a line of thinking output; the score is from White's side if ``white``, None: unknown.
 
-        Args:
-            white: whose side the score is from: that of the engine that plays, or of the side to move. None: unknown.
+        It is from the side of the engine that plays, or of the side to move.
         """
         thinking = self.observation.thinking
         thinking.append(

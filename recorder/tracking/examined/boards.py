@@ -35,11 +35,7 @@ _RESULT_LINE: Final = re.compile(r"(?:Game [0-9]+: )?(?P<words>\S.*) (?P<result>
 
 
 def follow_examined(table: GameTable, frame: Style12) -> Disposition:
-    """Place a board of an examined game.
-
-    Returns:
-        SETUP for boards of the set-up mode, EXAMINED for all others.
-    """
+    """Assign a board of an examined game: SETUP for boards of the set-up mode, EXAMINED for all others."""
     number = frame.number
     run = table.examined.get(number)
     if run is not None and run.suspended:
@@ -89,8 +85,7 @@ def follow_examined(table: GameTable, frame: Style12) -> Disposition:
 def _go_on(table: GameTable, run: TrackedGame, frame: Style12, seen: ShownBoard) -> tuple[TrackedGame, Node | None]:
     """Show a board of an examination that continues, or continues with another game under the same number.
 
-    Returns:
-        The game that the board belongs to, and what ``ExaminedTree.show`` gave.
+    Return the game that the board belongs to, and what ``ExaminedTree.show`` returned.
     """
     tree = _tree(run)
     renamed = not run.between(frame.white, frame.black)
@@ -120,10 +115,8 @@ def _has_other_names(run: TrackedGame) -> bool:
 def _set_apart(table: GameTable, run: TrackedGame) -> TrackedGame:
     """Make the position that was set up a game of its own; the one that was examined before it is over.
 
-    What happened since its board was shown goes with it, so that it can be read alone.
-
-    Returns:
-        The game of the position; the same one if there was no other before it.
+    What happened since its board was shown goes with it, so that it can be read alone. The same game is returned if
+    there was no other before it.
     """
     tree, frame, current = _tree(run), run.last, run.current
     placed = tree.apart
@@ -153,11 +146,7 @@ def _set_apart(table: GameTable, run: TrackedGame) -> TrackedGame:
 
 
 def _begin(table: GameTable, frame: Style12, seen: ShownBoard, starting: Starting | None) -> TrackedGame:
-    """Begin a run with the first board of an examination.
-
-    Args:
-        starting: the line that announced it; None: no line did.
-    """
+    """Begin a run with the first board of an examination, perhaps announced by a line (``starting``)."""
     facts = table.first_facts(frame)
     if starting is not None and facts.category is None:
         facts.category = starting.category
@@ -187,12 +176,7 @@ def _tree(run: TrackedGame) -> ExaminedTree:
 
 
 def _rules(table: GameTable, run: TrackedGame | None, frame: Style12, starting: Starting | None) -> Rules:
-    """The rules of the game as far as they are known.
-
-    Args:
-        run: the examination that the board continues; None: the board begins one.
-        starting: the line that announced it; None: no line did.
-    """
+    """Return the rules of the game as far as they are known; ``run`` is None if the board begins an examination."""
     if run is not None and run.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
         return run.rules
     facts = table.facts.get(frame.game_no) if run is None else run.facts
@@ -236,15 +220,7 @@ def _seen(frame: Style12, rules: Rules, lag_meaningless: bool) -> ShownBoard:
 
 
 def examined_run(table: GameTable, game_no: int | None) -> TrackedGame | None:
-    """Find the examined game of a line of chat.
-
-    Args:
-        table: the games of the connection.
-        game_no: the number in the line; None: it has none.
-
-    Returns:
-        The game with the number, without one the only game shown; None: there is none, or several are shown.
-    """
+    """Find the examined game of a line of chat by its number; without one, the only game shown."""
     if game_no is not None:
         return table.examined.get(str(game_no))
     shown = _shown(table)
@@ -342,11 +318,7 @@ def _confirm(run: TrackedGame, offset: int, at_ms: int | None) -> None:
 
 
 def settle(table: GameTable, run: TrackedGame) -> TrackedGame:
-    """End an examined game: a position whose set-up has ended becomes a game.
-
-    Returns:
-        The game that was examined last.
-    """
+    """End an examined game, a position whose set-up has ended too; return the game that was examined last."""
     return run if _tree(run).setting_up else _set_apart(table, run)
 
 

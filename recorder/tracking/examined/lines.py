@@ -32,11 +32,7 @@ PLACED: Final = "set-up"
 
 
 def with_lines(run: TrackedGame) -> TrackedGame:
-    """A copy of an examined run whose observations are what its tree holds.
-
-    Args:
-        run: with a tree.
-    """
+    """Return a copy of an examined run with the observations that its tree holds."""
     tree, raw = run.tree, run.observations[0]
     assert tree is not None
     roots = tree.roots
@@ -71,14 +67,7 @@ def _is_normal_start(root: Node) -> bool:
 
 
 def main_observation(observations: list[Observation]) -> int:
-    """Which observation's main line is the game's: the first one with plies, else the first.
-
-    Args:
-        observations: of one examined game, at least one.
-
-    Returns:
-        Its index.
-    """
+    """Return the index of the observation whose main line is the game's: the first one with plies, else the first."""
     with_plies = [
         index for index, seen in enumerate(observations) if seen.lines and any(line.rows for line in seen.lines)
     ]
@@ -141,9 +130,7 @@ def _add(node: Node, number: int, rows: list[Ply], anchors: list[Anchor]) -> Non
 def _bridged(node: Node) -> list[Ply] | None:
     """The plies of a gap, and that behind it, if only one sequence of legal moves leads from board to board.
 
-    Returns:
-        Plies marked as inferred, without times, and the printed one; None: several sequences do, none, or data are
-        missing.
+    These are marked as inferred, without times. None: several sequences do, none, or data are missing.
     """
     above, seen = node.parent, node.seen
     if above is None or node.row is None:

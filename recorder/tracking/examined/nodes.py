@@ -18,15 +18,10 @@ _PROVED = (Proof.UNPROVED, Proof.LIST, Proof.FULL)
 
 
 class ShownBoard(NamedTuple):
-    """A board as it was shown.
+    """A board as it was shown, with the position from the board alone.
 
-    Attributes:
-        position: from the board alone.
-        lan, pretty: the move that led to it; None: none was printed.
-        row: that move as a ply, not proved; None without a move.
-        fen: of the position.
-        whole: no field was cut off.
-        start: what an observation that begins here keeps of it.
+    ``row`` is the move that led to it as a ply, not proved; ``lan``, ``pretty`` and ``row`` are None if none was
+    printed. ``whole``: no field was cut off. ``start`` is what an observation that begins here keeps of it.
     """
 
     ply: int
@@ -141,13 +136,8 @@ class Node:
 class NodeTable:
     """The nodes of one examination, found by tree, ply and board, and how they hang together.
 
-    Attributes:
-        nodes: in the order in which they were first known.
-        roots: by tree, the node without a parent.
-        by_board: by ply and board.
-        in_tree: by tree, ply and board.
-        by_ply: by tree and ply.
-        committed: all above it is the main line, and nothing beside it is stored; None: no such node is known.
+    ``nodes`` are in the order in which they were first known; ``roots`` are the nodes without a parent, by tree. All
+    above ``committed`` is the main line, and nothing beside it is stored.
     """
 
     def __init__(self) -> None:

@@ -28,12 +28,9 @@ from recorder.tracking.examined.nodes import (
 class ExaminedTree:
     """The boards of one examination, fed by frames or datagrams.
 
-    Attributes:
-        nodes: in the order in which they were first known.
-        current: the one being shown.
-        placed: a position being set up, that no move and no line has confirmed.
-        setting_up: a line reported it.
-        rules_stated: the server stated the variant, so no other rules may prove a move.
+    ``current`` is the one being shown. ``placed`` is a position being set up, that no move and no line has confirmed;
+    ``setting_up``: a line reported it. ``rules_stated``: the server stated the variant, so no other rules may prove a
+    move.
     """
 
     def __init__(self) -> None:
@@ -102,14 +99,10 @@ class ExaminedTree:
         self._table.remove_newest()
 
     def show(self, seen: ShownBoard, navigation: str = TYPED, *, renamed: bool = False) -> Node | None:
-        """Show a board.
+        """Show a board; None for one that can only be one being set up (it is ``placed`` then).
 
-        Args:
-            seen: the board.
-            navigation: ``FORWARD``, ``BACK`` or ``REVERT`` if a line reported it, else ``TYPED``.
-            renamed: it has other players than the one before it, so that it may be of another game.
-        Returns:
-            The node that it is; None for a board that can only be one being set up (it is ``placed`` then).
+        ``navigation`` is ``FORWARD``, ``BACK`` or ``REVERT`` if a line reported it, else ``TYPED``. ``renamed``: it has
+        other players than the one before it, so that it may be of another game.
         """
         if self.setting_up:
             self.place(seen)
@@ -171,12 +164,7 @@ class ExaminedTree:
         return bool(compared) and all(node.position.board == listed[node.ply].board for node in compared)
 
     def take_list(self, start: ShownBoard, steps: list[tuple[ShownBoard, Step]]) -> None:
-        """Take the moves from the start to the board being shown, or beyond, as a list prints them.
-
-        Args:
-            start: the position before the first move.
-            steps: each move, and the board after it as the list gives it.
-        """
+        """Read the moves from the start to the board being shown, or beyond, as a list prints them."""
         assert self.current is not None
         tree = self.current.tree
         root = self._table.roots[tree]
@@ -209,14 +197,7 @@ class ExaminedTree:
     # -- where a board belongs ---------------------------------------------------------------------------------
 
     def _find(self, seen: ShownBoard, navigation: str, renamed: bool) -> Node | None:
-        """Where in the tree a board belongs.
-
-        Args:
-            navigation: how the last command of the examiner moved; empty: no line reported one.
-            renamed: as in ``show``.
-        Returns:
-            The node that shows it, perhaps a new one; None: no place is certain.
-        """
+        """Return the node that shows a board, perhaps a new one; None: no place in the tree is certain."""
         current = self.current
         if current is None:
             return None
@@ -315,10 +296,9 @@ class ExaminedTree:
         return node
 
     def _between(self, seen: ShownBoard, navigation: str) -> Node | None:
-        """A board beyond plies that were not shown: above the current one, or below it.
+        """Return a new node for a board beyond plies that were not shown, above the current one or below it.
 
-        Returns:
-            A new node; None: the board is not reachable by a known number of plies.
+        None: the board is not reachable by a known number of plies.
         """
         current = self.current
         assert current is not None
