@@ -97,8 +97,9 @@ def read_game(
     ]
     decimals = TENTHS if header.dialect == FICS else THOUSANDTHS
     moves = Movetext(
-        start.position, start.ply, offset, ours=header.ours, comments=comments, seq=len(kept), decimals=decimals
-    )
+        start.position, start.ply, offset, ours=header.ours, comments=comments, seq=len(kept), decimals=decimals,
+        names=(header.white.handle, header.black.handle),
+    )  # fmt: skip
     moves.read(text, begin)
     if not tags and not moves.moved:
         return None, [], moves.end, None

@@ -30,13 +30,13 @@ from recorder.movetext import split_remark
 from recorder.rules.fen import fen, start_position
 from recorder.rules.position import Position, Rules
 from recorder.rules.prove import Step, advance, play_san
+from recorder.saved.engine_comments import PrintedEvaluation
 from recorder.saved.pgn_text import (
     EVALUATIONS,
     GLYPHS,
     NEVER,
     THOUSANDTHS,
     TIMES,
-    PrintedEvaluation,
     Remark,
     Token,
     TokenKind,
@@ -246,10 +246,10 @@ def _squeezed(text: str) -> str:
 class Movetext:
     """Reads the movetext of one game.
 
-    ``ours``: this program wrote it. ``seq`` is the number of the first event. ``lines``, ``anchors``, ``events`` and
-    ``thinking`` are as in ``Observation``; ``problems`` have kind, offset, message and the word. ``last_words`` are
-    those of a comment directly before the result, whose event is still in ``events``. ``moved``: anything of a game was
-    there.
+    ``ours``: this program wrote it. ``names``: of White and Black, whose evaluations engines' comments are. ``seq`` is
+    the number of the first event. ``lines``, ``anchors``, ``events`` and ``thinking`` are as in ``Observation``;
+    ``problems`` have kind, offset, message and the word. ``last_words`` are those of a comment directly before the
+    result, whose event is still in ``events``. ``moved``: anything of a game was there.
     """
 
     def __init__(
@@ -262,6 +262,7 @@ class Movetext:
         comments: bool = True,
         seq: int = 0,
         decimals: int = THOUSANDTHS,
+        names: tuple[str, str] = ("", ""),
     ) -> None:
         self.rows: list[PlyRow] = []
         self.lines = [PlyLine(0, LineKind.MAIN, None, None, self.rows)]
@@ -279,6 +280,7 @@ class Movetext:
         self._comments = comments
         self._seq = seq
         self._decimals = decimals
+        self._names = names
         self._line = _Line(0, self.rows, start_ply, start)
         self._above: list[_Line] = []
         self._skipped = 0  # parentheses open that belong to no move, or are too deep
@@ -601,8 +603,11 @@ class Movetext:
             if line.number or not line.rows:  # what is thought belongs to a move of the main line
                 unplaced |= EVALUATIONS
             else:
-                self._think(line, remark.evaluation, words if self._ours else "", token)
-                words = "" if self._ours else words
+                ours = self._ours and not remark.evaluation.by_mover
+                self._think(line, remark.evaluation, words if ours else remark.evaluation.pv, token)
+                words = "" if ours else words
+        elif remark.odd:
+            self._problem(AnomalyKind.MALFORMED, token.at, "begins as an engine's evaluation, and is none", words)
         commands = printed_commands(text, unplaced) if unplaced else []
         if unplaced and "[%" not in text:
             words = _squeezed(text)
@@ -631,11 +636,15 @@ class Movetext:
 
     def _think(self, line: _Line, found: PrintedEvaluation, pv: str, token: Token) -> None:
         white = line.ply % 2 == 1
-        score_cp, mate = (n if white or n is None else -n for n in (found.score_cp, found.mate))
+        same = found.by_mover and not found.whites
+        score_cp, mate = (n if white or same or n is None else -n for n in (found.score_cp, found.mate))
+        if found.by_mover and self.thinking and self.thinking[-1].ply == line.ply - 1:
+            return  # our export wrote the same as commands
+        engine = (self._names[not white] or None) if found.by_mover else None
         self.thinking.append(
             Thinking(
-                len(self.thinking), line.ply - 1, None, white, found.depth, score_cp, mate, None, None, None,
-                None, None, pv, None, self._offset + token.at,
+                len(self.thinking), line.ply - 1, engine, white, found.depth, score_cp, mate, found.time_ms,
+                found.nodes, found.selective_depth, found.nodes_per_s, None, pv, None, self._offset + token.at,
             )
         )  # fmt: skip
 

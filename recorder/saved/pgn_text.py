@@ -5,7 +5,8 @@ Source: the PGN standard of 1994 (sections 6 to 8 and 18), and files of programs
 Sources for comments: ``[%clk]`` and ``[%emt]`` of the PGN additions of 2001 (h:mm:ss); ``[%emt 2.063]`` in plain
 seconds of the FICS games database and Raptor; ``{1.015}``, elapsed seconds without a name; ``[%clkms]`` of BabasChess;
 ``{0:04:57}`` of ICC's clients; ``[%eval]`` of lichess (pawns or ``#moves``, from White's side, a depth behind a comma)
-and of ChessBase (``33,20``: hundredths of a pawn); ``[%flag]`` and ``[%lag]`` are our own.
+and of ChessBase (``33,20``: hundredths of a pawn); ``[%flag]`` and ``[%lag]`` are our own. Those of programs that let
+engines play are in ``engine_comments``.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from contextlib import suppress
 from enum import IntEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
+
+from recorder.saved.engine_comments import PrintedEvaluation, is_like_engine_comment, read_engine_comment
 
 _DASHES: Final = ("-", ":", "\xe2\x80\x93", " - ")  # a hyphen, a colon, a dash in UTF-8
 _HALVES: Final = ("1/2", "\xc2\xbd", "0.5", "0,5")
@@ -198,6 +201,7 @@ _SECONDS: Final = re.compile(r"(-?)([0-9]{1,7})(?:[.,]([0-9]{1,9}))?", re.ASCII)
 _CLOCK: Final = re.compile(r"\s*([0-9]{1,3}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,3})?)\s*", re.ASCII)
 _BARE: Final = re.compile(r"\s*([0-9]{1,6}\.([0-9]{1,3}))\s*", re.ASCII)
 _EVALUATION: Final = re.compile(r"(?:#\s*([+-]?[0-9]{1,4})|([+-]?[0-9]{1,4}(?:\.[0-9]{1,3})?))(?:\s*,\s*([0-9]{1,3}))?")
+_ENGINES_BEGIN: Final = frozenset("+-M(d0123456789")
 _WHOLE: Final = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 THOUSANDTHS: Final = 3
@@ -205,19 +209,11 @@ TENTHS: Final = 1
 NEVER: Final = 4
 
 
-class PrintedEvaluation(NamedTuple):
-    """``score_cp`` in hundredths of a pawn or ``mate`` in moves, from White's side."""
-
-    score_cp: int | None
-    mate: int | None
-    depth: int | None
-
-
 class Remark(NamedTuple):
     """A comment, taken apart.
 
     ``ms``: a time was printed with thousandths, or parts of them. ``commands`` are those that we do not know, as
-    printed. ``words``: the rest, in single blanks.
+    printed. ``words``: the rest, in single blanks. ``odd``: it begins as a comment of an engine, and is none.
     """
 
     clock_ms: int | None = None
@@ -227,6 +223,7 @@ class Remark(NamedTuple):
     evaluation: PrintedEvaluation | None = None
     commands: tuple[str, ...] = ()
     words: str = ""
+    odd: bool = False
 
     @property
     def timed(self) -> bool:
@@ -267,6 +264,23 @@ def printed_commands(text: str, names: frozenset[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def _without_commands(text: str, decimals: int) -> Remark:
+    """A comment that is a clock, an elapsed time, an engine's evaluation, or prose."""
+    match = _CLOCK.fullmatch(text)
+    if match is not None and (read := read_time(match[1])) is not None:
+        return Remark(clock_ms=read[0], ms=read[1])
+    bare = _BARE.fullmatch(text)
+    if bare is not None and len(bare[2]) >= decimals and (read := read_time(bare[1])) is not None:
+        return Remark(elapsed_ms=read[0], ms=True)
+    words = " ".join(decoded(text).split())
+    if words[:1] not in _ENGINES_BEGIN:
+        return Remark(words=words)
+    found = read_engine_comment(words)
+    if found is None:
+        return Remark(words=words, odd=is_like_engine_comment(words))
+    return Remark(found.clock_ms, found.elapsed_ms, ms=found.ms, evaluation=found.evaluation, words=words)
+
+
 @lru_cache(maxsize=8192)  # a few thousand times make up most comments of an archive
 def read_remark(text: str, decimals: int = THOUSANDTHS) -> Remark:
     """Split a comment into times, evaluations and words; one that is nothing but ``0:04:57`` is the clock.
@@ -275,13 +289,7 @@ def read_remark(text: str, decimals: int = THOUSANDTHS) -> Remark:
     fewer it may be an evaluation; the FICS games database cuts zeros, and writes no evaluations.
     """
     if "[%" not in text:
-        match = _CLOCK.fullmatch(text)
-        if match is not None and (read := read_time(match[1])) is not None:
-            return Remark(clock_ms=read[0], ms=read[1])
-        bare = _BARE.fullmatch(text)
-        if bare is not None and len(bare[2]) >= decimals and (read := read_time(bare[1])) is not None:
-            return Remark(elapsed_ms=read[0], ms=True)
-        return Remark(words=" ".join(decoded(text).split()))
+        return _without_commands(text, decimals)
     clock_ms = elapsed_ms = lag_ms = None
     ms = below_zero = False
     evaluation: PrintedEvaluation | None = None
@@ -306,8 +314,8 @@ def read_remark(text: str, decimals: int = THOUSANDTHS) -> Remark:
             ms = ms or read[1]
         elif name == "clkms" and _SECONDS.fullmatch(value) and "." not in value and "," not in value:
             clock_ms, ms = int(value), True
-        elif name == "eval" and (found := _EVALUATION.fullmatch(value)):
-            mate, pawns, at = found.groups()
+        elif name == "eval" and (scored := _EVALUATION.fullmatch(value)):
+            mate, pawns, at = scored.groups()
             # ChessBase writes hundredths of a pawn, without a point and with the depth behind a comma.
             unit = 1 if at is not None and "." not in value else 100
             score_cp = None if pawns is None else round(float(pawns) * unit)

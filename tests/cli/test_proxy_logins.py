@@ -102,7 +102,7 @@ async def test_logins_that_no_known_server_has(step: int, tmp_path: Path) -> Non
             if sender == side:
                 writer.write(text)
             else:
-                assert await asyncio.wait_for(reader.readexactly(len(text)), 20) == text
+                assert await asyncio.wait_for(reader.readexactly(len(text)), 120) == text
         writer.close()
         with contextlib.suppress(OSError):
             await writer.wait_closed()

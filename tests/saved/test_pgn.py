@@ -10,8 +10,9 @@ from recorder.model import Anomaly, AnomalyKind, EventKind, Game, LineKind, Prec
 from recorder.reading import make_pipeline
 from recorder.rules.fen import position_from_fen
 from recorder.rules.position import Rules
+from recorder.saved.engine_comments import PrintedEvaluation
 from recorder.saved.pgn_tags import read_header
-from recorder.saved.pgn_text import PrintedEvaluation, read_remark, read_time
+from recorder.saved.pgn_text import read_remark, read_time
 from recorder.sources import SourceKind, detect
 from tests.support.effort import examples
 

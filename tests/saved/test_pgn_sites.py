@@ -9,7 +9,8 @@ from recorder.reading import make_pipeline
 from recorder.rules.fen import position_from_fen
 from recorder.rules.prove import play_san
 from recorder.rules.variants import rules_of
-from recorder.saved.pgn_text import PrintedEvaluation, read_remark
+from recorder.saved.engine_comments import PrintedEvaluation
+from recorder.saved.pgn_text import read_remark
 from recorder.sources import SourceKind, detect
 
 

@@ -1,0 +1,95 @@
+"""Comments that programs which let engines play write behind moves: evaluations, depths, times, and what is none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from recorder.model import AnomalyKind, Game, Thinking
+from recorder.saved.engine_comments import read_engine_comment
+from tests.saved.test_pgn import read
+from tests.support.cli import Cli
+
+TAGS = b'[Event "?"]\n[White "Ruy"]\n[Black "Lopez"]\n[Result "*"]\n\n'
+
+
+def games(movetext: str) -> Game:
+    (game,), _ = read(TAGS + movetext.encode())
+    return game
+
+
+def thought(movetext: str) -> tuple[str | None, bool | None, int | None, int | None, int | None, int | None]:
+    """Engine, side, depth, centipawns, mate and think time of the last move."""
+    line: Thinking = games(movetext).observations[0].thinking[-1]
+    return line.engine, line.white, line.depth, line.score_cp, line.mate, line.time_ms
+
+
+@pytest.mark.parametrize(
+    ("comment", "depth", "score_cp", "mate", "elapsed_ms", "clock_ms"),
+    [
+        ("+0.35/21 1.9s", 21, 35, None, 1900, None),  # cutechess, fastchess
+        ("-0.35/21 0.022s", 21, -35, None, 22, None),
+        ("-0.3/22 2s", 22, -30, None, 2000, None),
+        ("0.00/22 63s", 22, 0, None, 63_000, None),
+        ("-0.51/6, 0.003s", 6, -51, None, 3, None),  # fastchess until 2024
+        ("+0.35/21 0.812s, sd=30, n=99, tl=9.954s", 21, 35, None, 812, 9954),
+        ("+0.31/14 0.89s b1c3 e7e6", 14, 31, None, 890, None),
+        ("+M1/1 0.45s, White mates", 1, None, 1, 450, None),  # a mate in plies
+        ("+M3/9 0.050s", 9, None, 2, 50, None),
+        ("-M30/30 0.123s", 30, None, -15, 123, None),
+        ("-1.20/12 0.5s, Draw by 3-fold repetition", 12, -120, None, 500, None),
+        ("+0.35/21", 21, 35, None, None, None),  # c-chess-cli
+        ("+0.35/21 812ms", 21, 35, None, 812, None),
+        ("0.00/12 5", 12, 0, None, 5000, None),  # xboard, Arena
+        ("+0.35/12 1:05", 12, 35, None, 65_000, None),
+        ("+1000.05/9 3", 9, None, 5, 3000, None),  # a mate as xboard counts it
+        ("(e7e5) +0.35/12 34", 12, 35, None, 34_000, None),
+        ("+0.35/21 1.9 123456", 21, 35, None, 1900, None),  # Banksia
+        ("d=21, sd=30, mt=1900, tl=118100, pv=d4 d5", 21, None, None, 1900, 118_100),  # TCEC
+        ("d=21, sd=30, mt=1900, tl=118100, s=9 kN/s, pv=d4 d5, tb=null, wv=-0.35, ", 21, -35, None, 1900, 118_100),
+        ("d=1, mt=00:00:31, tl=01:20:11, wv=M12,", 1, None, 6, 31_000, 4_811_000),
+    ],
+)
+def test_every_form_is_read(
+    comment: str, depth: int, score_cp: int | None, mate: int | None, elapsed_ms: int | None, clock_ms: int | None
+) -> None:
+    assert thought(f"1. e4 {{{comment}}} *") == ("Ruy", True, depth, score_cp, mate, elapsed_ms)
+    game = games(f"1. e4 {{{comment}}} *")
+    (ply,) = game.plies
+    assert (ply.elapsed_ms, ply.clock_ms) == (elapsed_ms, clock_ms)
+    assert comment.strip(" ,")[:5] in "".join(event.text for event in game.events), "the text is kept"
+
+
+def test_a_score_is_from_the_side_of_the_engine_that_moved() -> None:
+    assert thought("1. e4 {book} e5 {+0.35/21 1.9s} *") == ("Lopez", False, 21, 35, None, 1900)
+    assert thought("1. e4 {book} e5 {d=3, mt=9, wv=0.35} *") == ("Lopez", False, 3, -35, None, 9), "wv is White's"
+
+
+@pytest.mark.parametrize("prose", ["book", "3.5/7", "3.50/7", "1-0 would be fair", "Draw", "M1 tank", "d = 4", "-+"])
+def test_prose_is_no_evaluation(prose: str) -> None:
+    game = games(f"1. e4 {{{prose}}} *")
+    assert not game.observations[0].thinking
+    assert read_engine_comment(prose) is None
+
+
+@pytest.mark.parametrize("broken", ["+1.20/", "-M5/x 0.1s", "d=21 is deep", "+0.35/21x"])
+def test_what_only_begins_as_one_is_reported(broken: str) -> None:
+    (game,), anomalies = read(TAGS + f"1. e4 {{{broken}}} *".encode())
+    assert not game.observations[0].thinking
+    assert [(found.kind, found.offset) for found in anomalies] == [(AnomalyKind.MALFORMED, len(TAGS) + 7)]
+
+
+def test_commands_show_the_times_of_engines(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "match.pgn"
+    log.write_bytes(TAGS.replace(b'"?"', b'"Match"') + b"1. e4 {+0.35/21 1.912s} e5 {-0.20/20 2.5s} *\n")
+    cli("import", log)
+    (row,) = json.loads(cli("clocks", "--by", "player", "--player", "Ruy", "--first-moves", "--json").stdout)["rows"]
+    assert row["total_ms"] == 1912
+    pgn = cli("export", "pgn", "--engine").stdout
+    assert "[%eval 0.35" in pgn
+    again = tmp_path / "again.pgn"
+    again.write_text(cli("export", "pgn", "--engine", "--comments").stdout)
+    ((game,), _) = read(again.read_bytes())
+    assert [(line.score_cp, line.depth) for line in game.observations[0].thinking] == [(35, 21), (-20, 20)]
