@@ -32,13 +32,17 @@ class Archive(GameTables):
     """Games with their plies, clocks and sources in one SQLite file.
 
     Nothing stays open between two calls: another program, also a recorder, may read and write the archive meanwhile.
-    ``with`` is not necessary. Iterating over an archive is iterating over ``games()``.
+    ``with`` is not necessary. Iterating over an archive is iterating over ``games()``. docs/reference/tables.md lists
+    the columns of all tables.
+
+    Methods that take filters raise ExportError if one has an unknown value, and UnknownVariantError if it names a
+    variant that is unknown to the rules and occurs in no game. All raise StorageError if the archive cannot be read or
+    written.
 
     Args:
         path: the file (``~`` is the home folder), or a ``sqlite:///`` URL. It is created if it is not there.
         read_only: never create the file and never write to it.
-        arrow: load ``plies`` and ``batches`` through ADBC and Arrow if the extra ``arrow`` is installed. Without it the
-            tables are the same, but loading takes longer.
+        arrow: load ``plies`` and ``batches`` faster, through ADBC and Arrow, if the extra ``arrow`` is installed.
     Raises:
         StorageError: the file is no archive, its schema is older or newer than this program's, or there is none and
             it cannot be created.
@@ -79,16 +83,15 @@ class Archive(GameTables):
     ) -> ImportReport:
         """Read logs into the archive.
 
-        A log that is already in the archive changes nothing. Of a log that has grown, only the games that have
-        changed are stored. If one of several files cannot be read, the others are still read: the report says why, and
-        ``ImportReport.failures`` lists them.
+        A log that is already in the archive changes nothing; of a log that has grown, the games that have changed are
+        stored. Files that cannot be read are in ``ImportReport.failures``; the others are read.
 
         Args:
             paths: a file or a folder with all below it, or several of them; ``~`` is the home folder, and URLs are
                 ``https://`` and ``s3://`` (extras). gz, bz2, xz and zst files are decompressed. If a file is another
                 archive, it is merged into this one.
-            progress: True shows a bar on a terminal. A function is called with a name, the number of bytes done, and
-                the number of all bytes (None: unknown).
+            progress: True shows a bar on a terminal; a function is called with a name, the bytes done and all bytes
+                (None: unknown).
             kind: kind of the logs; None: recognised by their content.
             server: the site of the games, for logs that do not contain it.
             date: date of logs without one, as a date or as text (``2020-01-31``).
@@ -101,7 +104,6 @@ class Archive(GameTables):
             What became of each file, and how many games and half-moves were stored.
         Raises:
             FileNotFoundError: none of the paths exists. SourceError: an option has a value that is not known.
-            StorageError: the archive cannot be written.
         """
         from recorder.archive.reading.import_paths import import_paths
         from recorder.archive.reading.inputs import checked_options
@@ -126,8 +128,6 @@ class Archive(GameTables):
             progress: as for ``import_logs``.
         Returns:
             What became of each log of the other archive.
-        Raises:
-            StorageError: the other archive cannot be read, or this one cannot be written; nothing was changed.
         """
         from recorder.archive.reading.import_paths import merge_file
         from recorder.archive.reading.inputs import Input
@@ -172,8 +172,6 @@ class Archive(GameTables):
             How many games were written and excluded.
         Raises:
             ExportError: an option or a filter has an unknown value, the file exists already, or it cannot be written.
-                UnknownVariantError: a filter names a variant that is unknown to the rules and occurs in no game.
-            StorageError: the archive cannot be read.
         """
         from recorder.archive.exporting import export_pgn
         from recorder.archive.game_views import pgn_options
@@ -209,7 +207,7 @@ class Archive(GameTables):
         Returns:
             How many matches were written and excluded.
         Raises:
-            ExportError, StorageError: as for ``export_pgn``.
+            ExportError: as for ``export_pgn``.
         """
         from exporters.bpgn import BpgnOptions
         from recorder.archive.exporting import export_bpgn
@@ -236,7 +234,7 @@ class Archive(GameTables):
             filters: see ``Filters``.
         Raises:
             ExportError: the extra ``report`` is not installed, the filters name several players, or the file exists
-                already or cannot be written. StorageError: no game matches, or the archive cannot be read.
+                already or cannot be written. StorageError: no game matches.
         """
         from exporters.base import open_output, refuse_existing
         from recorder.archive.exporting import one_player, protected
@@ -275,7 +273,6 @@ class Archive(GameTables):
             What was added, changed and deleted in the database.
         Raises:
             ExportError: the URL has a password or is malformed, or the database cannot be used.
-            StorageError: the archive cannot be read.
         """
         from recorder.archive.sharing.publishing import publish_archive
 
@@ -291,8 +288,6 @@ class Archive(GameTables):
             progress: as for ``import_logs``.
         Returns:
             The differences in each log; ``findings`` is 0 if there are none.
-        Raises:
-            StorageError: the archive cannot be read, or has no such log.
         """
         from recorder.archive.care.verifying import verify_archive
 

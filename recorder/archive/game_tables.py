@@ -65,16 +65,12 @@ class GameTables(Closing):
     def games(self, **filters: Unpack[Filters]) -> Iterator[Game]:
         """Read the games that match, one after another.
 
-        Memory use does not grow with the number of games. All games are read as they are when reading begins, even if
-        another program changes the archive meanwhile.
+        Memory use does not grow with the number of games. All games are read as they are when reading begins.
 
         Args:
             filters: see ``Filters``; without any, all played games with at least one known move.
         Returns:
             Games in the order of their start, games without a known start last.
-        Raises:
-            ExportError: a filter has an unknown value. UnknownVariantError: a filter names a variant that is unknown to
-                the rules and occurs in no game. StorageError: the archive cannot be read.
         """
         return self._store.games(self._filter(filters))
 
@@ -122,20 +118,16 @@ class GameTables(Closing):
         """Read the half-moves of the main lines as a table.
 
         The attribute ``ics`` of the table has the measures as methods: ``archive.plies().ics.time_usage(by="phase")``.
-        Its ``attrs`` have ``units`` (column → unit), ``games`` and ``plies`` (their numbers), and ``excluded`` (reason
-        → number of games that are not there).
+        Its ``attrs`` have ``units``, the numbers of ``games`` and ``plies``, and ``excluded`` games by reason.
 
         Args:
-            extra: columns that are included only on request: ``material``, ``fen``, ``eco``, ``opening``, ``event``.
+            extra: further columns: ``material``, ``fen``, ``eco``, ``opening``, ``event``.
             as_timedelta: times are Timedelta, in columns without the unit (``elapsed`` for ``elapsed_ms``); measures
                 need the integers.
             filters: see ``Filters``.
         Returns:
-            A row for each half-move, in the order of the games; docs/reference/tables.md lists the columns. Times are
-            in milliseconds. A warning states the size of a table that does not fit into the free memory (on Linux).
-        Raises:
-            ExportError: a filter or ``extra`` has an unknown value. UnknownVariantError: a filter names a variant that
-                is unknown to the rules and occurs in no game. StorageError: the archive cannot be read.
+            A row for each half-move, in the order of the games. Times are in milliseconds. On Linux a warning states
+            the size of a table that does not fit into the free memory.
         """
         _add_measures()
         _check(extra)
@@ -155,16 +147,13 @@ class GameTables(Closing):
     ) -> Iterator[pd.DataFrame]:
         """Read the same rows as ``plies`` in pieces, for archives that are larger than memory.
 
-        All pieces show the games as they are when the first one is read. In categorical columns of handles and other
-        words without a fixed list, the categories differ from piece to piece.
+        All pieces show the games as they are when the first one is read. Their categories may differ.
 
         Args:
-            rows: the most rows of a piece. A game is never divided, so a piece of one longer game has more.
+            rows: the most rows of a piece, 1 or more. A game is never divided, so one longer game has more.
             extra, as_timedelta, filters: as for ``plies``.
         Yields:
             Tables with the columns of ``plies``.
-        Raises:
-            ExportError, StorageError: as for ``plies``, before the first piece; also if ``rows`` is less than 1.
         """
         _add_measures()
         _check(extra)
@@ -181,9 +170,7 @@ class GameTables(Closing):
         Args:
             as_timedelta, filters: as for ``plies``.
         Returns:
-            Two rows for each game, White's first; docs/reference/tables.md lists the columns.
-        Raises:
-            ExportError, StorageError: as for ``plies``.
+            Two rows for each game, White's first.
         """
         where = self._filter(filters)
         with self._tables(where, plies=False) as tables:
@@ -196,9 +183,7 @@ class GameTables(Closing):
         Args:
             filters: see ``Filters``.
         Returns:
-            A row for each game; docs/reference/tables.md lists the columns.
-        Raises:
-            ExportError, StorageError: as for ``plies``.
+            A row for each game.
         """
         where = self._filter(filters)
         with self._tables(where, plies=False) as tables:
@@ -211,9 +196,7 @@ class GameTables(Closing):
         Args:
             as_timedelta, filters: as for ``plies``.
         Returns:
-            A row for each event, in the order of the games; docs/reference/tables.md lists the columns.
-        Raises:
-            ExportError, StorageError: as for ``plies``.
+            A row for each event, in the order of the games.
         """
         from exporters.tables.events import events_of
 
@@ -227,10 +210,8 @@ class GameTables(Closing):
         Args:
             as_timedelta, filters: as for ``plies``; a match is included if the filters accept one of its boards.
         Returns:
-            A row for each half-move of both boards, in the order of play. The columns are those that
-            docs/reference/measures.md lists for matches, then those of ``plies``.
-        Raises:
-            ExportError, StorageError: as for ``plies``.
+            A row for each half-move of both boards, in the order of play. Before the columns of ``plies`` are those
+            that docs/reference/measures.md lists for matches.
         """
         _add_measures()
         from exporters.tables.matches import open_matches
@@ -339,8 +320,6 @@ class Dataset(GameTables):
         Returns:
             A row for each half-move with the columns of ``plies``, those of ``matches`` (missing in other games) and
             ``source``, the SHA-256 of the source, in no order.
-        Raises:
-            ExportError, StorageError: as for ``plies``.
         """
         return self._dataset.relation(self._filter(filters))
 

@@ -9,13 +9,10 @@ from typing import Any, Final
 
 from sqlalchemy import Column
 
-_OFFSET: Final = "first byte of its line, in the decompressed bytes of the source"
-_AT_MS: Final = (
-    "arrival of its line, counted from the observation's `started_at_ms`; null: the log has no arrival times"
-)
+_OFFSET: Final = "first byte of its line"
+_AT_MS: Final = "arrival of its line; null: the log has no arrival times"
 _PLY: Final = "half-moves played when its line arrived"
-_SEQ: Final = "place in the observation, in the order of the log; ascending"
-_ENGINE_SAYS: Final = "as the engine reports it; null: not reported"
+_SEQ: Final = "place in the observation, in the order of the log"
 
 
 def _side(side: str, name: str) -> dict[str, str]:
@@ -32,14 +29,14 @@ def _side(side: str, name: str) -> dict[str, str]:
 
 def _thinking(of: str) -> dict[str, str]:
     return {
-        "depth": "search depth in plies, " + _ENGINE_SAYS,
+        "depth": "search depth in plies; null: not reported",
         "score_cp": f"evaluation, above 0 if {of} is better; null: a mate, or not reported",
         "mate": f"moves to the mate, below 0 if {of} is mated; null: no mate was reported",
-        "time_ms": "time used so far, " + _ENGINE_SAYS,
-        "nodes": "positions searched so far, " + _ENGINE_SAYS,
-        "selective_depth": "selective search depth in plies, " + _ENGINE_SAYS,
-        "nodes_per_s": "positions searched per second, " + _ENGINE_SAYS,
-        "tablebase_hits": "positions found in endgame tables, " + _ENGINE_SAYS,
+        "time_ms": "time used so far; null: not reported",
+        "nodes": "positions searched so far; null: not reported",
+        "selective_depth": "selective search depth in plies; null: not reported",
+        "nodes_per_s": "positions searched per second; null: not reported",
+        "tablebase_hits": "positions found in endgame tables; null: not reported",
         "pv": "the expected moves, as printed; `?` at the end: the score is an upper bound, `!`: a lower one",
     }
 
@@ -68,7 +65,7 @@ MEANINGS: Final[dict[str, dict[str, str]]] = {
     },
     "source_chunks": {
         "source_id": "the log",
-        "offset": "first byte of the chunk, in the decompressed bytes of the source",
+        "offset": "first byte of the chunk",
         "size_bytes": "length of the decompressed chunk",
         "zstd": "the chunk as one Zstandard frame; secrets are masked by text of the same length",
     },
@@ -139,8 +136,7 @@ MEANINGS: Final[dict[str, dict[str, str]]] = {
         "last_offset": "first byte of its last line in the same log; of a saved game: the byte after it",
         "merged_into": "the merged game of which this row is a part; null: none",
         "start_precision": "unit in which `started_at_ms` is known; null: no start is known",
-        "eco": "ECO code of the last named position, as `B90`; null: no position has a name, another start position, "
-        "a variant, or the variant is unknown",
+        "eco": "ECO code of the last named position, as `B90`; null: none, or not normal chess from its start",
         "opening": "its name, as `Sicilian Defense: Najdorf Variation`; null: as `eco`",
         "opening_ply": "half-moves after which the game was last in a named position; null: as `eco`",
     },
@@ -160,18 +156,18 @@ MEANINGS: Final[dict[str, dict[str, str]]] = {
         "white": "White's handle on the first board",
         "black": "Black's handle on the first board",
         "relation": "relation in the first board: 1 or -1 playing, 0 observing, 2 examining; null: none was printed",
-        "offset": "first byte of its first line, in the decompressed bytes of the source",
+        "offset": "first byte of its first line",
         "end_offset": "first byte of its last line; of a saved game: the byte after it",
         "started_at_ms": "arrival of its first line; null: the log has no arrival times",
         "ended_at_ms": "arrival of its last line; null: the log has no arrival times",
-        "start_ply": "ply of the move that the first board printed; null, as are all `start_…`: there is no such board",
-        "start_verbose": "that move in long notation, as printed; null: no such board",
-        "start_pretty": "that move in short notation, as printed; null: no such board",
+        "start_ply": "ply of the move that the first board printed; null: no such board",
+        "start_verbose": "that move in long notation; null: no such board",
+        "start_pretty": "that move in short notation; null: no such board",
         "start_elapsed_ms": "time charged for that move; null: not printed",
         "start_white_clock_ms": "White's clock on that board; null: not printed",
         "start_black_clock_ms": "Black's clock on that board; null: not printed",
         "start_lag_ms": "lag printed on that board; null: not printed",
-        "start_arrival_ms": "arrival of that board, counted from `started_at_ms`; null: the log has no arrival times",
+        "start_arrival_ms": "arrival of that board; null: the log has no arrival times",
         "start_precision": "unit of those times: 0 seconds, 1 milliseconds; null: no time was printed",
         "start_offset": "first byte of that board; null: no such board",
     },
@@ -186,18 +182,18 @@ MEANINGS: Final[dict[str, dict[str, str]]] = {
     },
     "plies": {
         "id": "row number",
-        "ply": "half-moves played to reach the position after it: White's are odd, Black's even",
-        "move": "the move as a number, see below; null: its squares are unknown",
-        "san": "canonical SAN; the printed text if the ply is not proved or its sources contradict each other",
+        "ply": "half-moves played to reach the position after it",
+        "move": "the move as a number; null: its squares are unknown",
+        "san": "canonical SAN; the printed text if the ply is not proved",
         "white_clock_ms": "White's clock after the move; null: unknown",
         "black_clock_ms": "Black's clock after the move; null: unknown",
-        "elapsed_ms": "time charged for the move, printed or computed from clocks (see `quality`); null: unknown",
+        "elapsed_ms": "time charged for the move; null: unknown",
         "lag_ms": "lag as printed; null: none was printed",
         "at_ms": _AT_MS,
-        "flags": "castling rights and a pawn's double step, see below; null: the position is unknown",
+        "flags": "castling rights and a pawn's double step; null: the position is unknown",
         "irreversible": "half-moves since the last capture or pawn move, as printed; null: not printed",
-        "quality": "proof, origin and precision as one number, see below",
-        "from_offset": "first byte of its line, counted from the observation's `offset`",
+        "quality": "proof, origin and precision as one number",
+        "from_offset": "first byte of its line, from the observation's `offset`",
     },
     "anchors": {
         "observation_id": "the observation",
@@ -205,7 +201,7 @@ MEANINGS: Final[dict[str, dict[str, str]]] = {
         "line_no": "the line of plies that it belongs to",
         "ply": "half-moves played to reach the position",
         "fen": "the position; pieces in hand in brackets where they are known",
-        "reason": "why plies do not give it: `start`, `gap`, `conflict`, `list`, or `variation` (see below)",
+        "reason": "why plies do not give it: `start`, `gap`, `conflict`, `list` or `variation`",
         "offset": _OFFSET,
     },
     "holdings": {
@@ -221,14 +217,14 @@ MEANINGS: Final[dict[str, dict[str, str]]] = {
     "events": {
         "observation_id": "the observation",
         "seq": _SEQ,
-        "kind": "kind of event, see below",
-        "detail": "its kind in more detail, see below; may be empty",
+        "kind": "kind of event",
+        "detail": "its kind in more detail; may be empty",
         "ply": _PLY,
         "actor": "handle of the player who caused it; null: unknown, or the server did",
-        "value": "a number whose meaning depends on the kind, see below; null: none",
+        "value": "a number whose meaning depends on the kind; null: none",
         "text": "the line or its words; may be empty",
         "white_clock_ms": "White's clock on the board that shows the event; null: no board shows it",
-        "black_clock_ms": "Black's clock on that board; null: no board shows it",
+        "black_clock_ms": "Black's clock on the board that shows the event; null: no board shows it",
         "at_ms": _AT_MS,
         "offset": _OFFSET,
     },
@@ -260,7 +256,7 @@ MEANINGS: Final[dict[str, dict[str, str]]] = {
         "game_key": "`key` of the game, or of its game in one source: row numbers of games change",
         "engine": "name that the engine reports, else its command",
         "protocol": "`cecp` or `uci`",
-        "settings": "what the answers depend on: `limit`, `options` and the variant",
+        "settings": "`limit`, `options` and the variant",
         "begun_ms": "start of the analysis, since 1970 in UTC",
     },
     "analysed_positions": {
@@ -289,12 +285,13 @@ _UNITS: Final = {
 
 def comment_on(column: Column[Any]) -> str:
     """What a column means, and in parentheses what it holds: key, row of which table, words, unit."""
-    holds = held_by(column)
+    unit = next((unit for suffix, unit in _UNITS.items() if column.name.endswith(suffix)), "")
+    holds = ", ".join(part for part in (held_by(column), unit) if part)
     return MEANINGS[column.table.name][column.name] + (f" ({holds})" if holds else "")
 
 
 def held_by(column: Column[Any]) -> str:
-    """Key, row of which table, words, unit: what a column holds."""
+    """Key, row of which table, words: what a column holds."""
     parts = []
     if column.primary_key:
         parts.append("key")
@@ -306,5 +303,4 @@ def held_by(column: Column[Any]) -> str:
     words = column.info.get("values", ())
     if words and isinstance(words[0], str):
         parts.append(" ".join(f"`{word}`" for word in words))
-    parts += [unit for suffix, unit in _UNITS.items() if column.name.endswith(suffix)][:1]
     return ", ".join(parts)

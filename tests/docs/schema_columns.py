@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from sqlalchemy import Column, Table
@@ -15,7 +16,7 @@ _TYPES = {"big_integer": "integer", "boolean": "0 or 1", "large_binary": "BLOB",
 
 
 def with_columns(page: str) -> str:
-    """The page with every table between its two marks: type, null, what a column holds and means."""
+    """The page with every table between its two marks: type, what null means, what a column holds and means."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     tables = "\n".join(map(_of_table, metadata.tables.values()))
@@ -23,13 +24,21 @@ def with_columns(page: str) -> str:
 
 
 def _of_table(table: Table) -> str:
-    rows = [
-        f"| `{one.name}` | {_type(one)} | {'null' if one.nullable else ''} | {held_by(one)} |"
-        f" {MEANINGS[table.name][one.name]} |"
-        for one in table.columns
-    ]
-    header = ("| column | type | null | holds | meaning |", "|---|---|---|---|---|")
-    return "\n".join((f"### `{table.name}`\n", *header, *rows, ""))
+    """The columns; both of White's and Black's that differ only in the side are one row."""
+    rows: dict[str, list[str]] = {}
+    for one in table.columns:
+        meaning, _, null = MEANINGS[table.name][one.name].partition("; null: ")
+        if table.name == "analysis_lines" and one.name in MEANINGS["thinking"] and one.name != "seq":
+            cells = "| | | as in `thinking` |"
+        else:
+            cells = f"{_type(one)} | {null} | {held_by(one)} | {meaning} |"
+        other = re.sub("white|black", lambda side: "black" if side[0] == "white" else "white", one.name)
+        if other != one.name and other in table.columns:
+            cells = re.sub(r"\b(?:White|Black)\b", "this side", cells)
+        rows.setdefault(cells, []).append(f"`{one.name}`")
+    header = ("| column | type | null means | holds | meaning |", "|---|---|---|---|---|")
+    lines = (f"| {' '.join(names)} | {cells}" for cells, names in rows.items())
+    return "\n".join((f"### `{table.name}`\n", *header, *lines, ""))
 
 
 def _type(column: Column[Any]) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from itertools import groupby
 
 from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, ON_REQUEST, PLY_COLUMNS, SIDE_COLUMNS, Column
 
@@ -21,15 +22,24 @@ _TABLE = re.compile(r"^\| column \|[^\n]*\n\|[-|]+\n((?:\|[^\n]*\n)+)", re.M)
 
 def filled(page: str) -> str:
     """The page with the columns as they are: in each part the first table with the heading ``column``."""
+    above: set[Column] = set()
     for heading, columns in _PARTS.items():
         found = _TABLE.search(page, page.index(f"\n{heading}\n"))
         assert found is not None
-        page = page[: found.start(1)] + _rows(columns) + page[found.end(1) :]
+        page = page[: found.start(1)] + _rows(columns, above) + page[found.end(1) :]
+        above.update(columns)
     return page
 
 
-def _rows(columns: Sequence[Column]) -> str:
-    return "".join(
-        f"| {one.name} | {one.kind} | `{one.dtype}` | {one.unit} | {one.meaning}{' (always)' * one.always} |\n"
-        for one in columns
-    )
+def _rows(columns: Sequence[Column], above: Set[Column]) -> str:
+    """One row for each column; those of a table above that follow each other are one row."""
+    rows = []
+    for known, group in groupby(columns, above.__contains__):
+        if known:
+            rows.append(f"| {', '.join(one.name for one in group)} | | | as above |\n")
+        else:
+            rows += [
+                f"| {one.name} | `{one.dtype}` | {one.unit} | {one.meaning}{' (always)' * one.always} |\n"
+                for one in group
+            ]
+    return "".join(rows)
