@@ -22,13 +22,7 @@ _MOST_STORED: Final = 100
 def contain(error: Exception) -> str:
     """Describe an error in one line: what, and in which line of this program.
 
-    Args:
-        error: that was raised while an observation was processed.
-    Returns:
-        Class, message, file and line of the error.
-    Raises:
-        Exception: the error itself, where it is not to be contained: it says what is wrong with the user's files, no
-            memory is left, or the switch is off.
+    The error is raised instead if it says what is wrong with the user's files, no memory is left, or the switch is off.
     """
     if isinstance(error, RecorderError | MemoryError) or os.environ.get(SWITCH) == "off":
         raise error
@@ -40,24 +34,14 @@ def contain(error: Exception) -> str:
 
 
 class Failures:
-    """What of one source could not be processed.
-
-    Attributes:
-        anomalies: the first ones.
-    """
+    """What of one source could not be processed."""
 
     def __init__(self) -> None:
         self.anomalies: list[Anomaly] = []
         self._more = 0
 
     def note(self, error: Exception, offset: int, game_no: int | None, text: str) -> None:
-        """Contain an error.
-
-        Args:
-            error: that came. offset, game_no, text: of the observation.
-        Raises:
-            Exception: it is not to be contained.
-        """
+        """Contain an error of an observation, or raise it if ``contain`` does."""
         message = contain(error)
         if len(self.anomalies) < _MOST_STORED:
             self.anomalies.append(Anomaly.of(AnomalyKind.INTERNAL_ERROR, offset, game_no, message, text))
@@ -71,14 +55,7 @@ class Failures:
 
 
 def failures_sentence(report: SourceReport, name: str) -> str | None:
-    """Describe what of a source was not read because of errors of this program.
-
-    Args:
-        report: of the whole source.
-        name: of the source, for the user.
-    Returns:
-        One sentence; None: everything was read.
-    """
+    """Describe what of a source was not read because of errors of this program; None: everything was read."""
     found = report.failures
     if not found:
         return None

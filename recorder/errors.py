@@ -166,11 +166,5 @@ _STATUSES: Final[tuple[tuple[type[RecorderError], ExitCode], ...]] = (
 
 
 def exit_status(error: RecorderError) -> ExitCode:
-    """The exit status of the command after an error.
-
-    Args:
-        error: that ends a command.
-    Returns:
-        The status of the process.
-    """
+    """The exit status of the command after an error."""
     return next((status for kind, status in _STATUSES if isinstance(error, kind)), ExitCode.INPUT)

@@ -32,10 +32,7 @@ class Closing:
 def lock(fd: int, *, wait: bool = False) -> None:
     """Lock a file for this process until the file is closed.
 
-    Args:
-        wait: until no other process holds the lock.
-    Raises:
-        BlockingIOError: another process holds the lock. OSError: the system or the file system has no locks.
+    BlockingIOError: another process holds the lock. OSError: the system or the file system has no locks.
     """
     if fcntl is None:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
@@ -43,15 +40,7 @@ def lock(fd: int, *, wait: bool = False) -> None:
 
 
 def is_locked(file: BinaryIO) -> bool:
-    """Whether a process has locked a file.
-
-    Args:
-        file: open for reading.
-    Returns:
-        True also for a lock of this process through another open file.
-    Raises:
-        OSError: the system or the file system has no locks.
-    """
+    """Return whether a process, also this one through another open file, has locked a file; OSError without locks."""
     if fcntl is None:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
     try:
@@ -62,13 +51,7 @@ def is_locked(file: BinaryIO) -> bool:
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the disk has the names in a folder; does nothing on Windows, where no folder can be opened.
-
-    Args:
-        folder: whose files were created, renamed or removed.
-    Raises:
-        OSError: the folder cannot be opened, or the disk fails.
-    """
+    """Wait until the disk has the names in a folder; does nothing on Windows, where no folder can be opened."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     fd = os.open(folder, os.O_RDONLY)

@@ -104,15 +104,12 @@ def filter_control(control: str) -> str:
 
 
 class Filter(NamedTuple):
-    """A filter.
+    """A filter; ``name`` is that of the keyword argument and the field, and with hyphens that of the option.
 
-    Attributes:
-        name: of the keyword argument and of the field; the option has hyphens.
-        attribute: of ``GameFilter``. about: what the option says. read: makes the value, of text or of Python's values.
-        metavar: of the option. many: several values can be given, of which one is enough.
-        flag: the option, if it has no value. words: all values, with what the site calls them.
-        label: of the field; empty: the site has none. first: whether it is always shown.
-        option: whether all commands with filters have it.
+    ``about`` is what the option says; ``read`` makes the value of text or of Python's values. ``many``: of several
+    values one is enough. ``flag`` is the option, if it has no value; ``words`` are all values, with what the site calls
+    them. ``label`` is the field's, empty if the site has none; ``first``: it is always shown. ``option``: all commands
+    with filters have it.
     """
 
     name: str
@@ -128,11 +125,7 @@ class Filter(NamedTuple):
     option: bool = True
 
     def value(self, given: Any) -> Any:
-        """The value for ``GameFilter``.
-
-        Raises:
-            ExportError: it cannot be read.
-        """
+        """Return the value for ``GameFilter``; ExportError if it cannot be read."""
         if not self.many:
             return self.read(given)
         return frozenset(map(self.read, [given] if isinstance(given, str) else given))

@@ -40,13 +40,7 @@ _ELAPSED: Final[dict[int, str]] = {}
 
 
 def whole_hms(seconds: int) -> str:
-    """``0:04:57`` of a time of zero or more seconds.
-
-    Args:
-        seconds: zero or more.
-    Returns:
-        Hours without a leading zero, minutes and seconds with two digits.
-    """
+    """``0:04:57`` of a time of zero or more seconds."""
     text = _HMS.get(seconds)
     if text is None:
         text = f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
@@ -60,13 +54,7 @@ def _remember(texts: dict[int, str], seconds: int, text: str) -> None:
 
 
 def move_number(ply: int) -> str:
-    """``12.`` before White's move, ``12...`` before Black's.
-
-    Args:
-        ply: from 1, White's first move.
-    Returns:
-        The number with its periods.
-    """
+    """``12.`` before White's move, ``12...`` before Black's."""
     return _NUMBERS[ply] if 0 <= ply < 1000 else f"{(ply + 1) // 2}{'.' if ply % 2 else '...'}"
 
 
@@ -85,14 +73,9 @@ def _elapsed(seconds: int) -> str:
 
 
 def timed_move(move: str, clock_ms: int | None, elapsed_ms: int | None) -> str | None:
-    """A move as movetext: its number before White's moves, clock and elapsed time behind it.
+    """Write a move, in SAN with its number, with clock and elapsed time behind it.
 
-    Args:
-        move: in SAN, with its number.
-        clock_ms: of the mover, after the move.
-        elapsed_ms: of this move.
-    Returns:
-        None: a time is unknown or negative.
+    None: a time is unknown or negative.
     """
     if clock_ms is None or elapsed_ms is None or clock_ms < 0 or elapsed_ms < 0:
         return None
@@ -104,12 +87,8 @@ def timed_move(move: str, clock_ms: int | None, elapsed_ms: int | None) -> str |
 def integers(array: str) -> list[int | None] | None:
     """Read a JSON array of integers without blanks.
 
-    Letter by letter this costs a fifth of what cutting words and reading them does, but only compiled.
-
-    Args:
-        array: as SQLite writes it.
-    Returns:
-        The numbers, ``null`` as None; None: the array contains anything but integers of up to 15 digits.
+    Letter by letter this costs a fifth of what cutting words and reading them does, but only compiled. ``null`` is
+    None. The result is None if the array contains anything but integers of up to 15 digits.
     """
     if not _COMPILED:
         try:
@@ -145,12 +124,9 @@ _COMPILED: Final = not isinstance(integers, FunctionType)
 def movetext(
     first: int, sans: list[str], clocks_ms: list[int | None], elapsed_of_each_ms: list[int | None]
 ) -> str | None:
-    """Plies that follow each other as lines of text, as ``timed_move`` has them, each with its number.
+    """Write plies that follow each other as lines of text, as ``timed_move`` does.
 
-    Args:
-        first, sans, clocks_ms, elapsed_of_each_ms: as in ``recorder.model.plies.ShownPlies``.
-    Returns:
-        None where a time is not known or below zero: that needs other words.
+    None if a time is unknown or negative.
     """
     pieces: list[str] = []
     column = -1  # so that the first word has a blank in front, too
@@ -189,24 +165,12 @@ def movetext(
 
 
 def with_bars(text: str) -> str:
-    """Text for a comment of several parts: a word of bars gets one more, so that ``|`` alone separates parts.
-
-    Args:
-        text: of one part.
-    Returns:
-        The text, unchanged if it has no such word.
-    """
+    """Text for a comment of several parts: a word of bars gets one more, so that ``|`` alone separates parts."""
     return _BARS.sub(r"\g<0>|", text) if "|" in text else text
 
 
 def split_remark(text: str) -> list[str]:
-    """The parts of a comment that this program wrote, as they were before ``with_bars``.
-
-    Args:
-        text: of a comment, its parts joined by ``|``.
-    Returns:
-        At least one part.
-    """
+    """Split a comment that this program wrote into its parts, at least one, as they were before ``with_bars``."""
     if "|" not in text:
         return [text]
     return [_BARS.sub(lambda bars: bars[0][1:], part) for part in _SEPARATOR.split(text)]

@@ -172,11 +172,7 @@ class Pipeline:
         return lines
 
     def _replace_reader(self, offset: int) -> list[Line]:
-        """Replace the reader of lines.
-
-        Returns:
-            The lines before this place that the old reader kept open.
-        """
+        """Replace the reader of lines; return the lines before this place that the old reader kept open."""
         old, self._reader = self._reader, LineReader()
         self._reader.anomalies, self._reader.dropped, self._reader.prompt = old.anomalies, old.dropped, old.prompt
         self._reader.wrapped.keeps_blanks = old.wrapped.keeps_blanks

@@ -26,15 +26,7 @@ def no_progress(name: str, done: int, total: int | None) -> None:
 
 
 def of_several(progress: Progress, number: int, count: int) -> Progress:
-    """Report progress with one of several files; its name begins with ``file 45 of 98``.
-
-    Args:
-        progress: gets the reports.
-        number: of the file, from 1.
-        count: of all files.
-    Returns:
-        ``progress`` itself for a single file.
-    """
+    """Report progress with one of several files (from 1); its name begins with ``file 45 of 98``."""
     if count == 1:
         return progress
     return lambda name, done, total: progress(f"file {number:,} of {count:,}: {PurePath(name).name}", done, total)
@@ -44,12 +36,7 @@ def of_several(progress: Progress, number: int, count: int) -> Progress:
 def show_progress(*, steps: bool = False) -> Iterator[Progress]:
     """A bar with rate and remaining time on stderr if that is a terminal; nothing otherwise.
 
-    Of a path only the file's name is shown.
-
-    Args:
-        steps: what is counted are steps, no bytes.
-    Yields:
-        Takes the reports.
+    Of a path only the file's name is shown. ``steps``: what is counted are steps, no bytes.
     """
     if sys.stderr is None or not sys.stderr.isatty():
         yield no_progress
@@ -89,14 +76,7 @@ def show_progress(*, steps: bool = False) -> Iterator[Progress]:
 
 
 def shown_progress(wanted: bool | Progress, *, steps: bool = False) -> AbstractContextManager[Progress]:
-    """Progress as a caller of the Python interface wants it.
-
-    Args:
-        wanted: True shows a bar, as ``show_progress``; a function gets the reports.
-        steps: as for ``show_progress``.
-    Returns:
-        Yields what takes the reports.
-    """
+    """Return progress as a caller of the Python interface wants it: True shows a bar, a function gets the reports."""
     if wanted is True:
         return show_progress(steps=steps)
     return nullcontext(wanted or no_progress)

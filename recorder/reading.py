@@ -34,14 +34,7 @@ def make_pipeline(
     timing: bytes | None = None,
     forgotten: Forgotten | None = None,
 ) -> AnyPipeline:
-    """Make the pipeline that reads a source of a kind: a log or saved games.
-
-    Args:
-        kind: of the source.
-        server, date, tz, chat, timing, forgotten: as for ``Pipeline``.
-    Returns:
-        A pipeline that has read nothing.
-    """
+    """Make the pipeline that reads a source of a kind: a log or saved games."""
     if kind in SAVED_KINDS:
         return SavedPipeline(kind, server=server, date=date, tz=tz, chat=chat, forgotten=forgotten)
     return Pipeline(
@@ -59,12 +52,6 @@ def joined_games(pipeline: AnyPipeline, blocks: Iterable[bytes]) -> Iterator[Gam
     """Read a source to its end; the parts of a resumed game are one game.
 
     Saved games pass unchanged: nothing in a file shows that one continues another.
-
-    Args:
-        pipeline: of the source's kind.
-        blocks: all bytes of the source, cut anywhere.
-    Yields:
-        Games as they are finished.
     """
     if isinstance(pipeline, SavedPipeline):
         for block in blocks:
@@ -129,9 +116,6 @@ class HalfJoiner:
 
     Only games that may be resumed wait: adjourned ones and those whose connection was lost, until the game that
     continues them or the log ends. All other games pass at once.
-
-    Args:
-        failures: where errors of this program are noted; halves that it cannot join stay apart.
     """
 
     def __init__(self, failures: Failures) -> None:

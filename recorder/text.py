@@ -10,37 +10,17 @@ from typing import AnyStr, Final, NamedTuple
 
 
 def plural(number: int, word: str, words: str | None = None) -> str:
-    """Write a number with its noun: ``1 game``, ``1,204 games``.
-
-    Args:
-        number: printed with commas.
-        word: the singular.
-        words: the plural; None: the singular with an ``s``.
-    Returns:
-        A phrase for a sentence or a table.
-    """
+    """Write a number with its noun: ``1 game``, ``1,204 games``."""
     return f"{number:,} {word if number == 1 else words or word + 's'}"
 
 
 def clean(text: str) -> str:
-    r"""Text of a log made safe for a terminal: control characters become ``\x1b`` and the like.
-
-    Args:
-        text: of a log, a file's name or a user.
-    Returns:
-        Printable characters only, without line ends.
-    """
+    r"""Text of a log made safe for a terminal: control characters become ``\x1b`` and the like."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
 def reason_of(error: Exception) -> str:
-    """The reason of a failure, without the error's number and the name of the file.
-
-    Args:
-        error: of the system or of this program.
-    Returns:
-        A clause or sentence.
-    """
+    """The reason of a failure, without the error's number and the name of the file."""
     return str(getattr(error, "strerror", None) or error)
 
 
@@ -49,11 +29,6 @@ def later(pattern: AnyStr, flags: int = 0) -> Callable[[], re.Pattern[AnyStr]]:
 
     Compiling one takes 0.1 to 2 ms, and there are hundreds: a command would spend a sixth of its start on patterns that
     its logs do not need. A pattern that nearly every log needs is compiled by ``re.compile`` in its module.
-
-    Args:
-        pattern, flags: as for ``re.compile``.
-    Returns:
-        Returns the compiled pattern.
     """
     return cache(partial(re.compile, pattern, flags))
 
@@ -82,13 +57,7 @@ _ASCII_WORD: Final = later(r"[0-9A-Za-z]+")
 
 
 def words_of(text: str) -> list[NameWord]:
-    """The words of a text in any alphabet: letters and digits with their accents. An underscore separates words.
-
-    Args:
-        text: any text.
-    Returns:
-        The words in their order.
-    """
+    """The words of a text in any alphabet: letters and digits with their accents. An underscore separates words."""
     if text.isascii():
         return [NameWord(found.start(), found.end(), found[0].lower()) for found in _ASCII_WORD().finditer(text)]
     return [NameWord(found.start(), found.end(), _folded(found[0])) for found in _WORD().finditer(text)]

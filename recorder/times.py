@@ -17,14 +17,9 @@ _OFFSET = re.compile(r"([+-])(\d\d):?([0-5]\d)")
 
 
 def parse_zone(text: str) -> tzinfo:
-    """Read a time zone: a name (``Europe/Vienna``, ``UTC``) or an offset (``+02:00``, ``-0330``).
+    """Parse a name (``Europe/Vienna``, ``UTC``) or an offset (``+02:00``, ``-0330``).
 
-    Args:
-        text: as a user has typed it.
-    Returns:
-        The zone, for ``datetime``.
-    Raises:
-        ValueError: there is none; the text is one sentence.
+    The ValueError is one sentence.
     """
     offset = _OFFSET.fullmatch(text)
     try:
@@ -42,14 +37,9 @@ _PERIOD = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?", re.ASCII)
 
 
 def read_period(text: str) -> tuple[date, date]:
-    """Read a day (``2020-01-31``), a month (``2020-01``) or a year (``2020``).
+    """Return the first and last day of a day, month or year (``2020-01-31``, ``2020-01``, ``2020``).
 
-    Args:
-        text: as a user has typed it.
-    Returns:
-        Its first and its last day.
-    Raises:
-        ValueError: it is none of them; the text is one sentence.
+    The ValueError is one sentence.
     """
     match = _PERIOD.fullmatch(text)
     try:
@@ -71,61 +61,32 @@ _SHORT = tuple("." + (f"{n:03d}".rstrip("0") or "0") for n in range(1000))
 
 
 def hms(ms: int, milliseconds: bool) -> str:
-    """``0:04:57.338`` or ``0:04:57`` of a time of zero or more milliseconds.
-
-    Args:
-        ms: zero or more.
-        milliseconds: whether they are printed.
-    Returns:
-        Hours without a leading zero, minutes and seconds with two digits.
-    """
+    """``0:04:57.338`` or ``0:04:57`` of a time of zero or more milliseconds."""
     return whole_hms(ms // 1000) + THOUSANDTHS[ms % 1000] if milliseconds else whole_hms(ms // 1000)
 
 
 def short_hms(seconds: int) -> str:
-    """``4:57`` or ``1:04:57`` of a time of zero or more seconds, as people read clocks.
-
-    Args:
-        seconds: zero or more.
-    Returns:
-        Without hours below one hour.
-    """
+    """``4:57`` or ``1:04:57`` of a time of zero or more seconds, as people read clocks."""
     minutes, second = divmod(seconds, 60)
     hours, minute = divmod(minutes, 60)
     return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
 
 
 def decimal_seconds(ms: int, milliseconds: bool = True) -> str:
-    """``0.296``, ``-0.917``; without milliseconds ``-1``.
-
-    Args:
-        ms: may be negative.
-        milliseconds: whether they are printed.
-    Returns:
-        Seconds; without milliseconds the fraction is cut off.
-    """
+    """Write ``0.296``, ``-0.917``; without milliseconds the fraction is cut off: ``-1``."""
     sign, ms = ("-", -ms) if ms < 0 else ("", ms)
     return f"{sign}{ms // 1000}{THOUSANDTHS[ms % 1000] if milliseconds else ''}"
 
 
 def short_seconds(ms: int) -> str:
-    """``2.0``, ``0.75``, ``2.063``: the FICS archive's elapsed times, at least one decimal.
-
-    Args:
-        ms: zero or more.
-    Returns:
-        Seconds with one to three decimals.
-    """
+    """``2.0``, ``0.75``, ``2.063``: the FICS archive's elapsed times, at least one decimal."""
     return f"{ms // 1000}{_SHORT[ms % 1000]}"
 
 
 def start_clock(base_s: int) -> str:
-    """``0:03:00.000``; below a minute the hour field is dropped (``0:10.000``), as in the FICS archive.
+    """Write the clock before the first move, ``0:03:00.000``.
 
-    Args:
-        base_s: base time in seconds.
-    Returns:
-        The clock before the first move.
+    Below a minute without hours (``0:10.000``), as FICS does.
     """
     if base_s < 60:
         return f"0:{base_s:02d}.000"
@@ -133,24 +94,14 @@ def start_clock(base_s: int) -> str:
 
 
 def dated(basis: TimeBasis) -> bool:
-    """Whether times of this basis have a date.
-
-    Args:
-        basis: of a log's times.
-    Returns:
-        False: times count from the first one, or there are none.
-    """
+    """Return whether times of this basis have a date, and do not count from the first one."""
     return basis in (TimeBasis.UTC, TimeBasis.LOCAL)
 
 
 def date_of(at_ms: int | None, basis: TimeBasis) -> datetime | None:
-    """Convert a time of a game to a datetime.
+    """Convert a time of a game to a datetime in UTC; a local time of unknown zone is given as UTC.
 
-    Args:
-        at_ms: as ``basis`` says; None: unknown.
-        basis: of the log's times.
-    Returns:
-        In UTC; a local time, whose zone is unknown, is given as UTC. None: no date is known.
+    None: the date is not known.
     """
     if at_ms is None or not dated(basis):
         return None
@@ -158,14 +109,9 @@ def date_of(at_ms: int | None, basis: TimeBasis) -> datetime | None:
 
 
 def iso(at_ms: int | None, basis: TimeBasis) -> str | None:
-    """ISO 8601 with milliseconds.
+    """Write ISO 8601 with milliseconds: ``2020-01-01T12:00:00.123Z``, without ``Z`` if the zone is unknown.
 
-    Args:
-        at_ms: as ``basis`` says; None: unknown.
-        basis: of the log's times.
-    Returns:
-        ``2020-01-01T12:00:00.123Z`` for UTC, without ``Z`` where the zone is unknown; where not even the date is
-        known the duration ``PT62.345S`` from the zero of the source's own clock; None for None.
+    If not even the date is known, it is the duration ``PT62.345S`` from the zero of the source's own clock.
     """
     if at_ms is None or basis is TimeBasis.NONE:
         return None
@@ -177,13 +123,7 @@ def iso(at_ms: int | None, basis: TimeBasis) -> str | None:
 
 
 def iso_start(game: Game) -> str | None:
-    """The start of a game, as ``iso`` writes it; ``2020-01-01T12:00Z`` if only the minute is known.
-
-    Args:
-        game: any.
-    Returns:
-        As ``iso``.
-    """
+    """The start of a game, as ``iso`` writes it; ``2020-01-01T12:00Z`` if only the minute is known."""
     text = iso(game.started_at_ms, game.time_basis)
     if text is None or game.start_precision is not StartPrecision.MINUTE:
         return text
@@ -191,13 +131,7 @@ def iso_start(game: Game) -> str | None:
 
 
 def start_of_second(game: Game) -> datetime | None:
-    """The start of a game as a datetime.
-
-    Args:
-        game: any.
-    Returns:
-        As ``date_of``; None also if not even the second is known.
-    """
+    """Return the start of a game as ``date_of`` does; None also if not even the second is known."""
     return None if game.start_precision is StartPrecision.MINUTE else date_of(game.started_at_ms, game.time_basis)
 
 
@@ -214,8 +148,7 @@ def _day(days: int) -> str:
 def format_clock(ms: int | None, exact: bool) -> str:
     """``4:57.338`` or ``1:04:57``; a negative clock keeps its sign; unknown is a dash.
 
-    Args:
-        exact: the time was measured in milliseconds; they are shown, also where they are 000.
+    ``exact``: it was measured in milliseconds, which are shown even if they are 000.
     """
     if ms is None:
         return "-"

@@ -33,11 +33,7 @@ _AHEAD_BYTES: Final = 5 << 20  # is read ahead of what is wanted of a file of S3
 
 
 def is_url(text: str) -> bool:
-    """Whether a user's text is a URL and not a path.
-
-    Args:
-        text: as given.
-    """
+    """Whether a user's text is a URL and not a path."""
     return _MARK in text
 
 
@@ -52,14 +48,7 @@ def _scheme(url: str) -> str:
 
 
 def check_url(url: str, schemes: tuple[str, ...]) -> None:
-    """Refuse a URL that cannot be used.
-
-    Args:
-        url: as the user gave it.
-        schemes: that work here; https includes http to this computer.
-    Raises:
-        SourceError: it has another scheme, or may contain credentials.
-    """
+    """Refuse a URL of another scheme, or with what may be credentials; https includes http to this computer."""
     scheme = _scheme(url)
     if _UNSAFE.search(url):
         raise SourceError(
@@ -82,11 +71,7 @@ def check_url(url: str, schemes: tuple[str, ...]) -> None:
 def file_system(url: str, *, listed: bool = False) -> Any:
     """The file system of fsspec that has a URL.
 
-    Args:
-        url: that ``check_url`` accepts.
-        listed: it asks the server once which files there are: for files that do not change.
-    Raises:
-        StorageError: a package that it needs is missing.
+    ``listed``: it asks the server once which files there are, for files that do not change.
     """
     scheme = _scheme(url)
     try:
@@ -102,16 +87,7 @@ def file_system(url: str, *, listed: bool = False) -> Any:
 
 
 def download(url: str, target: Path, progress: Progress | None = None) -> None:
-    """Copy the file of a URL, as it is, in constant memory.
-
-    Args:
-        url: that ``check_url`` accepts.
-        target: where it is written.
-        progress: called while bytes come.
-    Raises:
-        SourceError: it cannot be read to its end; there is no target then.
-        StorageError: a package that it needs is missing.
-    """
+    """Copy the file of a URL, as it is, in constant memory; after an error there is no target."""
     try:
         system = file_system(url)
         from fsspec.callbacks import Callback
@@ -130,11 +106,7 @@ def download(url: str, target: Path, progress: Progress | None = None) -> None:
 
 
 def reason(error: Exception) -> str:
-    """Why an operation on a URL failed, in words without an address: a server may redirect to a signed one.
-
-    Args:
-        error: of fsspec or of a library below it.
-    """
+    """Why an operation on a URL failed, in words without an address: a server may redirect to a signed one."""
     status = getattr(error, "status", None)
     name = type(error).__name__
     if isinstance(error, FileNotFoundError) or status == 404:

@@ -23,14 +23,10 @@ Facts = dict[str, list[Any]]
 class Case(NamedTuple):
     """One case.
 
-    Attributes:
-        name: permanent identifier, such as ``S12-7-a``.
-        rule: rule of the specification, such as ``S12-7``.
-        group: a word of ``SETS``.
-        server: server family that prints such bytes, or ``any``.
-        data: the bytes of the server; of ``sealed`` facts the bytes of the client, of ``xboard_lines`` and
-            ``pychess_games`` a log file.
-        expect: kinds of facts and, of each fact, the fields that are compared.
+    ``name`` is a permanent identifier (``S12-7-a``), ``rule`` a rule of the specification (``S12-7``), ``server`` the
+    family that prints such bytes, or ``any``. ``data`` are the server's bytes; of ``sealed`` facts the client's, of
+    ``xboard_lines`` and ``pychess_games`` a log file. ``expect`` has kinds of facts and, of each fact, the fields that
+    are compared.
     """
 
     name: str
@@ -47,11 +43,7 @@ class Case(NamedTuple):
 
 
 def load_cases() -> list[Case]:
-    """Read all cases, in the order of ``SETS`` and of the files.
-
-    Returns:
-        Every case of the package.
-    """
+    """Read all cases, in the order of ``SETS`` and of the files."""
     folder = resources.files(__package__) / "cases"
     found: list[Case] = []
     for group in SETS:
@@ -63,15 +55,7 @@ def load_cases() -> list[Case]:
 
 
 def select_cases(cases: Iterable[Case], rules: Sequence[str] = (), groups: Sequence[str] = ()) -> list[Case]:
-    """Choose cases.
-
-    Args:
-        cases: all of them.
-        rules: rules (``S12-7``) or their first part (``S12``); none: every rule.
-        groups: words of ``SETS``; none: every set.
-    Returns:
-        The cases that are left, in their order.
-    """
+    """Choose cases by rules (``S12-7``), or their first part (``S12``), and by sets; without either, all."""
     return [
         case
         for case in cases
@@ -85,9 +69,6 @@ def find_difference(expected: Any, found: Any, where: str = "") -> str | None:
 
     Only the fields that ``expected`` names are compared; a field that ``found`` lacks is null. Lists must have the same
     length.
-
-    Returns:
-        The first difference in words, or None.
     """
     if isinstance(expected, dict):
         if not isinstance(found, dict):

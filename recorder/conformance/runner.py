@@ -37,10 +37,7 @@ class CaseOutcome(Enum):
 class ReaderClaim(NamedTuple):
     """What a program says of itself in its first line.
 
-    Attributes:
-        program: name and version.
-        reads: kinds of facts (``boards``) or single fields (``boards.ply``) that it reads.
-        servers: server families that it reads; empty: all.
+    ``reads`` are kinds of facts (``boards``) or single fields (``boards.ply``); no ``servers`` means all families.
     """
 
     program: str
@@ -71,25 +68,14 @@ class CaseResult(NamedTuple):
 
 
 class ConformanceRun(NamedTuple):
-    """What one run found.
-
-    Attributes:
-        claim: what the program says of itself; where it never did, its command alone.
-        results: one for each case, in their order. starts: how often the program was started.
-    """
+    """What one run found; a program that claims nothing has its command as ``claim``. ``starts`` counts its starts."""
 
     claim: ReaderClaim
     results: list[CaseResult]
     starts: int
 
     def count(self, outcome: CaseOutcome) -> int:
-        """How many cases ended like this.
-
-        Args:
-            outcome: passed, failed or not supported.
-        Returns:
-            The number of cases.
-        """
+        """How many cases ended like this."""
         return sum(result.outcome is outcome for result in self.results)
 
     @property
@@ -120,11 +106,7 @@ class _Program:
         self._lines.put(b"")
 
     def take(self) -> dict[str, Any]:
-        """Read the next line of the program: a JSON object.
-
-        Raises:
-            _ProgramError: there is none in time, or it is something else.
-        """
+        """Read the next line of the program: a JSON object."""
         try:
             line = self._lines.get(timeout=self._limit_s)
         except queue.Empty:
@@ -141,11 +123,7 @@ class _Program:
         return answer
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Write a request and read its answer.
-
-        Raises:
-            _ProgramError: as ``take``.
-        """
+        """Write a request and read its answer."""
         # A program that does not read its input must not block us: the process is killed when the time is up.
         timer = threading.Timer(self._limit_s, self._process.kill)
         timer.start()
@@ -160,11 +138,7 @@ class _Program:
         return self.take()
 
     def claim(self) -> ReaderClaim:
-        """Read the first line of the program.
-
-        Raises:
-            _ProgramError: it is something else.
-        """
+        """Read the first line of the program."""
         first = self.take()
         name, reads, servers = first.get("program"), first.get("reads"), first.get("servers", [])
         if not isinstance(name, str) or not _are_words(reads) or not _are_words(servers):
@@ -199,14 +173,6 @@ def run_cases(command: Sequence[str], cases: Iterable[Case], limit_s: float = LI
     """Start a program and give it the cases one by one.
 
     Where the program cannot be started or started again, the cases that are left fail.
-
-    Args:
-        command: the program and its arguments.
-        cases: in order.
-        limit_s: time limit for each answer, in seconds.
-
-    Returns:
-        One result for each case.
     """
     claim: ReaderClaim | None = None
     program: _Program | None = None
@@ -249,24 +215,14 @@ def _are_words(values: Any) -> TypeGuard[list[str]]:
 
 
 def _judge(case: Case, answer: dict[str, Any]) -> str | None:
-    """Why an answer is not what the case expects; None: it is.
-
-    Raises:
-        _ProgramError: it answers another case.
-    """
+    """Say why an answer is not what the case expects; None: it is."""
     if answer.get("id") != case.name:
         raise _ProgramError(f"the answer is for {answer.get('id')!r}")
     return find_difference(case.expect, answer)
 
 
 def count_by_rule(run: ConformanceRun) -> list[tuple[str, int, int, int]]:
-    """Each rule with its passed, failed and not supported cases, in the order of the rules.
-
-    Args:
-        run: a finished run.
-    Returns:
-        Tuples: rule, passed, failed, not supported. Rules without a case in the run are missing.
-    """
+    """Return each rule with its passed, failed and not supported cases, in the order of the rules."""
     counts = Counter((result.case.rule, result.outcome) for result in run.results)
     rules = sorted({rule for rule, _ in counts}, key=_place)
     passed, failed, not_supported = CaseOutcome
@@ -279,13 +235,7 @@ def _place(rule: str) -> tuple[str, int]:
 
 
 def json_of(run: ConformanceRun) -> dict[str, Any]:
-    """The whole run as one JSON object.
-
-    Args:
-        run: a finished run.
-    Returns:
-        Values for ``json.dumps``: the program, the counts in all and by rule, and the outcome of each case.
-    """
+    """Return the run for ``json.dumps``: the program, the counts in all and by rule, and the outcome of each case."""
     return {
         "program": run.claim.program,
         "reads": sorted(run.claim.reads),
@@ -313,13 +263,7 @@ def json_of(run: ConformanceRun) -> dict[str, Any]:
 
 
 def junit_of(run: ConformanceRun) -> bytes:
-    """The run as JUnit XML: one test suite, a test case for each case; what is not supported is skipped.
-
-    Args:
-        run: a finished run.
-    Returns:
-        UTF-8 with an XML declaration.
-    """
+    """The run as JUnit XML: one test suite, a test case for each case; what is not supported is skipped."""
     suite = ElementTree.Element(
         "testsuite",
         name=f"protocol conformance of {_printable(run.claim.program)}",

@@ -59,14 +59,8 @@ def parse_elapsed(text: str) -> tuple[int, bool]:
 
     ``(m:ss)``, ``(m:ss.mmm)``, ``(h:mm:ss[.mmm])``. Two colons are always hours, minutes, seconds; ``.5`` is half a
     second; 60 may be in the seconds place (a rounded 59.9996); a minus sign in any place makes the whole negative
-    (``(0:-5)``: some servers divide negative numbers part by part).
-
-    Args:
-        text: the token with its parentheses.
-    Returns:
-        Milliseconds, and whether a fraction was printed (the frame's clocks are milliseconds then).
-    Raises:
-        LineError: it has none of these forms.
+    (``(0:-5)``: some servers divide negative numbers part by part). Returns milliseconds, and whether a fraction was
+    printed (the frame's clocks are milliseconds then).
     """
     if text in _SECONDS_MS:
         return _SECONDS_MS[text], False

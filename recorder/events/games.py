@@ -134,12 +134,9 @@ class DeltaBoard:
 class GameEnded:
     """``{Game 12 (A vs. B) A resigns} 0-1``.
 
-    Attributes:
-        result: ``1-0``, ``0-1``, ``1/2-1/2`` or ``*`` as printed.
-        reason: the words as printed, without names' braces.
-        reason_key: normalised reason (``resign``, ``time``, ``checkmate``, …; ``unknown`` if the words are not known).
-        termination: PGN vocabulary (``normal``, ``time forfeit``, ``abandoned``, ``adjudication``, ``unterminated``).
-        actor: the handle the reason names, or None.
+    ``reason`` is as printed, without names' braces; ``reason_key`` is normalised (``resign``, ``time``, ``checkmate``,
+    …; ``unknown`` if the words are not known); ``termination`` is PGN's (``normal``, ``time forfeit``, ``abandoned``,
+    ``adjudication``, ``unterminated``); ``actor`` is the handle that the reason names.
     """
 
     line: Line

@@ -50,38 +50,16 @@ class CutLines(NamedTuple):
     times: Sequence[int | None]
 
     def offset(self, index: int) -> int:
-        """Where a line begins, as ``Chunk.offset``.
-
-        Args:
-            index: of the line in ``texts``.
-
-        Returns:
-            Position of its first byte in the source's bytes.
-        """
+        """Return the offset of a line in the source, as ``Chunk.offset``."""
         start = self.starts[index]
         return start + self.shifts[bisect_right(self.reads, start)]
 
     def at_ms(self, index: int) -> int | None:
-        """Arrival of the read that contains the line's ``\\n``.
-
-        Args:
-            index: of the line in ``texts``.
-
-        Returns:
-            Milliseconds in the basis of the source; None: unknown.
-        """
+        """Return the arrival of the read that contains the line's ``\\n``."""
         return self.times[bisect_right(self.reads, self.starts[index + 1] - self.back)]
 
     def lines(self, indices: Iterable[int], block: ReplyBlock | None) -> list[LineRow]:
-        """Make rows of some of the lines.
-
-        Args:
-            indices: of the lines in ``texts``.
-            block: the reply block that these lines are in; None: none.
-
-        Returns:
-            The fields of a ``Line`` for each index.
-        """
+        """Make the rows of some of the lines."""
         texts, starts, back, reads, shifts, times = self
         if len(reads) == 1:
             (shift,), (at_ms,) = shifts, times
@@ -97,11 +75,7 @@ class CutLines(NamedTuple):
         ]
 
     def chunks(self) -> list[Chunk]:
-        """Make a chunk of each line.
-
-        Returns:
-            Chunks that together have the same bytes, offsets and times.
-        """
+        """Make a chunk of each line, with the same bytes, offsets and times."""
         return [
             Chunk(f"{text}\n".encode("latin-1"), self.offset(index), self.at_ms(index))
             for index, text in enumerate(self.texts)
@@ -113,14 +87,7 @@ class CutLines(NamedTuple):
         return "\n".join([*self.texts, ""]).encode("latin-1")
 
     def moved(self, by: int) -> CutLines:
-        """The same lines at other offsets.
-
-        Args:
-            by: bytes to add to each offset.
-
-        Returns:
-            The same texts and times with other ``shifts``.
-        """
+        """Return the same lines with ``by`` added to each offset."""
         return self._replace(shifts=[shift + by for shift in self.shifts])
 
 

@@ -201,12 +201,7 @@ class _Book:
         """The clock at the start of a game: as the first board shows it, or as the time control has it.
 
         In bughouse clocks run before anybody has moved, so that the first board may show less. Then the first move
-        shows from which of the two it was counted.
-
-        Args:
-            side: 1 White, 0 Black. shown: on the first board; None: it prints no clock.
-        Returns:
-            None: the clock is unknown.
+        shows from which of the two it was counted. ``side`` is 1 for White, 0 for Black.
         """
         base_ms, increment_ms = self._base_ms[side], self._increment_ms[side]
         first = next((row for row in rows if row[0] & 1 == side), None)
@@ -230,11 +225,7 @@ class _Book:
 def _split_readings(readings: list[ClockReading | None], offset: int) -> tuple[list[int | None], list[int], list[int]]:
     """Separate the fields of Black's and White's clock: a named tuple for each ply would cost as much as all the rest.
 
-    Args:
-        readings: the clocks; None: unknown.
-        offset: stands for that of a clock that is unknown.
-    Returns:
-        Clocks in milliseconds, the units in which they were printed in milliseconds, and offsets.
+    ``offset`` is used for a clock that is unknown.
     """
     return (
         [None if clock is None else clock.ms for clock in readings],
@@ -250,12 +241,9 @@ def _join_readings(clocks_ms: list[int | None], units_ms: list[int], offsets: li
 
 
 def _clear_unseen(clocks_ms: list[int | None], before_ply: int, ply: int) -> None:
-    """Make the clocks unknown that changed with moves missing between two plies.
+    """Make the clocks (Black's, White's) unknown that changed with moves missing between two plies.
 
-    Args:
-        clocks_ms: Black's and White's clock.
-        before_ply: the last ply that was seen.
-        ply: the next one that was seen, at least two later.
+    ``ply`` is the next one that was seen, at least two after ``before_ply``.
     """
     clocks_ms[(ply - 1) & 1] = None
     if ply > before_ply + 2:
@@ -268,10 +256,9 @@ def _are_used(start: StartFacts) -> bool:
 
 
 def _since_takeback(proofs: Proofs, row: Ply | PlyRow) -> int | None:
-    """From the arrival of the board after a takeback to that of the move played next, in milliseconds.
+    """Return the milliseconds from the board after a takeback to that of the move played next.
 
-    Returns:
-        None: no takeback precedes the move, or an arrival is unknown.
+    None: no takeback, or unknown.
     """
     board = proofs.board_after_takeback(row[0], row[13])
     at_ms = row[7]
@@ -283,10 +270,7 @@ def _explain(
 ) -> tuple[Cause, int | None]:
     """The cause of a residual that is not 0, and the offset of the line that contains it.
 
-    Args:
-        clock: the mover's clock before. before: the board of the ply before; None: it was not shown.
-    Returns:
-        The offset is None if no line but only the unit explains the residual.
+    ``clock`` is the mover's before. The offset is None if no line but only the unit explains the residual.
     """
     if -clock.unit_ms <= residual_ms <= clock.unit_ms:
         return Cause.ROUNDING, None
@@ -311,14 +295,9 @@ def _shown_at_start(start: StartFacts, rows: list[Ply] | list[PlyRow]) -> int:
 
 
 def _without_network(rows: list[Ply] | list[PlyRow], side: int, sealed: bool | None, lagged: bool) -> bool | None:
-    """Whether a side's elapsed times exclude network time.
+    """Return whether a side's (1 White, 0 Black) elapsed times exclude network time.
 
-    Args:
-        side: 1 White, 0 Black, as ``ply & 1``.
-        sealed: what a line states of the side; None: no line does.
-        lagged: whether the server prints lag.
-    Returns:
-        None: no line states it, and the server prints no lag.
+    ``sealed`` is what a line states of the side. None: no line states it, and the server prints no lag.
     """
     if sealed is not None or not lagged:
         return sealed

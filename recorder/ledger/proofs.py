@@ -48,11 +48,7 @@ class ClockReading(NamedTuple):
 
 
 def unit_ms_of(ms: int, precision: int | None) -> int:
-    """The unit of a clock on a board in milliseconds.
-
-    Args:
-        ms: the clock. precision: ``Ply.precision_code``; None: unknown, so whole seconds count as seconds.
-    """
+    """Return the unit of a clock on a board in milliseconds; of unknown precision whole seconds count as seconds."""
     if precision is None:
         return 1 if ms % SECOND_MS else SECOND_MS
     return 1 if precision == MILLISECONDS else SECOND_MS
@@ -130,11 +126,8 @@ class Proofs:
     def joined(self, row: Ply | PlyRow, increment_ms: int) -> tuple[int | None, int | None, Cause | None, int | None]:
         """The first ply behind a board that was joined in mid-game: whether its clocks add up.
 
-        Args:
-            row: with a known elapsed time. increment_ms: of the mover.
-        Returns:
-            The mover's clock before and the residual in milliseconds, the cause, and the offset of the evidence. All
-            are None if a clock is unknown; the clock before is None if the board was printed while it ran.
+        Return the mover's clock before and the residual in milliseconds, the cause, and the offset of the evidence. All
+        are None if a clock is unknown; the clock before is None if the board was printed while it ran.
         """
         start = self._seen.start
         assert start is not None
@@ -159,12 +152,8 @@ class Proofs:
     ) -> tuple[Cause, int | None]:
         """Why a clock is off by more than a unit, and the offset of the evidence.
 
-        Args:
-            row: of the move. residual_ms: clock after - (before - elapsed + increment).
-            since: the mover's clock after the own move before, in the coarser unit of then and now.
-            before: the board of the ply before; None: it was not shown.
-        Returns:
-            The offset is None where no line explains it.
+        ``residual_ms`` is clock after - (before - elapsed + increment), ``since`` the mover's clock after the own move
+        before, in the coarser unit of then and now. The offset is None if no line explains it.
         """
         ply, offset, unit_ms = row[0], row[13], since.unit_ms
         after_ms = row[3] if ply & 1 else row[4]

@@ -68,14 +68,7 @@ class Player(NamedTuple):
 
 
 def is_forgotten(*handles: str) -> bool:
-    """Whether one of these replaces an erased handle: ``X`` and underscores, which no server allows.
-
-    Args:
-        handles: names of players.
-
-    Returns:
-        True if one of them replaces a handle that ``ics-recorder forget`` erased.
-    """
+    """Whether one of these replaces an erased handle: ``X`` and underscores, which no server allows."""
     return any(handle[1:2] == "_" and not handle.strip("_")[1:] for handle in handles)
 
 
@@ -360,14 +353,9 @@ class Game:
 
 
 def taken_rows(segment: Segment, observations: Sequence[Observation]) -> list[Ply] | list[PlyRow]:
-    """The plies of a segment; some may be plain tuples.
+    """Return the plies of a segment.
 
-    Args:
-        segment: of a game's main line.
-        observations: the game's.
-
-    Returns:
-        The observation's own list where the segment is its whole main line, else a new one.
+    The observation's own list if the segment is its whole main line, else a new one.
     """
     rows = observations[segment.observation].lines[0].rows
     if rows and rows[0][0] == segment.from_ply and rows[-1][0] == segment.to_ply:
@@ -384,13 +372,9 @@ def control_text(game: Game) -> str | None:
 
 
 def printed_control(game: Game) -> str | None:
-    """A time control that one base and one increment in whole seconds cannot express.
+    """Return a time control that whole seconds of one base and increment cannot express: ``20+0.3``, ``40/7200:3600``.
 
-    Args:
-        game: loaded with its events.
-
-    Returns:
-        As a PGN, an engine's interface or ICC prints it: ``20+0.3``, ``40/7200:3600``; None: there is none.
+    The game must be loaded with its events.
     """
     for event in game.events:
         known = event.kind is EventKind.NOTICE and event.detail == "time-control"
@@ -405,16 +389,7 @@ def _minutes(seconds: int) -> str:
 
 
 def day_of(started_at_ms: int | None, time_basis: TimeBasis, date_text: str | None) -> datetime.date | None:
-    """``Game.day`` of a game's fields.
-
-    Args:
-        started_at_ms: when the game began, in milliseconds; None: unknown.
-        time_basis: of that time.
-        date_text: the date as printed; None: none was.
-
-    Returns:
-        The day on which the game began; None: unknown.
-    """
+    """``Game.day`` of a game's fields."""
     if started_at_ms is not None and time_basis in (TimeBasis.UTC, TimeBasis.LOCAL):
         return datetime.date(1970, 1, 1) + datetime.timedelta(days=started_at_ms // 86_400_000)
     if date_text is None or not _ISO_DAY.fullmatch(date_text):
@@ -441,12 +416,7 @@ class TimeControlled(Protocol):
 def variant_beside(category: str, variant: str | None) -> str | None:
     """The variant to print beside a game's category.
 
-    Args:
-        category: the server's word; empty: it printed none.
-        variant: our name; None: unknown.
-
-    Returns:
-        None if it is chess, or if the category names it in any spelling: ``Bughouse``, ``seirawan/0``, ``wild(1)``.
+    None if it is chess, or if the category names it in any spelling: ``Bughouse``, ``seirawan/0``, ``wild(1)``.
     """
     words = category.split()
     named = {_letters(word) for word in (category, *words, *(word.partition("/")[0] for word in words))}
@@ -458,15 +428,7 @@ def _letters(text: str) -> str:
 
 
 def control_of(game: TimeControlled, white: bool) -> tuple[int | None, int | None]:
-    """One side's base time and increment in seconds: Black's are White's unless both were printed.
-
-    Args:
-        game: anything with the four values of a time control.
-        white: the side.
-
-    Returns:
-        Base time and increment in seconds; None: unknown.
-    """
+    """One side's base time and increment in seconds: Black's are White's unless both were printed."""
     if white:
         return game.base_s, game.increment_s
     return (

@@ -170,14 +170,7 @@ make_ply: Final[Callable[[PlyRow], Ply]] = partial(tuple.__new__, Ply)
 
 
 def name_plies(rows: list[Ply] | list[PlyRow]) -> list[Ply]:
-    """Make every row of a list a ``Ply``, in place.
-
-    Args:
-        rows: plies or their fields in order; all of them are plies afterwards.
-
-    Returns:
-        The same list.
-    """
+    """Make every row of a list a ``Ply``, in place, and return the list."""
     named = cast(list[Ply], rows)
     for place, row in enumerate(rows):
         if type(row) is tuple:
@@ -253,12 +246,9 @@ USUAL: Final = (Proof.FULL.value, Origin.FRAME.value, Precision.MILLISECONDS.val
 
 
 class ShownPlies(NamedTuple):
-    """Plies that follow each other, value by value. One that is not ``USUAL`` comes without its times.
+    """Plies that follow each other, value by value, ``first`` being the number of the first one.
 
-    Attributes:
-        first: number of the first one.
-        sans: their SAN.
-        clocks_ms, elapsed_ms: the mover's clock after each, and what it took; None where that is not known.
+    One that is not ``USUAL`` comes without its times.
     """
 
     first: int
@@ -268,15 +258,7 @@ class ShownPlies(NamedTuple):
 
 
 def shown_plies(rows: list[Ply] | list[PlyRow], first: int) -> ShownPlies:
-    """Take a line's plies apart, value by value.
-
-    Args:
-        rows: plies that follow each other.
-        first: number of the first one.
-
-    Returns:
-        SAN and times; the times of a ply that is not ``USUAL`` are None.
-    """
+    """Split plies that follow each other into values; the times of a ply that is not ``USUAL`` are None."""
     sans: list[str] = []
     clocks_ms: list[int | None] = []
     of_each_ms: list[int | None] = []
@@ -291,18 +273,7 @@ def shown_plies(rows: list[Ply] | list[PlyRow], first: int) -> ShownPlies:
 def whole_row(
     ply: int, san: str, clock_ms: int | None, elapsed_ms: int | None, quality: tuple[int, int, int | None] = USUAL
 ) -> PlyRow:
-    """Make the fields of a ply of which only what PGN shows was loaded; all others are None.
-
-    Args:
-        ply: its number.
-        san: the move.
-        clock_ms: the mover's clock after it, in milliseconds; None: unknown.
-        elapsed_ms: what the move took, in milliseconds; None: unknown.
-        quality: proof, origin and precision, as a ``Ply`` has them.
-
-    Returns:
-        The fields in the order of ``Ply``.
-    """
+    """Make the fields of a ply of which only what PGN shows was loaded; all others are None."""
     white_ms, black_ms = (clock_ms, None) if ply & 1 else (None, clock_ms)
     found: Any = (ply, None, san, white_ms, black_ms, elapsed_ms, None, None, None, None, *quality, None)
     return cast(PlyRow, found)  # though its offset is None
@@ -311,9 +282,8 @@ def whole_row(
 class ShownLine(PlyLine):
     """A line that an archive gives to those who write PGN.
 
-    Attributes:
-        shown: its plies, if they follow each other, each is ``USUAL`` with its times known, and no caller has asked for
-            ``rows`` yet; else None.
+    ``shown`` has its plies, if they follow each other, each is ``USUAL`` with its times known, and no caller has asked
+    for ``rows`` yet; else None.
     """
 
     __slots__ = ("_rows", "shown")
@@ -326,14 +296,7 @@ class ShownLine(PlyLine):
         return len(self._rows) if self.shown is None else len(self.shown.sans)
 
     def ply(self, place: int) -> Ply:
-        """One of its plies.
-
-        Args:
-            place: index in the line, from 0.
-
-        Returns:
-            The ply; values that were not loaded are None.
-        """
+        """Return one of its plies, from 0; values that were not loaded are None."""
         if self.shown is None:
             return Ply._make(self._rows[place])
         first, sans, clocks_ms, elapsed_ms = self.shown
@@ -355,13 +318,9 @@ class ShownLine(PlyLine):
 
 
 def shown_line(game: Game) -> ShownLine | None:
-    """Find the line that is a game's main line from end to end.
+    """Find the line that is the main line of an archive's game from end to end.
 
-    Args:
-        game: read from an archive.
-
-    Returns:
-        The line; None: several lines make the main line, or more than ``shown`` was loaded of it.
+    None: several lines make the main line, or more than ``shown`` was loaded of it.
     """
     if len(game.segments) != 1:
         return None

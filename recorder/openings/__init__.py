@@ -50,12 +50,8 @@ class Opening(NamedTuple):
 def find_opening(plies: Sequence[tuple[Any, ...]]) -> Opening | None:
     """Find the last named position of a game of normal chess from the normal start.
 
-    Args:
-        plies: of its main line, each with its number and its move, as ``encode_move`` encodes it, in front. What
-            follows a missing ply or an unknown move (None) does not count.
-
-    Returns:
-        The opening; None: no position has a name.
+    Plies have their number and their encoded move in front. What follows a missing ply or an unknown move (None) does
+    not count.
     """
     from recorder.rules.keys import position_keys  # most commands need no rules
 

@@ -23,22 +23,15 @@ class Decoder(Protocol):
     def time_basis(self) -> TimeBasis: ...
 
     def receive(self, block: bytes) -> Sequence[Chunk | CutLines | EngineLine]:
-        """Read the next bytes of the (decompressed) log.
+        """Read the next bytes of the decompressed log, cut anywhere.
 
-        Args:
-            block: cut anywhere.
-        Returns:
-            What the server sent, with offsets in the decompressed log and times. ``CutLines`` where bytes are missing;
-            ``EngineLine`` for lines between an interface and its engine.
+        Return what the server sent, with offsets and times. ``CutLines`` where bytes are missing; ``EngineLine`` for
+        lines between an interface and its engine.
         """
         ...
 
     def finish(self) -> Sequence[Chunk | CutLines | EngineLine]:
-        """Return the rest at the log's end.
-
-        Returns:
-            As ``receive``.
-        """
+        """Return the rest at the log's end."""
         ...
 
 
@@ -46,12 +39,7 @@ class LineEnds:
     """Swaps ``\\r`` and ``\\n`` in a log whose lines end with ``\\r`` alone, so that every offset stays.
 
     Old Macs and some terminals write such logs. The first 64 KiB decide; until they or a ``\\n`` have arrived, no bytes
-    are returned.
-
-    Args:
-        begun: the beginning was read before and has ``\\n``.
-    Attributes:
-        decided: whether the kind of line end is known. swapped: whether the returned bytes are swapped.
+    are returned. ``begun``: the beginning was read before and has ``\\n``.
     """
 
     def __init__(self, begun: bool = False) -> None:
@@ -60,13 +48,7 @@ class LineEnds:
         self._waiting = b""
 
     def receive(self, block: bytes) -> bytes:
-        r"""Take the next bytes.
-
-        Args:
-            block: cut anywhere.
-        Returns:
-            The bytes with lines that end with ``\n``, as many as have been received but for those that wait.
-        """
+        r"""Take the next bytes."""
         if not self.decided:
             block = self._waiting + block
             if b"\n" not in block[:_LOOKED_AT] and len(block) < _LOOKED_AT:
@@ -76,11 +58,7 @@ class LineEnds:
         return self.swap(block) if self.swapped else block
 
     def finish(self) -> bytes:
-        """The bytes that were not returned before the end.
-
-        Returns:
-            At most 64 KiB.
-        """
+        """Return the bytes that were not returned before the end, at most 64 KiB."""
         rest = self._waiting
         if not self.decided:
             self._decide(rest)
@@ -92,13 +70,7 @@ class LineEnds:
         self.swapped = b"\n" not in head and b"\r" in head
 
     def swap(self, block: bytes) -> bytes:
-        r"""Swap ``\r`` and ``\n`` if this log needs it; swapping twice restores the bytes.
-
-        Args:
-            block: cut anywhere.
-        Returns:
-            As many bytes.
-        """
+        r"""Swap ``\r`` and ``\n`` if this log needs it; swapping twice restores the bytes."""
         return block.translate(_SWAP) if self.swapped else block
 
 
@@ -143,8 +115,7 @@ class RawDecoder:
 class LineSplitter:
     """Cuts blocks into a log's physical lines with their offsets, in bounded memory; see ``LineEnds``.
 
-    Args:
-        max_bytes: a longer line is returned in pieces of about this size, the first of them as if it were the line.
+    A line longer than ``max_bytes`` is returned in pieces of about this size, the first of them as if it were the line.
     """
 
     def __init__(self, max_bytes: int = 1 << 20) -> None:
@@ -154,13 +125,7 @@ class LineSplitter:
         self._offset = 0
 
     def receive(self, block: bytes) -> list[tuple[bytes, int]]:
-        r"""Take the next bytes.
-
-        Args:
-            block: cut anywhere.
-        Returns:
-            Complete lines without their ``\n``, each with the offset of its first byte.
-        """
+        r"""Take the next bytes."""
         return self._split(self._ends.receive(block))
 
     def _split(self, block: bytes) -> list[tuple[bytes, int]]:
@@ -178,11 +143,7 @@ class LineSplitter:
         return out
 
     def finish(self) -> list[tuple[bytes, int]]:
-        """The last lines, also one without a line end.
-
-        Returns:
-            As ``receive``.
-        """
+        """Return the last lines, also one without a line end."""
         lines = self._split(self._ends.finish())
         line, self._rest = self._rest, b""
         return [*lines, (line, self._offset)] if line else lines

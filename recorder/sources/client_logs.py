@@ -117,11 +117,7 @@ _MAX_LINE: Final = 1 << 17
 
 
 class PychessDecoder:
-    """Returns complete lines, so that the lines of two connections never mix.
-
-    Args:
-        day, tz: as for ``Stamps``.
-    """
+    """Returns complete lines, so that the lines of two connections never mix."""
 
     def __init__(self, day: date | None = None, tz: tzinfo | None = None) -> None:
         self._lines = LineSplitter()
@@ -228,13 +224,11 @@ def _unescape(match: re.Match[bytes]) -> bytes:
 
 
 class LoggedText(NamedTuple):
-    """What a client received or sent, in a line of its log.
+    """What a client received or sent, between ``begin`` and ``end`` of a line of its log.
 
-    Attributes:
-        begin, end: where it is in the line. escaped: how single bytes are written there; None: as they are.
-        data: the bytes. before, after: line ends before and after them, which the log does not have.
-        user: whose connection it is; None: that of the line before.
-        sent: whether it was sent. again: it was received before, and logged where it was.
+    ``escaped`` says how single bytes are written there. ``before`` and ``after`` are line ends that the log does not
+    have. ``user`` is whose connection it is; None: that of the line before. ``again``: it was received before, and
+    logged where it was.
     """
 
     begin: int
@@ -264,10 +258,7 @@ class LoggedText(NamedTuple):
 def logged_text(line: bytes, kind: SourceKind) -> LoggedText | None:
     """Find what a client received or sent in a line of its log.
 
-    Args:
-        line: of a log of xboard or PyChess. kind: which.
-    Returns:
-        None: the line is of an engine, or the program's own.
+    None: the line is of an engine, or the program's own.
     """
     end = len(line.rstrip(b"\r\n"))
     if kind is SourceKind.XBOARD:

@@ -64,13 +64,7 @@ _NOT_LOGS: Final = (
 
 
 def detect(head: bytes) -> SourceKind | None:
-    """Recognise a log's kind by its first 64 KiB (decompressed).
-
-    Args:
-        head: at least the first 64 KiB, or all of a shorter log; more is ignored.
-    Returns:
-        The kind; None: they contain neither a server's text nor a saved game. ``why_not_a_log`` gives the reason.
-    """
+    """Recognise a log's kind by its first 64 KiB (decompressed); ``why_not_a_log`` gives the reason for None."""
     ends = LineEnds()
     head = head[:HEAD_BYTES]
     head = (ends.receive(head) + ends.finish()).removeprefix(b"\xef\xbb\xbf")
@@ -97,10 +91,7 @@ def detect(head: bytes) -> SourceKind | None:
 def why_not_a_log(head: bytes, *, nameable: bool = False) -> str:
     """One clause that says why ``detect`` returned None: "is empty", "is a zip archive: unpack it first" …
 
-    Args:
-        nameable: the command has ``--kind``.
-    Returns:
-        A clause without a full stop that follows the file's name.
+    ``nameable``: the command has ``--kind``.
     """
     foreign = _foreign(head)
     if foreign is not None:
@@ -115,13 +106,7 @@ def why_not_a_log(head: bytes, *, nameable: bool = False) -> str:
 
 
 def is_own_export(head: bytes) -> bool:
-    """Whether the first game of a file of saved games has a tag RecorderKey: this program wrote it.
-
-    Args:
-        head: as for ``detect``, which has recognised saved games.
-    Returns:
-        False also for saved games of other programs.
-    """
+    """Return whether this program wrote a file of saved games: its first game has a tag RecorderKey."""
     head = head[:HEAD_BYTES]
     second = _SECOND_GAME.search(head, 1)
     return _OWN_KEY.search(head[: second.start()] if second else head) is not None
@@ -134,16 +119,10 @@ def make_decoder(
     tz: tzinfo | None = None,
     timing: bytes | None = None,
 ) -> Decoder:
-    """Make the decoder of a kind.
+    """Make the decoder of a kind; SourceError for saved games, which contain no server output.
 
-    Args:
-        date: the day on which the log begins, for logs that print the time of day alone.
-        tz: the zone of times that are printed without one.
-        timing: the whole timing file of a typescript.
-    Returns:
-        A decoder that has read nothing.
-    Raises:
-        SourceError: the kind is of saved games, which contain no server output.
+    ``date`` is the day on which the log begins, ``tz`` the zone of times without one, ``timing`` the whole timing file
+    of a typescript.
     """
     if kind in (SourceKind.PGN, SourceKind.BPGN):
         raise SourceError(f"These are saved games ({kind.value.upper()}), not a server log.")

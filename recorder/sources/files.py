@@ -53,9 +53,8 @@ class _Readable(Protocol):
 class BlockReader:
     """An iterator over a log's decompressed bytes; all parts of a journal's session are one log.
 
-    Attributes:
-        problem: after the last block: why the rest could not be read, or None.
-        compression: ``gzip``, ``bzip2``, ``xz``, ``zstd`` or None, by the first bytes and not by the name.
+    ``problem`` says after the last block why the rest could not be read. ``compression`` is known by the first bytes
+    and not by the name.
     """
 
     def __init__(self, path: str | PathLike[str], size: int = 1 << 20, offset: int = 0) -> None:
@@ -140,26 +139,14 @@ def read_blocks(path: str | PathLike[str], size: int = 1 << 20, offset: int = 0)
 
     All parts of a journal's session in its folder are read as one log, whichever part is named. Corrupt data ends the
     iteration early; ``problem`` has the reason then.
-
-    Args:
-        offset: of the first byte wanted.
-    Returns:
-        An iterator of blocks that opens each part when it is needed.
-    Raises:
-        SourceError: the file cannot be opened.
     """
     return BlockReader(path, size, offset)
 
 
 def path_kind(path: str | PathLike[str]) -> PathKind | None:
-    """The kind of the entry at a path; None: there is none.
+    """Return the kind of the entry at a path, links followed; None: there is none.
 
-    Args:
-        path: of a file, folder or anything else; links are followed.
-    Returns:
-        None: nothing has this path.
-    Raises:
-        SourceError: the path is empty, cannot be read, or is not a valid name.
+    A path that is empty, invalid or cannot be read is a SourceError.
     """
     if path == "":
         raise SourceError("The path is empty.")
@@ -173,26 +160,15 @@ def path_kind(path: str | PathLike[str]) -> PathKind | None:
 
 
 def log_files(path: Path) -> list[Path]:
-    """The files that make up a log: the parts of a journal's session in order, else the file itself.
+    """Return the files that make up a log: the parts of a journal's session in order, else the file itself.
 
-    Args:
-        path: of a log, or of any part of a journal.
-    Returns:
-        At least one path; a file that is not a journal need not exist.
-    Raises:
-        OSError: the folder cannot be listed.
+    A file that is not a journal need not exist.
     """
     return (list(session_parts(path).values()) if is_journal(path) else []) or [path]
 
 
 def is_journal(path: Path) -> bool:
-    """Whether a file is, by its name, a part of a journal.
-
-    Args:
-        path: need not exist.
-    Returns:
-        Its content is not read.
-    """
+    """Return whether a file, which need not exist, is by its name a part of a journal."""
     return path.name.endswith((SUFFIX, COMPRESSED))
 
 
@@ -261,10 +237,9 @@ class _FrameReader:
         self._rest = b""
 
     def read1(self, size: int, /) -> bytes:
-        """The next decompressed bytes, empty at the end.
+        """Return the next decompressed bytes, empty at the end.
 
-        Raises:
-            EOFError: the last frame is cut short. OSError: what follows a frame is none.
+        EOFError: the last frame is cut short. OSError: what follows a frame is none.
         """
         while True:
             data = self._rest
@@ -298,15 +273,8 @@ def find_logs(paths: Iterable[str | PathLike[str]], skipped: list[Path] | None =
 
     Of a journal's session only the first part is returned: ``read_blocks`` reads the others with it.
 
-    In folders, hidden files, timing files of typescripts, tables and databases are skipped.
-
-    Args:
-        paths: files and folders.
-        skipped: gets the files that are skipped by their name.
-    Yields:
-        Files in the order of ``paths``, those of a folder sorted by name; a journal once, by its first part.
-    Raises:
-        SourceError: a path does not exist or cannot be read.
+    In folders, hidden files, timing files of typescripts, tables and databases are skipped. ``skipped`` gets the files
+    that are skipped by their name.
     """
     given: set[Path] = set()
     for name in paths:
@@ -354,13 +322,7 @@ def _walk(folder: Path, skipped: list[Path], *, named: bool) -> Iterator[Path]:
 
 
 def find_timing(path: Path) -> Path | None:
-    """The timing file of a typescript, found by its name and content: ``x.timing``, ``x.tm``, ``x.time`` or ``timing``.
-
-    Args:
-        path: of the typescript.
-    Returns:
-        None: no such file is beside it.
-    """
+    """The timing file of a typescript, by name and content: ``x.timing``, ``x.tm``, ``x.time`` or ``timing``."""
     names = [path.name + suffix for suffix in _TIMING_SUFFIXES]
     names += [path.stem + suffix for suffix in _TIMING_SUFFIXES]
     if path.stem == "typescript":

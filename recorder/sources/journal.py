@@ -35,13 +35,9 @@ class JournalDecoder:
     """Returns the received bytes as chunks; every server line begins at a chunk's first byte.
 
     Several parts of one session may follow each other. Of corrupt bytes only their own records are lost. ``at_ms`` is
-    UTC: the wall clock at the session's beginning plus the monotonic time since.
-
-    Attributes:
-        decoded: offset of the first line that was not read yet.
-        hosts: of the server, as the headers name it, with their places.
-        opening: the notes before the first bytes: how the session was recorded.
-        policies: later notes of the kind ``policy``, with their places.
+    UTC: the wall clock at the session's beginning plus the monotonic time since. ``decoded`` is the offset of the first
+    line that was not read yet. ``hosts`` (as the headers name the server) and ``policies`` have their offsets;
+    ``opening`` are the notes before the first bytes, which say how the session was recorded.
     """
 
     def __init__(self) -> None:

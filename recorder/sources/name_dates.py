@@ -23,11 +23,7 @@ _FIRST_YEAR: Final = 1990  # before it there were no servers, and eight digits a
 
 
 def check_format(text: str) -> str:
-    """A format that has a day, month and year.
-
-    Raises:
-        SourceError: it has not, or has something else.
-    """
+    """Return a format that has a day, month and year and nothing else, or raise SourceError."""
     found = [part for part in _PARTS().findall(text) if part[0] == "%" != part[1:]]
     parts = set(found)
     for wrong in parts - _DIRECTIVES.keys():
@@ -40,11 +36,7 @@ def check_format(text: str) -> str:
 
 
 def date_in_name(name: str, form: str) -> date | None:
-    """The first date of this format in the name of a file; None: there is none.
-
-    Args:
-        name: without folders. form: as ``check_format`` returns it. Digits beside the date are none of another number.
-    """
+    """Return the first date of this format in a file name; its digits are not part of another number."""
     parts = _PARTS().findall(form)
     for begin in range(len(name)):
         end = _end(name, begin, parts)
@@ -74,11 +66,7 @@ def _end(name: str, at: int, parts: list[str]) -> int | None:
 
 
 def format_of(names: Sequence[str]) -> str | None:
-    """The format of the dates that all names seem to have, to be named to the user; None: there is none.
-
-    Args:
-        names: without folders.
-    """
+    """The format of the dates that all names seem to have, to be named to the user; None: there is none."""
     for form in _COMMON if names else ():
         days = [date_in_name(name, form) for name in names]
         if all(day is not None and day.year >= _FIRST_YEAR for day in days):

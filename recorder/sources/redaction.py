@@ -103,12 +103,8 @@ _BOARD: Final = later(r"[rnbqkp]{8}|[rnbqk]?[a-h]?[1-8]?x?[a-h][1-8](?:[-=][rnbq
 def is_handle(text: str) -> bool:
     """Whether a text can be the name of an erased player: a handle (letters, digits, single hyphens), or another name.
 
-    Words of the servers' lines about games are excluded: without them no game could be read.
-
-    Args:
-        text: one word, or the several words of a name.
-    Returns:
-        False also for words that look like moves, and for fewer than three letters, or two that are not ASCII.
+    Words of the servers' lines about games are excluded: without them no game could be read. False also for words that
+    look like moves, and for fewer than three letters, or two that are not ASCII.
     """
     if _WHOLE_HANDLE().fullmatch(text) is not None:
         return len(text) >= _SHORTEST and not _is_taken(text)
@@ -136,10 +132,7 @@ def _key_of(name: str) -> tuple[str, bool]:
 def hash_handle(handle: str, salt: str | None = None) -> ForgottenHandle:
     """The hash by which an erased handle is recognised, however it is spelt.
 
-    Args:
-        handle: for which ``is_handle`` is true. salt: hexadecimal digits; None: a new one.
-    Returns:
-        Salt, length of the handle, and hash.
+    Without a salt (hexadecimal digits) it makes a new one.
     """
     key, alone = _key_of(handle)
     salt = salt or secrets.token_hex(16)
@@ -153,8 +146,7 @@ def _hash(key: str, salt: str) -> str:
 class Forgotten:
     """Replaces handles of which only hashes are known. Case does not matter.
 
-    Args:
-        handles: which. names: the same as they are written, if they are known: texts without them are passed quickly.
+    ``names`` are the handles as they are written, if known: texts without them are passed quickly.
     """
 
     def __init__(self, handles: Iterable[ForgottenHandle] = (), names: Iterable[str] = ()) -> None:
@@ -193,20 +185,14 @@ class Forgotten:
     def concerns(self, text: str) -> bool:
         """Whether a text contains an erased handle, or its replacement.
 
-        Args:
-            text: any text, without bytes that are not text.
-        Returns:
-            True also where a word only looks like a replacement.
+        True also if a word only looks like a replacement.
         """
         return "X_" in text or self.text(text) is not text
 
     def text(self, text: str) -> str:
-        """Replace the handles in lines of a server.
+        """Replace the handles in whole lines of a server, with as many characters.
 
-        Args:
-            text: whole lines.
-        Returns:
-            As many characters; the same object if there are no handles.
+        The same object if there are none.
         """
         text = self._replace(text, _WORD())
         return self._replace_names(text) if self._several else text
@@ -226,10 +212,7 @@ class Forgotten:
     def words(self, text: str, is_utf8: Callable[[], bool] = lambda: True) -> str:
         """Replace the names in a text of a saved game, also where other words are joined to them by hyphens.
 
-        Args:
-            text: a comment, or the value of a tag. is_utf8: whether its file is UTF-8, else Latin-1.
-        Returns:
-            As many bytes; the same object if there are no names.
+        The result has as many bytes, and is the same object if there are no names. A file that is not UTF-8 is Latin-1.
         """
         places = list(self.places(text)) if self._handles else []
         if not places:
@@ -238,11 +221,7 @@ class Forgotten:
         return _filled(text, places, "latin-1" if latin else "utf-8")
 
     def places(self, text: str, alone: bool = True) -> Iterator[tuple[int, int]]:
-        """Where names begin and end, the longest first.
-
-        Args:
-            text: any text. alone: also those of one ASCII word.
-        """
+        """Yield where names begin and end, the longest first; ``alone``: also those of one ASCII word."""
         words = words_of(text)
         longest = max(self._lengths, default=0)
         at = 0
@@ -262,10 +241,7 @@ class Forgotten:
     def name(self, name: str) -> str:
         """Replace the handles in the name of a file, also where a hyphen or underscore joins them with other words.
 
-        Args:
-            name: of a file, or its path.
-        Returns:
-            As many characters.
+        The result has as many characters.
         """
         return self.words(self._replace(name, _WORD()))
 
@@ -281,11 +257,7 @@ class Forgotten:
     def words_in(self, text: str, kind: SourceKind) -> str:
         """Replace the handles in the text of a log's bytes, where a word may follow bytes that are not text.
 
-        Args:
-            text: the bytes, decoded as Latin-1.
-            kind: of the log.
-        Returns:
-            As many characters.
+        ``text`` is decoded as Latin-1; the result has as many characters.
         """
         text = self._replace(text, _WORDS.get(kind, _IN_RAW)())
         return self._replace_names(text) if self._several else text
@@ -304,12 +276,8 @@ def _filled(text: str, places: Iterable[tuple[int, int]], encoding: str) -> str:
 class Redactor:
     """Takes forgotten handles, and what they said, out of a log's bytes. The output is as long as the input.
 
-    A journal's bytes are given as they are: they are not kept, and its records cut lines anywhere.
-
-    Args:
-        forgotten: which handles. kind: of the log.
-    Attributes:
-        replaced: whether a name was replaced in saved games.
+    A journal's bytes are given as they are: they are not kept, and its records cut lines anywhere. ``replaced``: a name
+    was replaced in saved games.
     """
 
     def __init__(self, forgotten: Forgotten, kind: SourceKind) -> None:
@@ -323,13 +291,7 @@ class Redactor:
         self._late = b""
 
     def receive(self, lines: bytes) -> bytes:
-        """Take the next lines.
-
-        Args:
-            lines: whole ones; the last of a log need not be.
-        Returns:
-            As many bytes.
-        """
+        """Replace in the next whole lines (the last of a log may be cut); as many bytes are returned."""
         if self._idle or not lines:
             return lines
         if self._kind in SAVED_KINDS:
@@ -355,12 +317,9 @@ class Redactor:
         return text.encode("latin-1")
 
     def all(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """Replace in a whole log.
+        """Replace in a whole log, whose first block begins a line.
 
-        Args:
-            blocks: cut anywhere; the first begins a line.
-        Yields:
-            Blocks that end with a line, longer lines excepted.
+        Yielded blocks end with a line, longer lines excepted.
         """
         rest = b""
         for block in blocks:
@@ -373,11 +332,7 @@ class Redactor:
         yield self.receive(rest) + self.finish()
 
     def finish(self) -> bytes:
-        """The last line of saved games, which waits because a name may continue in the next one; not if it is empty.
-
-        Returns:
-            Nothing of other logs.
-        """
+        """Return the last line of saved games, which waits because a name may continue in the next one."""
         late, self._late = self._late, b""
         return late
 
@@ -449,24 +404,14 @@ def _fill_lines(words: str) -> str:
 
 
 def silenced(text: str) -> bool | None:
-    """Whether a line is what a forgotten handle said.
+    """Return whether a line, after ``Forgotten.text``, is what a forgotten handle said.
 
-    Args:
-        text: of a line, prompts included, after ``Forgotten.text``.
-    Returns:
-        None: it is not. False: the words are still there. True: they are filled.
+    None: it is not. False: the words are still there. True: they are filled.
     """
     spoken = _SPOKEN_DATAGRAM().match(text) or _SPOKEN().fullmatch(text)
     return None if spoken is None else not _STAYS().sub("", spoken["words"]).strip(f" {FILLER.decode()}\r\n\t")
 
 
 def redacted(blocks: Iterable[bytes], forgotten: Forgotten, kind: SourceKind) -> Iterator[bytes]:
-    """A log's bytes as ``Redactor`` gives them: as many bytes, cut elsewhere.
-
-    Args:
-        blocks: cut anywhere; the first begins a line.
-        forgotten: which handles. kind: of the log.
-    Yields:
-        The bytes in blocks that end with a line, longer lines excepted.
-    """
+    """A log's bytes as ``Redactor`` gives them: as many bytes, cut elsewhere."""
     return Redactor(forgotten, kind).all(blocks)

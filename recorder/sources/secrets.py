@@ -117,11 +117,7 @@ _MAX_LINE: Final = 1 << 16
 
 
 class Scrubber:
-    """Replaces secrets in a log's bytes, block by block. The output is as long as the input.
-
-    Args:
-        kind: the log's kind.
-    """
+    """Replaces secrets in a log's bytes, block by block. The output is as long as the input."""
 
     def __init__(self, kind: SourceKind) -> None:
         self._kind = kind
@@ -132,13 +128,9 @@ class Scrubber:
         self._late: list[bytes] = []  # a line of one word, after which such a question may come: as it is, and masked
 
     def receive(self, block: bytes) -> bytes:
-        """Take the next bytes.
+        """Return the bytes of the lines that are complete now, secrets masked.
 
-        Args:
-            block: cut anywhere.
-        Returns:
-            The bytes of the lines that are complete now, secrets masked; during a login a line of one word waits for
-            the next one.
+        During a login a line of one word waits for the next one.
         """
         end = block.rfind(b"\n") + 1
         if end:
@@ -156,11 +148,7 @@ class Scrubber:
         return out
 
     def finish(self) -> bytes:
-        """Take the end of the log.
-
-        Returns:
-            The rest, secrets masked.
-        """
+        """Return the rest at the end of the log, secrets masked."""
         rest, self._rest = self._rest, b""
         rest = rest if self._in_long else self._scrub_line(rest, cut=True)
         late, self._late = self._late[:1], []
@@ -264,13 +252,7 @@ def _hinted(data: bytes, begin: int) -> list[int]:
 
 
 def without_boards(data: bytes) -> bytes:
-    """Drop the lines of boards (``<12>``) that follow another line; a board contains no secret.
-
-    Args:
-        data: whole lines.
-    Returns:
-        The other lines; a board at the very beginning stays.
-    """
+    """Drop the lines of boards (``<12>``) that follow another line; a board contains no secret."""
     first, *rest = data.split(b"\n\r<12> " if b"\n\r<12> " in data else b"\n<12> ")
     return b"".join([first, *[part[end:] for part in rest if (end := part.find(b"\n")) >= 0]])
 
@@ -293,11 +275,7 @@ def _fill_secret(line: bytes, match: re.Match[bytes]) -> bytes:
 
 
 def asks(line: bytes) -> bool:
-    """Whether a server's line asks for a password, or another secret.
-
-    Args:
-        line: without its prompts; it need not be complete.
-    """
+    """Return whether a server's line, perhaps incomplete, asks for a password or another secret."""
     return line != b"" and _ASKS().fullmatch(line) is not None
 
 
@@ -307,22 +285,12 @@ def _is_question(line: bytes) -> bool:
 
 
 def asks_name(line: bytes) -> bool:
-    """Whether a server's line asks for a name.
-
-    Args:
-        line: as for ``asks``.
-    """
+    """Return whether a server's line, perhaps incomplete, asks for a name."""
     return _ASKS_NAME().fullmatch(line) is not None
 
 
 def find_repeated(line: bytes) -> int | None:
-    """Find a password that a server's line repeats after it was changed or created.
-
-    Args:
-        line: without its prompts.
-    Returns:
-        The offset of the password in the line; None: the line repeats none.
-    """
+    """Return the offset of a password that a server's line repeats after it was changed or created."""
     match = _CHANGED().match(line, _text_begin(line))
     return None if match is None else match.start("secret")
 
@@ -331,9 +299,6 @@ def is_of_game(line: bytes) -> bool:
     """Whether a server's line is about a game, so that every word of it is data.
 
     Such lines are boards, holdings, moves, announcements and parts of move lists.
-
-    Args:
-        line: as far as it has come.
     """
     return _OF_GAME().match(line, _text_begin(line)) is not None
 
@@ -344,43 +309,24 @@ def _text_begin(line: bytes) -> int:
 
 
 def fill_key(text: bytes) -> bytes:
-    """Replace what a datagram carries; the marks of its strings stay.
-
-    Args:
-        text: of a datagram.
-    Returns:
-        As many bytes.
-    """
+    """Replace what a datagram carries with as many bytes; the marks of its strings stay."""
     return _KEY_TEXT().sub(FILLER, text)
 
 
 def fill(text: bytes) -> bytes:
-    """Mask every visible character of a text; blanks, control characters and telnet commands stay.
-
-    Args:
-        text: any bytes.
-    Returns:
-        As many bytes.
-    """
+    """Mask every visible character of a text; blanks, control characters and telnet commands stay."""
     return _FILLED().sub(lambda match: FILLER if len(match[0]) == 1 else match[0], text)
 
 
 def begins_dialogue(command: bytes) -> bool:
-    """Whether a typed command asks for more, which may be a secret, or ends the session.
-
-    Args:
-        command: as it was typed.
-    """
+    """Whether a typed command asks for more, which may be a secret, or ends the session."""
     return _DIALOGUE().fullmatch(command) is not None
 
 
 def fill_command(text: bytes) -> bytes:
     """Mask the secrets of a typed command: ``password``, abbreviated, with ``$`` or ``/`` before it …
 
-    Args:
-        text: the command, as it was typed.
-    Returns:
-        As many bytes; the command itself stays.
+    The command itself stays, and as many bytes are returned.
     """
     match = _TYPED_CHANGE().match(text) or _NAMED().match(text)
     return text if match is None else _fill_secret(text, match)

@@ -51,13 +51,7 @@ _WORDS: Final = later(
 
 
 def zone_minutes(text: str | None) -> int | None:
-    """Read a time zone: ``Z``, ``+02:00``, ``-0700`` or an unambiguous abbreviation.
-
-    Args:
-        text: as a log prints it; None: it prints none.
-    Returns:
-        Minutes east of UTC; None: unknown.
-    """
+    """Return the minutes east of UTC of ``Z``, ``+02:00``, ``-0700`` or an unambiguous abbreviation; None: unknown."""
     if not text:
         return None
     if text[0] in "+-":
@@ -69,10 +63,7 @@ def zone_minutes(text: str | None) -> int | None:
 def parse_header_date(text: str) -> tuple[datetime, int | None] | None:
     """Read the date in a line such as ``Script started on 2024-05-08 20:06:50+02:00``.
 
-    Args:
-        text: the line.
-    Returns:
-        The wall-clock time and the zone in minutes east of UTC (None: not printed or ambiguous), or None.
+    The zone is in minutes east of UTC, None if it is not printed or ambiguous.
     """
     try:
         if match := _ISO().search(text):
@@ -100,9 +91,8 @@ def parse_header_date(text: str) -> tuple[datetime, int | None] | None:
 class Stamps:
     """Turns the stamps of one log into milliseconds. The first stamp decides the basis.
 
-    Args:
-        day: the date of the first stamp, for logs that print the time of day alone (``--date``).
-        tz: the zone of stamps that print none (``--tz``).
+    ``day`` is the date of the first stamp, for logs that print the time of day alone; ``tz`` the zone of stamps without
+    one.
     """
 
     def __init__(self, day: date | None = None, tz: tzinfo | None = None) -> None:
@@ -113,14 +103,7 @@ class Stamps:
         self._last_ms: int | None = None
 
     def from_wall(self, wall: datetime, zone_min: int | None) -> int:
-        """Convert a date and time.
-
-        Args:
-            wall: as the log prints it, without a zone.
-            zone_min: minutes east of UTC; None: the log prints no zone.
-        Returns:
-            Milliseconds since 1970, in UTC or in local time as ``basis`` says.
-        """
+        """Convert a wall-clock time to milliseconds since 1970, in UTC or in local time as ``basis`` says."""
         if self.basis is TimeBasis.NONE:
             known = zone_min is not None or self._tz is not None
             self.basis = TimeBasis.UTC if known else TimeBasis.LOCAL
@@ -134,10 +117,7 @@ class Stamps:
     def from_time_of_day(self, of_day_ms: int) -> int:
         """Convert a time of day; after midnight it is the next day (a step back of at most an hour is not).
 
-        Args:
-            of_day_ms: milliseconds since midnight.
-        Returns:
-            Milliseconds since 1970 if the day is known, else since the midnight before the first stamp.
+        Without a known day it counts from the midnight before the first stamp.
         """
         if self._last_ms is not None and of_day_ms < self._last_ms - _HOUR_MS:
             self._turn_ms += _DAY_MS
@@ -163,11 +143,7 @@ STAMP: Final = re.compile(
 
 
 class StampedDecoder:
-    """Takes the stamps off. A line without one keeps the time of the stamp before it.
-
-    Args:
-        day, tz: as for ``Stamps``.
-    """
+    """Takes the stamps off. A line without one keeps the time of the stamp before it."""
 
     def __init__(self, day: date | None = None, tz: tzinfo | None = None) -> None:
         self._lines = LineSplitter()
@@ -216,24 +192,13 @@ _MAX_LINE: Final = 512
 
 
 def looks_like_timing(head: bytes) -> bool:
-    """Whether a file is the timing file of a typescript.
-
-    Args:
-        head: the first bytes of the file; 4096 are enough.
-    Returns:
-        True if every one of its first 20 lines has the form of a timing file.
-    """
+    """Return whether each of the first 20 lines has the form of a timing file; 4096 bytes are enough."""
     lines = head[:4096].split(b"\n")[:-1][:20] or [head[:80]]
     return all(_CLASSIC().match(line) or _ADVANCED().match(line) or _OTHER().match(line) for line in lines)
 
 
 class TypescriptDecoder:
-    """Skips the lines that script(1) wrote itself, and adds the arrival time of every byte, if it is known.
-
-    Args:
-        timing: the whole timing file, or None.
-        tz: the zone of the header's date, where it prints none.
-    """
+    """Skips the lines that script(1) wrote itself, and adds the arrival time of every byte, if it is known."""
 
     def __init__(self, timing: bytes | None = None, tz: tzinfo | None = None) -> None:
         self._stamps = Stamps(None, tz)

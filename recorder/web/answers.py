@@ -71,11 +71,7 @@ def failed(_request: Request, error: Exception) -> Response:
 
 
 class FormChoices:
-    """The values that the forms offer for a filter: those of the archive, read again at most once a minute.
-
-    Args:
-        where: the archive, as ``--db`` names it.
-    """
+    """The values that the forms offer for a filter: those of the archive, read again at most once a minute."""
 
     def __init__(self, where: str) -> None:
         self._where = where

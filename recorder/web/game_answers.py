@@ -29,10 +29,9 @@ _AROUND: Final = 3
 
 
 class GameAnswers:
-    """The games and players of an archive. Its methods run in threads: the requests of several readers at once.
+    """The games and players of an archive, ``public`` without remarks and lines of logs.
 
-    Args:
-        where: the archive, as ``--db`` names it. public: without remarks and lines of logs.
+    Its methods run in threads, several requests at once.
     """
 
     def __init__(self, where: str, *, public: bool) -> None:

@@ -26,12 +26,7 @@ _COUNTING_S: Final = 2.0
 
 
 class InsightAnswers:
-    """The insights of an archive.
-
-    Args:
-        where: the archive, as ``--db`` names it. choices: the values that its forms offer.
-        public: without the archive's path.
-    """
+    """The insights of an archive; ``public`` without the archive's path."""
 
     def __init__(self, where: str, choices: FormChoices, *, public: bool) -> None:
         self._where = where

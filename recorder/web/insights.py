@@ -38,13 +38,10 @@ _LETTERS: Final = 30
 
 @dataclass(frozen=True)
 class InsightState:
-    """What an address asks for.
+    """What an address asks for; without a measure nothing is asked for yet.
 
-    Attributes:
-        measure: a name of ``MEASURES``; None: nothing is asked for yet.
-        by: dimensions, none to two. figure: the column that the picture shows; None: the measure's first.
-        listed: the filters. versus: the second player.
-        sort: the column that the table is sorted by, with ``-`` in front: the largest first; None: as it is.
+    ``by`` has up to two dimensions. ``figure`` is the column that the picture shows, by default the measure's first.
+    ``sort`` is the column that the table is sorted by, with ``-`` in front: the largest first.
     """
 
     measure: str | None
@@ -69,13 +66,7 @@ class InsightState:
 
 
 def read_insight(pairs: Sequence[tuple[str, str]]) -> InsightState:
-    """Read an address's query.
-
-    Args:
-        pairs: names and values.
-    Raises:
-        ExportError: a value that cannot be read; the sentence names the field.
-    """
+    """Parse an address's query; the sentence of an ExportError names the field."""
     listed = read_list((name, value) for name, value in pairs if name not in ("sort", "after", "before"))
     given = {name: value.strip() for name, value in pairs if name in _OWN and value.strip()}
     measure, versus = given.get("measure"), given.get("versus")
@@ -93,11 +84,7 @@ def read_insight(pairs: Sequence[tuple[str, str]]) -> InsightState:
 
 
 def python_code(state: InsightState, listed: ListState, insight: GamesMeasure, path: str) -> str:
-    """A program that computes the same table; a comment if it has a filter that ``recorder.Archive`` does not have.
-
-    Args:
-        state: what is asked for. listed: the games of one side. insight: its result. path: of the archive.
-    """
+    """A program that computes the same table; a comment if it has a filter that ``recorder.Archive`` does not have."""
     assert state.measure is not None
     values = listed.values
     if "next" in values:
@@ -132,12 +119,9 @@ def shown_insight(
     count: Callable[[ListState], int | None],
     site: WebSite,
 ) -> dict[str, Any]:
-    """What the template shows of computed tables.
+    """Return what the template shows of each player's name, games and result.
 
-    Args:
-        state: what is asked for. computed: for each player the name, the games and the result.
-        count: how many games a list has; None: counting takes too long.
-        site: that the page is part of.
+    ``count`` returns how many games a list has; None: counting takes too long.
     """
     from exporters.measures.words import group_columns, heading, shown_names
 

@@ -14,11 +14,8 @@ from recorder.web.listing import ListState
 class WebSite:
     """The site that ``ics-recorder web`` serves; see ``exporters.report.page.Site``.
 
-    Attributes:
-        bar: of the page that is made.
-        listed: the list from which the page was reached: its games are the previous and the next one.
-        private: whether lines of logs are shown.
-        live: the page of running recordings.
+    ``listed`` is the list from which the page was reached: its games are the previous and the next one. ``private``:
+    lines of logs are shown.
     """
 
     bar: Sequence[BarItem] = ()

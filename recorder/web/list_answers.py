@@ -37,12 +37,7 @@ _LONGEST_MOVES: Final = 150
 
 
 def explorer_page(listed: ListState, found: Explored, *, unindexed: int) -> bytes:
-    """The moves that were played in a position.
-
-    Args:
-        listed: filters of games, with the position. found: what was played there.
-        unindexed: games that were not searched.
-    """
+    """Show the moves that were played in a position; ``unindexed`` games were not searched."""
     assert listed.where.position is not None
     position = position_from_fen(listed.where.position, Rules.CHESS)
     games = listed.query(next=None)
@@ -105,11 +100,7 @@ def _row(move: ExploredMove, listed: ListState, site: WebSite) -> dict[str, Any]
 
 
 class ListAnswers:
-    """The lists of an archive. Its methods run in threads: the requests of several readers at once.
-
-    Args:
-        where: the archive, as ``--db`` names it. choices: the values that its forms offer. public: without remarks.
-    """
+    """The lists of an archive, ``public`` without remarks. Its methods run in threads, several requests at once."""
 
     def __init__(self, where: str, choices: FormChoices, *, public: bool) -> None:
         self._where = where

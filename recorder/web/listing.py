@@ -24,13 +24,10 @@ _LONGEST: Final = 200
 
 
 class FormField(NamedTuple):
-    """A filter as the form shows it.
+    """A filter as the form shows it; those that are not ``first`` are behind "More filters".
 
-    Attributes:
-        name: in addresses. label: for people.
-        kind: ``text``, ``date``, ``number`` or ``choice``.
-        first: whether it is always shown; the others are behind "More filters".
-        words: of a choice: each value with its words; None: the values that the archive contains.
+    ``kind`` is ``text``, ``date``, ``number`` or ``choice``. ``words`` has each value of a choice with its words; None:
+    the values that the archive contains.
     """
 
     name: str
@@ -71,10 +68,8 @@ _OTHERS: Final = ("sort", "after", "before")
 class ListState:
     """A list of games.
 
-    Attributes:
-        values: the filters that are set, by their names in addresses, in the order of the form.
-        where: the same for the archive.
-        order: of the list. after, before: the place behind or in front of which a page begins or ends.
+    ``values`` are the filters by their names in addresses, in the order of the form; ``where`` is the same for the
+    archive. A page begins or ends at ``after`` or ``before``.
     """
 
     values: dict[str, str]
@@ -89,11 +84,7 @@ class ListState:
         return f"{'-' if self.order.descending else ''}{self.order.by}"
 
     def query(self, **changes: str | None) -> str:
-        """The list as the query of an address, without the place in it; empty for the whole archive.
-
-        Args:
-            changes: other values; None removes one.
-        """
+        """Return the list as the query of an address, without the place in it; a change to None removes a value."""
         values: dict[str, str | None] = {**self.values, "sort": self.sort, **changes}
         if values["sort"] == _DEFAULT_SORT:
             values["sort"] = None
@@ -113,12 +104,9 @@ class ListState:
 
 
 def read_list(pairs: Iterable[tuple[str, str]]) -> ListState:
-    """Read an address's query. What is not about lists is ignored; an empty value is no filter.
+    """Parse an address's query; what is not about lists is ignored, and an empty value is no filter.
 
-    Args:
-        pairs: names and values.
-    Raises:
-        ExportError: a value that cannot be read; the sentence names the field.
+    The sentence of an ExportError names the field.
     """
     given = {name: value.strip() for name, value in pairs if value.strip()}
     values = {name: given[name] for name in _BY_NAME if name in given}
@@ -137,11 +125,7 @@ def read_list(pairs: Iterable[tuple[str, str]]) -> ListState:
 
 
 def archive_filters(values: Mapping[str, str]) -> Filters:
-    """The filters of a list that ``recorder.Archive`` has too, by the names that they have there.
-
-    Args:
-        values: the filters by their names in addresses.
-    """
+    """Return the filters of a list that ``recorder.Archive`` has too, by their names there."""
     given: dict[str, Any] = {}
     for name in FILTERS.keys() & values.keys():
         text = values[name]
@@ -166,10 +150,9 @@ def _filter(values: dict[str, str]) -> GameFilter:
 
 
 def _next_move(position: str | None, text: str) -> int:
-    """A move that is played in a position, as ``encode_move`` encodes it.
+    """Return a move of a position, as ``encode_move`` encodes it.
 
-    Raises:
-        ExportError: it is not legal there, or no position is given.
+    ExportError if it is not legal, or there is no position.
     """
     import chess
 
@@ -188,11 +171,7 @@ def _number(field: FormField, text: str) -> int:
 
 
 def _place(text: str) -> ListPlace:
-    """The inverse of ``ListState.query_at``.
-
-    Raises:
-        ExportError: it is not what this program wrote.
-    """
+    """Parse what ``ListState.query_at`` wrote."""
     try:
         value, row_id = json.loads(text)
     except (ValueError, TypeError, RecursionError):

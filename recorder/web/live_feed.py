@@ -61,20 +61,11 @@ _NS_PER_MS: Final = 1_000_000
 
 
 class JournalReading:
-    """One connection's journal while it grows.
+    """One connection's journal while it grows; each method raises SourceError if it cannot be read.
 
-    Args:
-        session: as the folder had it. with_chat: whether kibitzes are shown.
-    Attributes:
-        id: names the session. title: which program records from which server. server: its name.
-        role: of the program that records. began_ms: when its part began.
-        ended: whether the journal has its end. written: whether a process appends to it.
-        behind: bytes that were there at the start and are not read yet.
-        size_bytes: these at the start.
-        heard_ms: when the last record was made; None: none is read.
-        over_ms: when it ended or was left; None: it goes on.
-    Raises:
-        SourceError: from every method: the journal cannot be read.
+    ``ended``: the journal has its end; ``written``: a process appends to it. ``behind`` are the bytes, of
+    ``size_bytes`` at the start, that are not read yet. ``heard_ms`` is when the last record was made, ``over_ms`` when
+    the journal ended or was left, ``began_ms`` when its part began.
     """
 
     def __init__(self, session: OpenSession, *, with_chat: bool) -> None:
@@ -106,11 +97,7 @@ class JournalReading:
         self._over_ms: dict[TrackedGame, int] = {}
 
     def read(self) -> list[LiveOutage]:
-        """Read what is new, of a long journal a part of it.
-
-        Returns:
-            Outages that its notes report.
-        """
+        """Read what is new, of a long journal a part of it; return the outages that its notes report."""
         outages: list[LiveOutage] = []
         done = 0
         while done < _TURN_BYTES and (data := self._tail.read()):
@@ -206,14 +193,7 @@ class JournalReading:
 
 
 class LiveReader:
-    """Reads all recordings of a folder.
-
-    Args:
-        folder: of the journals; it need not exist. with_chat: whether kibitzes and reasons of outages are shown.
-        now_ms: the wall clock.
-    Attributes:
-        state: as of the last ``look``.
-    """
+    """Reads all recordings of a folder, which need not exist; ``with_chat`` shows kibitzes and reasons of outages."""
 
     def __init__(
         self, folder: Path, *, with_chat: bool, now_ms: Callable[[], int] = lambda: time.time_ns() // _NS_PER_MS
@@ -229,11 +209,7 @@ class LiveReader:
         self._outages: deque[LiveOutage] = deque(maxlen=_OUTAGES)
 
     def look(self) -> bool:
-        """Read what is new.
-
-        Returns:
-            Whether ``state`` has changed.
-        """
+        """Read what is new; return whether ``state`` has changed."""
         now_ms = self._now_ms()
         self._find(now_ms)
         if abs(now_ms - self._states_ms) >= _STATES_MS:
@@ -391,11 +367,7 @@ class _Client:
 
 
 class LiveFeed:
-    """What running recordings see.
-
-    Args:
-        folder: of the journals; it need not exist. with_chat: whether texts of observers are shown.
-    """
+    """What running recordings see; ``with_chat`` shows texts of observers."""
 
     def __init__(self, folder: Path, *, with_chat: bool) -> None:
         self._folder = folder

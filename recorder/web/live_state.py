@@ -85,11 +85,9 @@ class LiveBoard(NamedTuple):
 
 
 class LiveOutage(NamedTuple):
-    """A time of which nothing is known.
+    """A time of which nothing is known; without ``until_ms`` there is no next connection yet.
 
-    Attributes:
-        until_ms: when the next connection was made; None: there is none yet.
-        reason: as the journal has it; None: it is in the journal of the connection before.
+    ``reason`` is None if it is in the journal of the connection before.
     """
 
     server: str
@@ -99,13 +97,9 @@ class LiveOutage(NamedTuple):
 
 
 class LiveSession(NamedTuple):
-    """A connection, or a recorder without one.
+    """A connection, or a recorder without one; ``live``: its boards are those of this moment.
 
-    Attributes:
-        title: which program records from which server. state: in a word or two.
-        live: whether its boards are those of this moment.
-        heard_ms: when the last record of its journal was made, in whole seconds; None: none yet.
-        lines: sentences about it.
+    ``heard_ms`` is when the last record of its journal was made, in whole seconds.
     """
 
     id: str
@@ -117,12 +111,10 @@ class LiveSession(NamedTuple):
 
 
 class LiveState(NamedTuple):
-    """All that the page shows.
+    """All that the page shows; ``version`` grows with each change.
 
-    Attributes:
-        version: larger with each change.
-        reading: how much of the journals was read at the start, in percent; None: all of it.
-        outages: the newest first, as sentences.
+    ``reading`` is how much of the journals was read at the start, in percent; None: all of it. Outages are sentences,
+    the newest first.
     """
 
     version: int
@@ -136,12 +128,7 @@ class LiveState(NamedTuple):
 
 
 def board_of(run: TrackedGame, session: str, server: str, *, with_chat: bool) -> LiveBoard:
-    """The board of a game.
-
-    Args:
-        run: with a board. session: its id. server: its name.
-        with_chat: whether kibitzes are shown.
-    """
+    """The board of a game."""
     frame, facts = run.last, run.facts
     assert frame is not None
     white_ms, black_ms = _clocks(frame)
@@ -232,11 +219,9 @@ def _kibitzes(run: TrackedGame) -> tuple[LiveKibitz, ...]:
 
 
 def session_state(state: RecorderState | None, *, written: bool, ended: bool, now_ms: int) -> tuple[str, bool]:
-    """The state of a connection in words, and whether its boards are those of this moment.
+    """Return the state of a connection in words, and whether its boards are those of this moment.
 
-    Args:
-        state: of its recorder; None: it publishes none, as a proxy.
-        written: whether a process appends to its journal. ended: whether the journal has its end.
+    A proxy publishes no state. ``written``: a process appends to its journal; ``ended``: the journal has its end.
     """
     if ended:
         return "ended", False
@@ -268,11 +253,7 @@ def session_lines(state: RecorderState) -> tuple[str, ...]:
 
 
 def outage_lines(outages: Sequence[LiveOutage], *, with_reason: bool) -> tuple[str, ...]:
-    """Outages in words, the newest first.
-
-    Args:
-        with_reason: whether what the server or the system said is shown.
-    """
+    """Describe outages, the newest first; ``with_reason`` adds what the server or the system said."""
     lines = []
     for one in reversed(outages):
         until = "now" if one.until_ms is None else _clock_of(one.until_ms)

@@ -63,17 +63,11 @@ def games_page(
     choices: Mapping[str, Sequence[str]],
     scores: Mapping[str, int],
 ) -> bytes:
-    """The list of games.
+    """Show the list of games, ``count`` of the archive's ``of``.
 
-    Args:
-        listed: the list. games: those of the page. in_progress: keys of games that have not ended.
-        count: how many games match. of: how many played games the archive has.
-        unknown: games that one filter excludes only because what it asks for is unknown, by what that is.
-        without: a sentence about a player who has no games.
-        unindexed: games that a search for a position did not see.
-        more: whether there are games in front of these and behind them.
-        choices: by filter, values that the archive contains.
-        scores: how many games the player won, drew and lost, by outcome; empty: it is not shown.
+    ``unknown`` counts games that one filter excludes only because what it asks for is unknown, ``unindexed`` those that
+    a search for a position did not see. ``without`` is a sentence about a player who has no games. ``more``: there are
+    games in front of these, and behind them. ``scores`` counts the player's games by outcome.
     """
     insights = _INSIGHTS._replace(href=WebSite().insights(listed.query(sort=None)))
     position = [(name, listed.values[name]) for name in ("moves", "position") if name in listed.values]
@@ -129,23 +123,14 @@ def message_page(
     values: Mapping[str, str] | None = None,
     choices: Mapping[str, Sequence[str]] | None = None,
 ) -> bytes:
-    """A page about what went wrong: never one about a list without games.
-
-    Args:
-        heading: what happened, in a word or two. sentence: what, where, and what to do.
-        values: of the form that was sent, to be corrected. choices: as for ``games_page``.
-    """
+    """Show what went wrong and what to do: never a page about a list without games."""
     site = WebSite((_GAMES, _EXPLORER, _INSIGHTS, _LIVE))
     form = {"fields": (), "others": (), "open": False, "sort": None} if values is None else _form(values, choices or {})
     return render("message.html", {"title": heading, "description": sentence, "sentence": sentence, **form}, site)
 
 
 def login_page(target: str, wrong: bool) -> bytes:
-    """The page that asks for the token.
-
-    Args:
-        target: the address to go to afterwards. wrong: whether a wrong token was given.
-    """
+    """Show the page that asks for the token and then leads to ``target``."""
     values = {"title": "Token", "description": "This site asks for its token.", "target": target, "wrong": wrong}
     return render("login.html", values, WebSite(()))
 
@@ -159,14 +144,10 @@ def insights_page(
     codes: Sequence[tuple[str, str]] = (),
     problem: tuple[str, str] | None = None,
 ) -> bytes:
-    """The page of insights.
+    """Show the page of insights.
 
-    Args:
-        asked: the address's query: measure, dimensions and second player. values: its filters.
-        choices: as for ``games_page``.
-        shown: as ``shown_insight`` returns it; None: nothing is computed.
-        codes: for each player a name and the program that computes the same.
-        problem: what went wrong, in a word or two and in a sentence.
+    ``codes`` has for each player a name and the program that computes the same; ``problem`` is what went wrong, in a
+    word or two and in a sentence.
     """
     site = WebSite((_GAMES, _EXPLORER, _INSIGHTS._replace(here=True), _LIVE))
     measure, dimensions = asked.get("measure", ""), [asked[name] for name in ("by", "then") if asked.get(name)]
@@ -193,12 +174,9 @@ def lines_page(
     sources: Sequence[tuple[str, str, Sequence[GameLine] | str]],
     ply: int | None,
 ) -> bytes:
-    """The lines of the logs that a game was read from.
+    """Show the lines of the logs that a game was read from, around a half-move.
 
-    Args:
-        key: of the game. names: of its players.
-        sources: each log's id and name, with its lines, or a sentence if they are not available.
-        ply: the half-move around which they are; None: all are shown.
+    ``sources`` has each log's id and name, with its lines, or a sentence if they are not available.
     """
     title = f"{plain_name(names[0])} – {plain_name(names[1])}: lines of the logs"
     values = {
@@ -214,12 +192,7 @@ def lines_page(
 
 
 def live_page(state: LiveState, *, search: str, playing: bool, hide_results: bool) -> bytes:
-    """What running recordings see, as it is when the page is made; its script then keeps it so.
-
-    Args:
-        state: with its boards.
-        search: only boards with this text in a name. playing: only games in progress. hide_results: results are hidden.
-    """
+    """Show what running recordings see, as it is when the page is made; its script then keeps it so."""
     wanted = search.lower()
     boards = [
         {
@@ -258,12 +231,7 @@ def render(
     scripts: Sequence[str] = (),
     styles: Sequence[str] = (),
 ) -> bytes:
-    """A page of the site.
-
-    Args:
-        template: of this folder. values: of the template. scripts: files that become its script.
-        styles: files that its style sheet has besides those of all pages.
-    """
+    """Make a page of the site from a template of this folder."""
     return render_page(
         template, values, styles=("tables.css", "web.css", *styles), scripts=scripts, site=site, folder=_TEMPLATES
     )
@@ -284,11 +252,7 @@ def _form(
 
 
 def field_values(field: FormField, value: str, choices: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """A field of a form with its value.
-
-    Args:
-        field: of ``FIELDS``. value: empty: none. choices: as for ``games_page``.
-    """
+    """A field of a form with its value."""
     if field.kind == "date" and not _DAY.fullmatch(value):
         value = ""  # a field for dates takes nothing else
     found: dict[str, Any] = {**field._asdict(), "value": value}
@@ -329,10 +293,9 @@ def _back(site: WebSite) -> Iterable[BarItem]:
 
 
 def game_bar(site: WebSite, key: str, places: Mapping[str, str | None], *, rank: str | None) -> Iterable[BarItem]:
-    """The bar of a game's page.
+    """Return the bar of a game's page.
 
-    Args:
-        places: addresses of the ``previous`` and the ``next`` game of the list. rank: ``12 of 345``.
+    ``places`` are addresses of the ``previous`` and ``next`` game, ``rank`` ``12 of 345``.
     """
     yield from _back(site)
     for name, text, rel in (("previous", "‹ Previous", "prev"), ("next", "Next ›", "next")):

@@ -52,13 +52,10 @@ def new_token() -> str:
 class Access:
     """Who may read what.
 
-    Attributes:
-        hosts: names under which the site answers, in lower case and without a port; None: any.
-        numbers: whether it answers under every IP address, too: no site can use one to give itself this address.
-        token: clients that give it may read; None: all clients may.
-        behind_proxy: a proxy in front of the site decides who reaches it.
-        private: whether pages show raw lines, tells and what a user typed.
-        session: the value of the cookie, new in each run.
+    ``hosts`` are names under which the site answers, in lower case and without a port; None: any. With ``numbers`` it
+    answers under every IP address, too: no site can use one to give itself this address. ``behind_proxy``: a proxy
+    decides who reaches the site. ``private``: pages show raw lines, tells and what a user typed. ``session`` is the
+    value of the cookie, new in each run.
     """
 
     hosts: frozenset[str] | None
@@ -81,12 +78,7 @@ class Access:
 class Guard:
     """ASGI: lets requests through that may read the site, and adds the headers of every answer.
 
-    Args:
-        app: the site.
-        access: who may read it.
-        login_page: makes the page that asks for the token, from the address to go to afterwards and whether a wrong one
-            was given.
-        refusal_page: makes a page from a heading and a sentence.
+    ``login_page`` gets the address to go to afterwards, and whether a wrong token was given.
     """
 
     def __init__(

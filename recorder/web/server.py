@@ -36,13 +36,7 @@ if TYPE_CHECKING:
 
 
 def make_app(where: str, access: Access, feed: LiveFeed) -> Guard:
-    """The site of an archive.
-
-    Args:
-        where: the archive, as ``--db`` names it. access: who may read what. feed: what running recordings see.
-    Raises:
-        StorageError: the archive cannot be used.
-    """
+    """Make the site of an archive, which ``where`` names as ``--db`` does."""
     with open_archive(where):  # it can be used
         choices = FormChoices(where)
     public = not access.private
@@ -96,15 +90,7 @@ _MISSING: Final = "The site needs {name}: pip install 'ics-recorder[web]'."
 
 
 def read_token(path: Path | None) -> str | None:
-    """The token that the user has set, from a file or the environment.
-
-    Args:
-        path: of the file; None: the variable counts.
-    Returns:
-        The token; None: the user set none.
-    Raises:
-        StorageError: the file cannot be read. ValueError: the token is too short.
-    """
+    """Return the token that the user has set, from a file or the environment; ValueError if it is too short."""
     if path is None:
         token, place = os.environ.pop(TOKEN_VARIABLE, ""), TOKEN_VARIABLE
         if not token:
@@ -132,16 +118,8 @@ def serve(
 ) -> None:
     """Serve an archive until Ctrl-C.
 
-    Args:
-        where: the archive, as ``--db`` names it.
-        journals: the folder in which running recordings write; it need not exist.
-        address: where to listen; port 0 is any free one.
-        token: that the user has set; None: one is made if other computers can reach the site.
-        behind_proxy: a proxy decides who reaches the site.
-        started: is called with the site's URL and the token that was made, or None.
-    Raises:
-        ListenError: the address is not available. StorageError: the archive cannot be used.
-        ExportError: what the site needs is not installed.
+    Without a token one is made if other computers can reach the site; ``started`` gets the site's URL and that token.
+    Port 0 is any free one; the folder of journals need not exist.
     """
     try:
         import uvicorn
@@ -184,11 +162,7 @@ def _access(host: str, token: str | None, behind_proxy: bool) -> Access:
 
 
 def ending(server: uvicorn.Server, end: Callable[[], None]) -> uvicorn.Server:
-    """Let a web server call a function when it begins to end: it then waits for its answers, and events never end.
-
-    Returns:
-        The same server.
-    """
+    """Let a web server call a function when it begins to end: it then waits for its answers, and events never end."""
     shutdown = server.shutdown
 
     async def ending_first(sockets: list[socket.socket] | None = None) -> None:

@@ -26,9 +26,7 @@ _DEEPEST_UNIT: Final = 3
 class TelnetFilter:
     """Removes telnet commands, also those that are split over chunks, and subnegotiations that are in one line.
 
-    Attributes:
-        rest: the beginning of a command whose end has not arrived yet.
-        rest_offset: its offset in the source.
+    ``rest`` is the beginning of a command whose end has not arrived yet, at ``rest_offset`` in the source.
     """
 
     def __init__(self) -> None:
@@ -36,15 +34,7 @@ class TelnetFilter:
         self.rest_offset = 0
 
     def receive(self, data: bytes, offset: int) -> Iterator[tuple[bytes, int]]:
-        """Remove telnet commands; ``FF FF`` is one ``FF``.
-
-        Args:
-            data: bytes that follow those of the call before, cut anywhere.
-            offset: of ``data[0]`` in the source.
-
-        Yields:
-            The pieces between commands, each with its offset.
-        """
+        """Remove telnet commands (``FF FF`` is one ``FF``), and yield the pieces between them, each with its offset."""
         if self.rest:
             data, offset = self.rest + data, offset - len(self.rest)
             self.rest = b""
@@ -77,13 +67,7 @@ class TelnetFilter:
 
 
 class OpenDatagram:
-    """What has come of a datagram.
-
-    Attributes:
-        open: whether there is one.
-        start: offset of its ``\\x19(``.
-        size: characters so far.
-    """
+    """The received part of a datagram, if one is open; ``start`` is the offset of its ``\\x19(``."""
 
     def __init__(self) -> None:
         self.open = False
@@ -93,11 +77,7 @@ class OpenDatagram:
         self._parts: list[str] = []
 
     def begin(self, start: int) -> None:
-        """Take the mark ``\\x19(`` at this offset.
-
-        Args:
-            start: offset of the mark's first byte.
-        """
+        """Open a datagram with the mark ``\\x19(`` at this offset."""
         self.open = True
         self.start = start
         self.size = 0
@@ -105,23 +85,14 @@ class OpenDatagram:
         self._parts.clear()
 
     def add(self, text: str) -> None:
-        """Take the text between two marks, or a line end.
-
-        Args:
-            text: latin-1.
-        """
+        """Add the text between two marks, or a line end."""
         self._parts.append(text)
         self.size += len(text)
 
     def obey(self, mark: str) -> bool | None:
-        """Take a control sequence.
+        """Process ``\\x19`` and the character after it; True: the datagram continues; False: it is complete.
 
-        Args:
-            mark: ``\\x19`` and the character after it.
-
-        Returns:
-            True if the datagram continues, False if it is complete, None if another datagram or a unit begins, so that
-            the rest of this one was lost.
+        None: another datagram or a unit begins, so that the rest of this one was lost.
         """
         if not self._string:
             if mark in ("\x19(", "\x19["):
@@ -143,10 +114,7 @@ class OpenDatagram:
 class Controls:
     """The reply blocks, units and datagram that are open.
 
-    Attributes:
-        block: the reply block that lines are in; None outside of blocks.
-        header: whether the next text is the header of a unit.
-        datagram: the datagram that is open.
+    ``block`` is the reply block that lines are in. ``header``: the next text is the header of a unit.
     """
 
     def __init__(self) -> None:
@@ -164,13 +132,9 @@ class Controls:
         self._units = 0
 
     def obey(self, token: re.Match[bytes], start: int, at_ms: int | None, out: list[LineRow]) -> None:
-        """Open or close what a control sequence says.
+        """Open or close what a control sequence says; lines of units, datagrams and lost data are added to ``out``.
 
-        Args:
-            token: the sequence; groups ``id`` and ``code`` are set if it begins a reply block.
-            start: offset of the line.
-            at_ms: its arrival.
-            out: lines that are complete; those of units, datagrams and lost data are added.
+        ``start`` is the offset of the line.
         """
         mark = token[0]
         if self.datagram.open and mark != b"\x1a" and self._in_datagram(mark.decode("latin-1"), at_ms, out):

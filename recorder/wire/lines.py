@@ -43,10 +43,7 @@ _WHOLE_TAGS: Final = ("<12>", "<b1>", "<g1>", "<d1>")
 class WrappedLine:
     """A line that the next one may continue.
 
-    Attributes:
-        line: the line, without its continuations; None if no line is open.
-        size: its characters so far, continuations included.
-        keeps_blanks: this server leaves the blank where it breaks a line.
+    ``size`` includes the continuations. ``keeps_blanks``: this server leaves the blank where it breaks a line.
     """
 
     def __init__(self) -> None:
@@ -67,12 +64,8 @@ class WrappedLine:
     def add(self, physical: str, at_ms: int | None, margin: int) -> tuple[str, str]:
         """Append a continuation line.
 
-        Args:
-            physical: the continuation line with its margin.
-            at_ms: its arrival, now that of the whole line.
-            margin: how many characters on each side of the seam to return.
-        Returns:
-            The text around the seam as it was sent, with a line end, and as it is now.
+        Return the text around the seam as it was sent, with a line end, and as it is now. ``margin`` is the number of
+        characters on each side of the seam.
         """
         assert self.line is not None
         part = physical[MARGIN:]
@@ -114,14 +107,7 @@ class WrappedLine:
 
 
 def is_whole(text: str) -> bool:
-    """Whether no server wraps this line (frames and similar lines) and a board has all fields up to its times.
-
-    Args:
-        text: a line without prompts.
-
-    Returns:
-        True if the line needs no continuation.
-    """
+    """Whether no server wraps this line (frames and similar lines) and a board has all fields up to its times."""
     return text.startswith(_WHOLE_TAGS) and (")" in text or not text.startswith("<12>"))
 
 
@@ -138,8 +124,7 @@ _RARE_BYTES: Final = (b"\x08", b"\x15", b"\x16", b"\x17", b"\x18", b"\x19", b"\x
 def cut_lines(data: bytes, offset: int) -> tuple[list[str], list[int]]:
     """Cut complete lines; ``data`` begins at a line's first byte and ends before the last line's ``\\n``.
 
-    Returns:
-        The texts without the bytes that are deleted, and where each begins (and, at last, where the next line does).
+    The offsets have one entry more: where the next line begins.
     """
     if b"\x07" not in data and b"\0" not in data:
         lead = data.startswith(b"\r")
@@ -222,27 +207,19 @@ _NAME: Final = partial(tuple.__new__, Line)  # a row as ``Line``, without a call
 class LineReader:
     """Cuts chunks into lines. How the bytes are cut into chunks never changes the lines.
 
-    Blank lines and lines that are nothing but one of the servers' own prompts (``fics% ``, ``aics% ``) are not
-    emitted. A line's ``at_ms`` is that of the chunk that completed it: the prompt
-    before it on the same line may have come minutes earlier.
+    Blank lines and lines that are nothing but one of the servers' own prompts (``fics% ``, ``aics% ``) are not emitted.
+    A line's ``at_ms`` is that of the chunk that completed it: the prompt before it on the same line may have come
+    minutes earlier.
 
     ICC's control sequences come out as lines of their own, which begin with ``\\x19``, so that no recogniser can take
     them for lines of the plain stream: the header of a level-1 unit (``\\x19[24 *``), its end (``\\x19]``) and a whole
     level-2 datagram (``\\x19(26 … \\x19)``, with the line ends inside; without its end where it was cut off). They are
-    complete with their last byte: no line end need follow. The lines of a unit are between its two marks as they
-    are; their reader must know of units. The mark of lost data comes out as ``\\x1a``; the line that it cut is
-    no line, and comes out behind ``\\x19|``. A continuation line without a line before it keeps its ``\\``.
-
-    Args:
-        max_line_bytes: a longer line is reported as ``LONG_LINE`` and skipped.
-
-    Attributes:
-        anomalies: what was wrong, in order: ``LONG_LINE``, ``LOST_DATA`` and, at the end, ``CUT``.
-        dropped: tag → occurrences that were in the decoded stream and are in no line's text. (Less than zero where
-            joining a wrapped line made a tag that was not in the stream.)
-        prompt: the first prompt that stood alone on a line, and its offset; or None.
-        wrapped: the line that the next one may continue.
-        controls: the reply block that is open.
+    complete with their last byte: no line end need follow. The lines of a unit are between its two marks as they are;
+    their reader must know of units. The mark of lost data comes out as ``\\x1a``; the line that it cut is no line, and
+    comes out behind ``\\x19|``. A continuation line without a line before it keeps its ``\\``. ``anomalies`` are in
+    order: ``LONG_LINE``, ``LOST_DATA`` and, at the end, ``CUT``. ``dropped`` counts by tag those that were in the
+    decoded stream and are in no line's text (less than zero where joining a wrapped line made a tag that was not in the
+    stream). ``prompt`` is the first prompt that stood alone on a line, and its offset.
     """
 
     def __init__(self, max_line_bytes: int = 65536) -> None:
@@ -262,13 +239,9 @@ class LineReader:
         self._datagram = self.controls.datagram
 
     def receive(self, chunk: Chunk | CutLines) -> list[Line]:
-        """Read one chunk.
+        """Read a chunk, or the lines in it; return the lines that are complete now, with prompts.
 
-        Args:
-            chunk: the bytes that follow, or the lines in them; without bytes: the connection ended.
-
-        Returns:
-            The lines that are now complete, in order, with prompts still there.
+        A chunk without bytes means that a connection ended.
         """
         out: list[LineRow] = []
         if isinstance(chunk, CutLines):
@@ -295,11 +268,7 @@ class LineReader:
         return self._telnet.rest_offset if self._telnet.rest else None
 
     def finish(self) -> list[Line]:
-        """End the connection: what comes next is another one's.
-
-        Returns:
-            What is left, the last line without a line end included.
-        """
+        """End the connection and return what is left, the last line without a line end included."""
         out: list[LineRow] = []
         if self._telnet.rest:
             self._pend(self._telnet.rest, self._telnet.rest_offset, self._at_ms, out)
@@ -475,8 +444,7 @@ class LineReader:
     def _take_ended(self, raw: bytes, start: int, at_ms: int | None, out: list[LineRow]) -> int:
         """Read a line up to the last unit or datagram that ends in it.
 
-        Returns:
-            How far that is, or -1 where it is too long: the rest of the line is skipped then.
+        -1: it is too long, and the rest of the line is skipped.
         """
         done = 0
         for end in _UNIT_END.finditer(raw):

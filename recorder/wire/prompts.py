@@ -30,14 +30,7 @@ BEFORE_ANSWER: Final = 2
 
 
 def strip_prompts(text: str) -> tuple[str, int]:
-    """Take any number of the servers' own prompts off the beginning of a line.
-
-    Args:
-        text: a line as received.
-
-    Returns:
-        The text after them and the number of characters taken off.
-    """
+    """Strip the servers' own prompts; return the text behind them and the number of characters before it."""
     match = _DEFAULTS.match(text)
     return (text, 0) if match is None else (text[match.end() :], match.end())
 
@@ -52,13 +45,9 @@ class PromptStripper:
         self._shown: Counter[str] = Counter()
 
     def strip(self, text: str) -> tuple[str, int]:
-        """Take prompts off the beginning of a line, the learned ones included.
+        """Strip prompts, the learned ones included.
 
-        Args:
-            text: a line as received.
-
-        Returns:
-            The text after them and the number of characters taken off.
+        Return the text behind them and the number of characters before it.
         """
         if text[:1] not in self._firsts:
             return text, 0
@@ -68,14 +57,9 @@ class PromptStripper:
     def learn(self, text: str) -> bool:
         """Look for a new prompt in a line (as received, prompts included).
 
-        It is one if the server says so (``prompt set to "ICS> ".``), or if a single word ending in ``% ``, ``> ``,
-        ``$ `` or ``# `` has stood alone on three lines, or on one, if it stood before a known line, too: see ``shown``.
-
-        Args:
-            text: the line.
-
-        Returns:
-            Whether a prompt was learned: then lines that begin with it can be stripped from now on.
+        It is one if the server says so (``prompt set to "ICS> ".``), or if a single word ending in ``% ``, ``> ``, ``$
+        `` or ``# `` has stood alone on three lines, or on one, if it stood before a known line, too: see ``shown``.
+        True: lines that begin with it can be stripped from now on.
         """
         rest, _ = self.strip(text)
         if match := _SET.fullmatch(rest):
@@ -85,14 +69,7 @@ class PromptStripper:
 
     @staticmethod
     def find_unknown(text: str) -> tuple[str, int] | None:
-        """Find what may be a prompt before a text.
-
-        Args:
-            text: a line without known prompts.
-
-        Returns:
-            The word, and where the text behind it begins; None: the line begins with no such word, or is nothing else.
-        """
+        """Return the word that may be a prompt before a text, and where the text begins."""
         match = LONE_PROMPT.match(text)
         return None if match is None or match.end() == len(text) else (match["prompt"], match.end())
 

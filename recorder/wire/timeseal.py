@@ -34,16 +34,10 @@ _LONGEST_PING_LINE: Final = 64
 
 
 def seal(line: bytes, stamp_ms: int, offset: int = 0) -> bytes:
-    """Seal a line.
+    """Seal a line of 7-bit characters, without its line end, for sending.
 
-    Args:
-        line: without its line end; 7-bit characters.
-        stamp_ms: when it leaves, in milliseconds since a moment that the client chooses; not negative.
-        offset: where in the key to begin, 0 to 49.
-    Returns:
-        The bytes to send, line end included.
-    Raises:
-        ValueError: one of the arguments is not of that kind.
+    ``offset`` is where in the key to begin, 0 to 49. ``stamp_ms`` counts from a moment that the client chooses. Invalid
+    arguments are a ValueError.
     """
     if not line.isascii():
         raise ValueError("a sealed line has only 7-bit characters")
@@ -57,13 +51,7 @@ def seal(line: bytes, stamp_ms: int, offset: int = 0) -> bytes:
 
 
 def unseal(line: bytes) -> tuple[bytes, int] | None:
-    """Read a sealed line.
-
-    Args:
-        line: with or without its line end.
-    Returns:
-        Its text and its stamp in milliseconds; None when it is no sealed line.
-    """
+    """Return the text of a sealed line, with or without its line end, and its stamp; None: it is no sealed line."""
     line = line.rstrip(b"\r\n")
     if len(line) % _GROUP != 1 or not _TOP <= line[-1] < _TOP + len(_KEY):
         return None
@@ -80,39 +68,19 @@ def unseal(line: bytes) -> tuple[bytes, int] | None:
 
 
 def is_own_talk(text: bytes) -> bool:
-    """Whether an unsealed line is part of the seal's own protocol: its greeting, the answer to a ping.
-
-    Args:
-        text: without its line end.
-
-    Returns:
-        False for what the user typed.
-    """
+    """Return whether an unsealed line is part of the seal's own protocol: its greeting, the answer to a ping."""
     return text == PING_ANSWER or text.startswith(_GREETINGS)
 
 
 def as_typed(line: bytes) -> bytes | None:
-    """Read a line of a client as it was typed, sealed or not.
-
-    Args:
-        line: without its line end.
-
-    Returns:
-        The typed text; None: the line is part of the seal's own protocol.
-    """
+    """Read a line of a client, sealed or not; None: it is part of the seal's own protocol."""
     opened = unseal(line)
     text = line if opened is None else opened[0]
     return None if is_own_talk(text) and (opened is not None or text == PING_ANSWER) else text
 
 
 def format_hello(version: int, user: str, system: str) -> bytes:
-    """Write the line that a sealing client sends first, to be sealed like any other.
-
-    Args:
-        version: 1 or 2; they differ in how the server writes its pings.
-        user: the user name to report to the server.
-        system: on what.
-    """
+    """Write the line that a sealing client sends first, to be sealed; the user is reported to the server."""
     return f"{_HELLOS[version]}|{user}|{system}|".encode("ascii", "replace")
 
 
@@ -127,9 +95,6 @@ class PingReader:
     """Finds the server's pings, however reads cut them.
 
     Version 1 writes a line ``[G]``; version 2 writes ``[G]`` and a zero byte anywhere, inside a line too.
-
-    Args:
-        version: of the hello line, 1 or 2.
     """
 
     def __init__(self, version: int) -> None:
@@ -139,14 +104,7 @@ class PingReader:
         self._rest = b""  # what has come of a line, or the last bytes, in which a ping may begin
 
     def receive(self, data: bytes, stamp_ms: int) -> Pings:
-        """Take received bytes.
-
-        Args:
-            data: from the socket, telnet commands and all.
-            stamp_ms: now, as ``seal`` takes it.
-        Returns:
-            How many pings they complete, and what to send for them.
-        """
+        """Return how many pings the received bytes (telnet commands and all) complete, and what to send for them."""
         count = self._find(data)
         return Pings(count, seal(PING_ANSWER, stamp_ms) * count if count else b"")
 
@@ -179,50 +137,20 @@ _LARGEST_STAMP_MS: Final = 10_000_000  # the seal's own clients begin again ther
 
 
 class Sealing:
-    """Seals the lines that are sent on one connection.
-
-    Args:
-        version: of the seal, 1 or 2.
-    """
+    """Seals the lines that are sent on one connection; all its times are of one clock."""
 
     def __init__(self, version: int) -> None:
         self.version = version
         self._pings = PingReader(version)
 
     def hello(self, now_ms: int) -> bytes:
-        """The first line of a connection.
-
-        Args:
-            now_ms: the time in milliseconds, by the clock of all lines of this connection.
-
-        Returns:
-            The line that a sealing client sends first, sealed.
-        """
+        """Return the sealed line that a client sends first."""
         return seal(format_hello(self.version, _WHO, _WHERE), now_ms % _LARGEST_STAMP_MS)
 
     def seal_lines(self, lines: bytes, now_ms: int) -> bytes:
-        """Seal whole lines, each by itself.
-
-        Args:
-            lines: complete, each with its ``\\n``.
-            now_ms: the time, by the same clock as ``hello``.
-
-        Returns:
-            The sealed lines, to be sent as they are.
-
-        Raises:
-            ValueError: a character has more than 7 bits.
-        """
+        """Seal complete lines, each by itself; ValueError if a character has more than 7 bits."""
         return b"".join(seal(line, now_ms % _LARGEST_STAMP_MS) for line in lines.split(b"\n")[:-1])
 
     def answers(self, data: bytes, now_ms: int) -> bytes:
-        """Answer the pings in received bytes.
-
-        Args:
-            data: from the socket, cut anywhere.
-            now_ms: the time, by the same clock as ``hello``.
-
-        Returns:
-            Sealed lines to send at once; empty: no ping is complete.
-        """
+        """Return the sealed answers, to be sent at once, to the pings that received bytes complete."""
         return self._pings.receive(data, now_ms % _LARGEST_STAMP_MS).answer
