@@ -1,4 +1,4 @@
-"""Builds the pages as HTML: ``make docs-html``. The navigation is the list of links in index.md."""
+"""Builds the pages as HTML: ``make docs-html``. The navigation is made of the lists of links in the indices."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ html_theme_options = {"navigation_with_keys": True}
 
 def _add_navigation(_app: Sphinx, name: str, source: list[str]) -> None:
     """Append one table of contents for each section of an index, so that its Markdown stays plain."""
-    if name not in ("index", "protocol/index"):
+    if name not in ("index", "development", "protocol/index"):
         return
     for title, links in _SECTION.findall(source[0]):
         pages = "".join(f"{label} <{page}>\n" for label, page in _PAGE.findall(links))

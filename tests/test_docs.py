@@ -177,11 +177,9 @@ def test_every_page_is_in_the_index() -> None:
     folder = ROOT / "docs"
     pages = {path.relative_to(folder).as_posix() for path in folder.rglob("*.md")} - {"index.md"}
     linked = [
-        f"{place}{page}"
-        for place in ("", "protocol/")
-        for page in re.findall(
-            r"^- \[[^\]]+\]\(([^)#]+)\)", (folder / place / "index.md").read_text(encoding="utf-8"), re.MULTILINE
-        )
+        (index.parent / page).relative_to(folder).as_posix()
+        for index in (folder / "index.md", folder / "development.md", folder / "protocol/index.md")
+        for page in re.findall(r"^- \[[^\]]+\]\(([^)#]+)\)", index.read_text(encoding="utf-8"), re.MULTILINE)
     ]
     assert sorted(linked) == sorted(pages)
 

@@ -107,7 +107,7 @@ def command(
     the data set has already is skipped, or rebuilt if another version of this program wrote it or one of its files is
     missing or cut. A log that has grown takes the place of its earlier part. After Ctrl-C, finished logs stay in the
     data set, and --update adds the others. With --dask, a Dask cluster reads the logs and writes the files
-    (docs/how-to/dask.md); folders must have the same path on all its computers.
+    (docs/how-to/larger-than-memory.md); folders must have the same path on all its computers.
     """
     if dataset is not None:
         _refuse_others(ctx)

@@ -141,7 +141,7 @@ def log_option(command: _AnyCommand) -> _AnyCommand:
         "log_file",
         type=click.Path(dir_okay=False, path_type=Path),
         metavar="FILE",
-        help="Append a log of this run to FILE, as JSON Lines (docs/reference/log.md).",
+        help="Append a log of this run to FILE, as JSON Lines (docs/reference/outages.md).",
     )
     return in_section("Recording", command, option)
 

@@ -51,7 +51,7 @@ def as_engine(
 
     KEY is the first characters of a game's key, or a file with one game. The engine makes the moves of White, Black or
     both at their recorded times. An opponent that leaves the recorded game is asked to take the move back; against a
-    computer the recording resigns. See docs/how-to/replay-as-engine.md.
+    computer the recording resigns. See docs/how-to/replay.md.
     """
     from recorder.replay.engine_pipe import announce, play
 
@@ -160,7 +160,7 @@ def _server(
 
     Clients log in with any name, or as "guest". Each client has its own time, which starts when it observes or follows
     its first game; "tell replay help" explains how to pause, seek and change the speed. A client that logs in as the
-    player who recorded a game sees the game from that player's side. See docs/how-to/replay-server.md.
+    player who recorded a game sees the game from that player's side. See docs/how-to/replay.md.
     """
     if shared and pause_at:
         raise click.UsageError("No client can resume a shared clock: omit --pause-at or --shared.")

@@ -69,7 +69,7 @@ def test_every_picture_is_on_the_page_of_pictures(name: str) -> None:
 
 
 def test_every_exit_code_is_on_its_page() -> None:
-    rows = re.findall(r"^\| (\d+) \|", TEXTS["reference/exit-codes.md"], re.MULTILINE)
+    rows = re.findall(r"^\| (\d+) \|", TEXTS["reference/configuration.md"], re.MULTILINE)
     assert [int(row) for row in rows] == [code.value for code in ExitCode]
 
 
@@ -84,7 +84,7 @@ def variables() -> set[str]:
 def test_every_environment_variable_is_on_its_page() -> None:
     found = variables()
     assert {"ICS_RECORDER_DB", "ICS_RECORDER_PASSWORD", "NO_COLOR"} <= found
-    listed = set(re.findall(r"`([A-Z_]+)`", TEXTS["reference/environment.md"]))
+    listed = set(re.findall(r"`([A-Z_]+)`", TEXTS["reference/configuration.md"]))
     assert found <= listed, found - listed
 
 

@@ -13,7 +13,7 @@ import pytest
 from recorder.errors import ExportError
 from recorder.live.messages import EVENTS, RunLog, report_to
 
-DOCUMENT = Path(__file__).parents[2] / "docs/reference/log.md"
+DOCUMENT = Path(__file__).parents[2] / "docs/reference/outages.md"
 
 
 def test_the_document_has_the_table() -> None:

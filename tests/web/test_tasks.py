@@ -1,4 +1,4 @@
-"""What people come to the site for: each task of ``docs/how-to/web-tasks.md``, done in Chromium as the page says."""
+"""What people come to the site for: each task of ``docs/how-to/web.md``, done in Chromium as the page says."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 pytestmark = pytest.mark.needs("chromium")
 
-DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "how-to" / "web-tasks.md"
+DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "how-to" / "web.md"
 
 
 def field_of(page: Page, label: str) -> Locator:
