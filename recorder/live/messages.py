@@ -1,8 +1,8 @@
 """What a recorder reports while it runs, for people on the terminal and for programs in the file of ``--log``.
 
 Each event has a name that stays, a sentence for people and facts for programs. The names are an interface: scripts look
-for them in what ``--log`` writes, one JSON object a line; docs/reference/outages.md has this table. No fact and no sentence
-contains a password or what a connection carried before the login ended.
+for them in what ``--log`` writes, one JSON object a line; docs/reference/outages.md has this table. No fact and no
+sentence contains a password or what a connection carried before the login ended.
 
 Both outputs are written in threads: a terminal that is held up or a disk that hangs never makes the recorder wait, and
 a log that cannot be written never ends recording. The file is opened for each line, so logs can be rotated freely.
