@@ -40,7 +40,7 @@ class Pipeline:
         forgotten: erased players: their games and chat are excluded, their handles masked.
 
     Attributes:
-        unredacted: how many lines contained the handle of an erased player; 0 if ``forget`` replaced all of them.
+        unredacted: whether a line contained the handle of an erased player that is not replaced in the bytes.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Pipeline:
         self._end = 0
         self._line_count = 0
         self._forgotten = forgotten or None
-        self.unredacted = 0
+        self.unredacted = False
 
     def receive(self, block: bytes) -> list[Game]:
         """Read the next bytes of the source.
@@ -212,7 +212,7 @@ class Pipeline:
         for line in lines:
             text = forgotten.text(line.text)
             reading = silenced(text)
-            self.unredacted += text is not line.text or reading is False
+            self.unredacted |= text is not line.text or reading is False
             if reading is None:
                 left.append(line if text is line.text else line._replace(text=text))
                 continue

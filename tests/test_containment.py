@@ -22,7 +22,7 @@ import recorder.tracking.engines.games
 import recorder.tracking.tracker
 from recorder import read_games
 from recorder.archive.following.following import LogUpdater
-from recorder.archive.reading.importing import store
+from recorder.archive.reading.importing import SourcePass, store
 from recorder.archive.reading.inputs import ReadOptions
 from recorder.containment import SWITCH, contain
 from recorder.dialects.chat import parse_chat
@@ -340,11 +340,11 @@ def test_the_report_as_json_names_it_and_a_fixed_program_rereads_the_log(
 def test_a_log_on_which_storing_fails_does_not_stop_the_next(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import recorder.archive.reading.inputs
+    import recorder.archive.reading.importing
 
     broken = failing(Redactor, lambda *_: next(calls) == 0)
     calls = iter(range(10))
-    monkeypatch.setattr(recorder.archive.reading.inputs, "Redactor", broken)
+    monkeypatch.setattr(recorder.archive.reading.importing, "Redactor", broken)
     (tmp_path / "adjourned.log").write_bytes(ADJOURNED.read_bytes())
     result = cli("import", WATCHER, tmp_path / "adjourned.log", code=3)
     assert f"{WATCHER}: an error of this program, please report it: ValueError: boom" in result.output
@@ -379,7 +379,10 @@ def test_a_log_whose_storing_fails_keeps_the_old_archive_or_is_carried_over(
 ) -> None:
     cli("import", WATCHER, ADJOURNED)
     before, pgn = cli.archive.read_bytes(), cli("export", "pgn").stdout
-    broken = failing(store, lambda _writer, _reading, outcome, **_: outcome.name == WATCHER.name)
+    broken = failing(
+        store,
+        lambda _archive, facts, reading, *_, **_how: isinstance(reading, SourcePass) and facts["name"] == WATCHER.name,
+    )
     monkeypatch.setattr(recorder.archive.care.rebuilding, "store", broken)
     message = cli("db", "rebuild", code=3).stderr
     assert "is not read because of an error of this program, please report it: ValueError: boom" in message

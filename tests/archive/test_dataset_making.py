@@ -21,7 +21,7 @@ from exporters import dataset_parts
 from exporters.dataset_parts import DATASET_EVENT_COLUMNS, DATASET_GAME_COLUMNS, DATASET_PLY_COLUMNS
 from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, MATCH_COLUMNS, PLY_COLUMNS
 from recorder import PARSER_VERSION, Archive, Dataset
-from recorder.archive.reading import inputs
+from recorder.archive.reading import importing, inputs
 from recorder.archive.sharing import dataset_making, dataset_sources
 from recorder.archive.sharing.dataset_sources import Reporting, SourceMade, SourceToMake, make_source
 from recorder.errors import ExitCode
@@ -310,7 +310,7 @@ def test_a_data_set_without_a_log_that_an_error_of_this_program_ended_is_not_com
     def failing(source: inputs.Input, *how: Any) -> Any:
         if source.path == PGN:
             raise ZeroDivisionError
-        return inputs.GameReader(source, *how)
+        return importing.GameReader(source, *how)
 
     monkeypatch.setenv("ICS_RECORDER_CONTAINMENT", "on")
     with monkeypatch.context() as patch:
@@ -448,7 +448,7 @@ def test_each_log_is_reported_when_it_is_finished(tmp_path: Path) -> None:
     assert list(dict.fromkeys(names[names.index("file 2 of 2") :])) == ["file 2 of 2", "file 1 of 2", "new"]
     assert names.index("new") < len(names) - 2
     moved = inputs.Input("logs/cut.log.gz", cut)
-    assert inputs.fingerprint(moved).damage == (report.outcomes[1].message or "").replace(str(cut), moved.name)
+    assert importing.fingerprint(moved).damage == (report.outcomes[1].message or "").replace(str(cut), moved.name)
 
 
 def test_what_continues_after_an_interrupt_is_printed(

@@ -6,9 +6,10 @@ import bz2
 import errno
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,21 +28,25 @@ FICS = b"\n\n".join(path.read_bytes() for path in sorted((PGN.parent / "ficsgame
 
 @pytest.fixture(autouse=True)
 def divided(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Files of 8 kB and more are divided. Returns, for each file that was tried, whether it could be."""
+    """Files of 8 kB and more are divided. Returns, for each of them, whether all of it was read in pieces."""
     monkeypatch.setattr(reading_ahead, "_PIECE_BYTES", 4096)
     monkeypatch.setattr(reading_ahead, "_DIVIDED_BYTES", 8192)
     monkeypatch.setattr(reading_ahead, "_MOST_BYTES", 1 << 20)
     monkeypatch.setattr(workers, "_WORTH_BYTES", 1)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     found: list[bool] = []
-    parts = DividedReading.__iter__
+    parts, rest = DividedReading.__iter__, DividedReading._rest
 
     def noted(self: DividedReading) -> Iterator[Part]:
-        found.append(False)
+        found.append(True)
         yield from parts(self)
-        found[-1] = True
+
+    def undivided(self: DividedReading, *how: Any) -> Generator[Part, None, Found]:
+        found[-1] = False
+        return (yield from rest(self, *how))
 
     monkeypatch.setattr(DividedReading, "__iter__", noted)
+    monkeypatch.setattr(DividedReading, "_rest", undivided)
     return found
 
 
@@ -72,7 +77,7 @@ def test_the_archive_is_that_of_an_undivided_reading(
 
 
 def test_progress_is_of_what_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recorder.archive.reading.inputs.read_blocks", partial(read_blocks, size=4096))
+    monkeypatch.setattr("recorder.archive.reading.importing.read_blocks", partial(read_blocks, size=4096))
     path = tmp_path / "fics.pgn"
     path.write_bytes(FICS)
     shown: list[int] = []
@@ -172,6 +177,7 @@ def test_games_without_a_border_are_read_undivided(
     tmp_path: Path, divided: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading_ahead, "_MOST_BYTES", 1 << 15)
+    monkeypatch.setattr("recorder.archive.reading.importing.read_blocks", partial(read_blocks, size=4096))
     path = tmp_path / "games.pgn"
     game = '[White "A{0}"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 e5 2. Nf3 1-0\n\n'
     path.write_text('[Event "x"]\n' + "".join(game.format(number) for number in range(1000)))

@@ -12,7 +12,7 @@ import pytest
 
 import recorder
 from recorder.archive.reading import importing
-from recorder.archive.reading.inputs import Fingerprint, fingerprint
+from recorder.archive.reading.importing import Fingerprint, fingerprint
 from storage import database
 from storage.files import identity_of
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli

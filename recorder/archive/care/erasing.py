@@ -146,11 +146,6 @@ class ErasureReport:
     dropped: list[str] = field(default_factory=list)
 
 
-def forgotten_in(archive: ArchiveStore) -> Forgotten:
-    """The players that an archive forgets."""
-    return Forgotten(archive.erasures.forgotten_handles())
-
-
 def forget_handles(
     archive: ArchiveStore, handles: Iterable[ForgottenHandle], progress: Progress, names: Iterable[str] = ()
 ) -> ErasureReport:

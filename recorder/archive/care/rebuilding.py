@@ -5,15 +5,14 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from recorder.archive.care.comparing import game_parts
-from recorder.archive.care.erasing import forgotten_in
-from recorder.archive.reading.import_paths import copy_source
-from recorder.archive.reading.importing import Outcome, SourcePass, SourceReading, store
-from recorder.archive.reading.inputs import ReadOptions
+from recorder.archive.reading.import_paths import CopiedSource
+from recorder.archive.reading.importing import Outcome, SourceReading, facts_of, read_kept, store
+from recorder.archive.reading.inputs import forgotten_in
 from recorder.archive.reading.kept_bytes import reads_kept, source_blocks, source_timing
 from recorder.archive.reading.reading_ahead import ReadParts, write_parts
 from recorder.archive.reading.workers import Channel, WorkerDiedError, Workers, jobs_for, of_batches
@@ -23,7 +22,7 @@ from recorder.journal.parts import session_parts
 from recorder.pipeline import PARSER_VERSION
 from recorder.progress import of_several
 from recorder.sources import SourceKind
-from recorder.sources.redaction import Forgotten, redacted
+from recorder.sources.redaction import Forgotten
 from recorder.text import plural
 from storage import ArchiveStore, GameFilter, SourceRow
 
@@ -107,7 +106,8 @@ def read_again(
         if isinstance(found, Unread):
             missing.append(found)
             if carry_over:
-                copy_source(new, old, row, wanted)
+                facts, copied = facts_of(row, old.source_timing(row.id)), CopiedSource(old, row, wanted)
+                store(new, facts, copied, Outcome(row.name, "new"), keep=row.kept or None)
         elif found is not None:
             unread.append(found)
     if carry_over or not missing:
@@ -175,10 +175,7 @@ def _open(old: ArchiveStore, row: SourceRow, forgotten: Forgotten, progress: Pro
         blocks = timing = None
     if blocks is None:
         return Unread(row, _why_unreadable(row), False)
-    kind = SourceKind(row.kind)
-    pipeline = replace(ReadOptions.from_json(row.options, timing), forgotten=forgotten).pipeline(kind)
-    # What is unfinished stays so: the next start still looks for more of it.
-    return SourcePass(_whole(redacted(blocks, forgotten, kind), row, progress), pipeline, lambda: row.unfinished)
+    return read_kept(row, _whole(blocks, row, progress), timing, forgotten)
 
 
 def _whole(blocks: Iterator[bytes], row: SourceRow, progress: Progress) -> Iterator[bytes]:
@@ -206,21 +203,11 @@ def _store(
     """
     if isinstance(reading, Unread):
         return reading
-    keep = row.kept_bytes > 0
     try:
-        with new.write_source(
-            sha256=row.sha256,
-            size_bytes=row.size_bytes,
-            name=row.name,
-            path=row.path,
-            kind=row.kind,
-            keep=keep,
-            # Who is not in what is kept is still to be read.
-            parser_version=row.parser_version if row.lacks_player and reads_kept(row) else PARSER_VERSION,
-            options=row.options,
-            timing=source_timing(old, row),
-        ) as writer:
-            found = store(writer, reading, Outcome(row.name, "new"), keep=keep)
+        # Who is not in what is kept is still to be read.
+        version = row.parser_version if row.lacks_player and reads_kept(row) else PARSER_VERSION
+        facts = facts_of(row, source_timing(old, row), parser_version=version)
+        found = store(new, facts, reading, Outcome(row.name, "new"), keep=row.kept_bytes > 0)
     except Exception as error:
         return _broken(row, error)
     return failures_sentence(found.report, row.name)

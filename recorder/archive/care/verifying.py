@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recorder.archive.care.comparing import PartsByPlace, TagCounter, compare_counts, compare_games, note_games
-from recorder.archive.care.erasing import forgotten_in
 from recorder.archive.pages.related import match_findings
-from recorder.archive.reading.inputs import ReadOptions
+from recorder.archive.reading.importing import read_kept
+from recorder.archive.reading.inputs import forgotten_in
 from recorder.archive.reading.kept_bytes import source_blocks, source_timing
 from recorder.archive.reading.workers import Channel, WorkerDiedError, Workers, in_order, jobs_for
 from recorder.containment import contain, failures_sentence
@@ -268,19 +268,17 @@ def _audit(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:
     if blocks is None:
         audit.read = False
         return audit
-    options = replace(ReadOptions.from_json(row.options, timing), forgotten=forgotten_in(archive))
-    pipeline = options.pipeline(SourceKind(row.kind))
+    reading = read_kept(row, blocks, timing, forgotten_in(archive))
     counter = TagCounter(SourceKind(row.kind))
     found: PartsByPlace = {}
     done = 0
-    for block in blocks:
-        counter.receive(block)
-        note_games(found, pipeline.receive(block))
-        done += len(block)
+    for clean, games, _ in reading:
+        counter.receive(clean)
+        note_games(found, games)
+        done += len(clean)
         progress(row.name, done, row.size_bytes)
-    unfinished = row.unfinished is not None
-    note_games(found, pipeline.finish(unfinished=unfinished))
-    audit.unread = failures_sentence(pipeline.report, row.name)
+    unfinished, report = row.unfinished is not None, reading.found.report
+    audit.unread = failures_sentence(report, row.name)
     if unfinished:
         found = {place: parts for place, parts in found.items() if place[0] < row.read_up_to}
     audit.games, audit.unfinished = sum(map(len, found.values())), unfinished
@@ -295,8 +293,8 @@ def _audit(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:
     if not unfinished:
         stored = archive.report(row.id)
         for tag, dispositions, again in (
-            ("<12>", stored.frames, pipeline.report.frames),
-            ("<b1>", stored.holdings, pipeline.report.holdings),
+            ("<12>", stored.frames, report.frames),
+            ("<b1>", stored.holdings, report.holdings),
         ):
             audit.findings += compare_counts(tag, dispositions, again, counted[tag])
     kept: PartsByPlace = {}

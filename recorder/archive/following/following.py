@@ -21,8 +21,8 @@ from recorder.archive.following.outlets import OVER, Outlet
 from recorder.archive.following.tail import BLOCK, State, Tail, open_tail, state_of
 from recorder.archive.following.watchdog import Unwatched
 from recorder.archive.locate import open_archive
-from recorder.archive.reading.importing import STORED, Found, Import, NothingYetError, Part, Plan
-from recorder.archive.reading.inputs import Input, LogReading, ReadOptions, timing_of
+from recorder.archive.reading.importing import STORED, Found, Import, LogReading, NothingYetError, Part, Plan
+from recorder.archive.reading.inputs import Input, ReadOptions, timing_of
 from recorder.containment import contain
 from recorder.errors import ExportError, RecorderError, SourceError, StorageError
 from recorder.live.secrets.logs import Scrubbing
@@ -440,7 +440,7 @@ class LogUpdater:
         log, source = self._log, self._source
         assert log is not None
         assert source is not None
-        drop = self._keep and log.pipeline.unredacted > 0  # bytes with a forgotten player
+        drop = self._keep and log.pipeline.unredacted  # bytes with a forgotten player
         self._keep = self._keep and not drop
         source.settle(
             sha256=log.running.hexdigest(),

@@ -14,34 +14,36 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from itertools import islice
+from itertools import islice, repeat
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from recorder.archive.care.erasing import forget_handles, forgotten_in
+from recorder.archive.care.erasing import forget_handles
 from recorder.archive.locate import archive_file, open_archive
 from recorder.archive.reading.importing import (
     STORED,
+    Found,
     Import,
     Outcome,
-    SourcePass,
+    Part,
+    ReadBefore,
+    facts_of,
     identify,
     read_identified,
+    read_kept,
     store,
-    why_failed,
 )
-from recorder.archive.reading.inputs import Input, ReadOptions, open_inputs
+from recorder.archive.reading.inputs import Input, ReadOptions, forgotten_in, open_inputs
 from recorder.archive.reading.kept_bytes import source_blocks, source_timing
 from recorder.archive.reading.partial_logs import PartialLogs
-from recorder.archive.reading.reading_ahead import ReadingAhead, read_ahead
+from recorder.archive.reading.reading_ahead import read_ahead
 from recorder.archive.reading.workers import WorkerDiedError
 from recorder.errors import SourceError, StorageError
 from recorder.live.status import is_state_file
 from recorder.pipeline import PARSER_VERSION
 from recorder.progress import Progress, of_several
-from recorder.sources import SourceKind
-from recorder.sources.redaction import Forgotten, ForgottenHandle, redacted
+from recorder.sources.redaction import Forgotten, ForgottenHandle
 from recorder.text import plural
 from storage import ArchiveStore, ForgottenSource, GameFilter, SourceRow, is_database, reading_other
 
@@ -121,11 +123,7 @@ def merge(archive: ArchiveStore | None, other: ArchiveStore, name: str, *, dry_r
         for step in _plan(archive, other):
             outcomes.append(_outcome(name, step))
             if step.status in STORED:
-                outcomes[-1].games = 0
-                if step.options is None:
-                    copy_source(archive, other, step.row, wanted, ours=step.ours, outcome=outcomes[-1])
-                else:
-                    _read_source(archive, other, step, outcomes[-1])
+                _take_source(archive, other, step, wanted, outcomes[-1])
                 progress(step.row.name, step.row.size_bytes, step.row.size_bytes)
         archive.duplicates.take_over_decisions(other.duplicates)
         analyses, homeless = archive.analyses.take_over(other.analyses)
@@ -136,6 +134,37 @@ def merge(archive: ArchiveStore | None, other: ArchiveStore, name: str, *, dry_r
                 if outcome.games:
                     outcome.games = left.get(outcome.sha256 or "", 0)
     return Merged(name, outcomes, players, games, analyses, homeless)
+
+
+def _take_source(
+    archive: ArchiveStore, other: ArchiveStore, step: _Step, wanted: dict[str, str], outcome: Outcome
+) -> None:
+    """Take a source as it was read, or read it again with what both archives say of it.
+
+    Args:
+        wanted: what ``other.successors`` gives. outcome: gets the report and the numbers of games.
+    Raises:
+        StorageError: an archive cannot be read or written. SourceError: the file is cut.
+    """
+    row, mine, options = step.row, step.ours, step.options
+    same = mine if mine is not None and mine.sha256 == row.sha256 else row
+    continues = None if mine is None else replace(mine, read_up_to=0)
+    place = {"name": same.name, "path": same.path}
+    if mine is None or options is None:
+        facts, copied = facts_of(row, other.source_timing(row.id), **place), CopiedSource(other, row, wanted)
+        store(archive, facts, copied, outcome, keep=row.kept or None, continues=continues)
+    else:
+        timing = _timing_of(archive, other, row, mine, options.get("timing_sha256") or "")
+        read = replace(row, options=options, kind=options.get("kind") or row.kind, parser_version=PARSER_VERSION)
+        with TemporaryFile() as spool:
+            for block in _bytes_of(archive, other, row, mine) or ():  # writing drops what this archive keeps
+                spool.write(block)
+            spool.seek(0)
+            blocks = iter(lambda: spool.read(_BLOCK_BYTES), b"")
+            reading = read_kept(read, blocks, timing, forgotten_in(archive))
+            keep = row.kept or same.kept
+            store(archive, facts_of(read, timing, **place), reading, outcome, keep=keep, continues=continues)
+    outcome.flawed = outcome.report is not None and bool(outcome.report.anomalies)
 
 
 def _going(archive: ArchiveStore, theirs: set[ForgottenHandle]) -> tuple[int, int]:
@@ -241,45 +270,6 @@ def _timing_of(
     return None
 
 
-def _read_source(archive: ArchiveStore, other: ArchiveStore, step: _Step, outcome: Outcome) -> None:
-    """Read a source again, with what both archives say of it.
-
-    Args:
-        outcome: in which the games are counted.
-    Raises:
-        StorageError: an archive cannot be read or written. SourceError: the file is cut.
-    """
-    row, mine, options = step.row, step.ours, step.options
-    assert mine is not None
-    assert options is not None
-    kind, forgotten = SourceKind(options.get("kind") or row.kind), forgotten_in(archive)
-    timing = _timing_of(archive, other, row, mine, options.get("timing_sha256") or "")
-    same = mine if mine.sha256 == row.sha256 else row
-    keep = row.kept or same.kept
-    with TemporaryFile() as spool:
-        for block in _bytes_of(archive, other, row, mine) or ():  # writing drops what this archive keeps
-            spool.write(block)
-        spool.seek(0)
-        blocks = redacted(iter(lambda: spool.read(_BLOCK_BYTES), b""), forgotten, kind)
-        pipeline = replace(ReadOptions.from_json(options, timing), forgotten=forgotten).pipeline(kind)
-        with archive.write_source(
-            sha256=row.sha256,
-            size_bytes=row.size_bytes,
-            name=same.name,
-            path=same.path,
-            kind=kind.value,
-            keep=keep,
-            parser_version=PARSER_VERSION,
-            options=options,
-            timing=timing,
-            continues=replace(mine, read_up_to=0),
-        ) as writer:
-            outcome.report = store(
-                writer, SourcePass(blocks, pipeline, lambda: row.unfinished), outcome, keep=keep
-            ).report
-    outcome.flawed = bool(outcome.report.anomalies)
-
-
 def _was_forgotten(other: ArchiveStore, row: SourceRow, forgotten: list[ForgottenSource]) -> bool:
     """Whether a source, or the beginning of it, was taken out here."""
     if any(row.sha256 == gone.sha256 for gone in forgotten):
@@ -301,52 +291,28 @@ def _was_forgotten(other: ArchiveStore, row: SourceRow, forgotten: list[Forgotte
     return False
 
 
-def copy_source(
-    archive: ArchiveStore,
-    other: ArchiveStore,
-    row: SourceRow,
-    wanted: dict[str, str],
-    *,
-    ours: SourceRow | None = None,
-    outcome: Outcome | None = None,
-) -> None:
-    """Copy a source with its games as they were read.
+class CopiedSource:
+    """Gives a source of another archive with its games as they were read. It is a ``SourceReading``.
 
     Args:
-        archive: open for writing. other: where the source is. row: which.
-        wanted: what ``other.successors`` gives.
-        ours: the source whose place it takes.
-        outcome: in which the games are counted.
-    Raises:
-        StorageError: an archive cannot be read or written.
+        row: the source. wanted: what ``other.successors`` gives.
     """
-    same = ours if ours is not None and ours.sha256 == row.sha256 else row
-    with archive.write_source(
-        sha256=row.sha256,
-        size_bytes=row.size_bytes,
-        name=same.name,
-        path=same.path,
-        kind=row.kind,
-        keep=row.kept,
-        parser_version=row.parser_version,
-        options=row.options,
-        timing=other.source_timing(row.id),
-        continues=None if ours is None else replace(ours, read_up_to=0),
-    ) as writer:
-        if row.kept:
-            for block in other.read_source(row.sha256, writer.keep_from):
-                writer.keep(block)
+
+    found: Found
+
+    def __init__(self, other: ArchiveStore, row: SourceRow, wanted: dict[str, str]) -> None:
+        self._other = other
+        self._row = row
+        self._wanted = wanted
+
+    def __iter__(self) -> Iterator[Part]:
+        other, row = self._other, self._row
+        for block in other.read_source(row.sha256) if row.kept else ():
+            yield Part(block, [])
         games = other.games(GameFilter(source=row.sha256, kinds=frozenset(), min_plies=0, per_source=True))
         while some := list(islice(games, _GAMES)):
-            taken = [replace(game, key=wanted.get(game.key, game.key)) for game in some]
-            writer.add_games(taken)
-            if outcome is not None:
-                outcome.count(taken)
-        writer.read_up_to(row.read_up_to, row.unfinished)
-        report = other.report(row.sha256)
-        if outcome is not None:
-            outcome.report, outcome.flawed = report, bool(report.anomalies)
-        writer.finish(report)
+            yield Part(b"", [replace(game, key=self._wanted.get(game.key, game.key)) for game in some])
+        self.found = Found(other.report(row.sha256), row.read_up_to, False, row.unfinished)
 
 
 @dataclass(slots=True, repr=False)
@@ -421,10 +387,10 @@ def import_paths(
     importing = None if archive is None else Import(archive, options, keep=keep)
     with ExitStack() as stack:
         sources = list(stack.enter_context(open_inputs(paths, report.skipped, progress)))
-        ahead = None
+        ahead: Iterator[ReadBefore | WorkerDiedError | None] = repeat(None)
         if importing is not None:
             ahead = stack.enter_context(read_ahead(importing, sources, jobs=jobs, progress=progress))
-        for number, source in enumerate(sources, 1):
+        for number, (source, before) in enumerate(zip(sources, ahead, strict=False), 1):
             of_file = of_several(progress, number, len(sources))
             found: Outcome | Merged
             if source.named and is_database(source.path):
@@ -437,27 +403,12 @@ def import_paths(
                     if read:
                         read_identified(source, options, found, of_file)
                 else:
-                    found = _import_one(importing, source, of_file, ahead, number)
+                    found = importing.take(source, of_file, before)
                 report.outcomes.append(found)
             if on_file is not None:
                 on_file(found, len(sources) == 1)
     report.skipped = [path for path in report.skipped if not is_state_file(path)]  # of recorders that run now
     return report
-
-
-def _import_one(
-    importing: Import, source: Input, progress: Progress, ahead: ReadingAhead | None, number: int
-) -> Outcome:
-    """Import one log, as far as another process has read it from there.
-
-    Args:
-        ahead: processes that read logs ahead; None: none do. number: of the log among the sources, from 1.
-    """
-    try:
-        before = None if ahead is None else ahead.take(number)
-    except WorkerDiedError as error:
-        return Outcome(source.name, "failed", why_failed(error, source.name))
-    return importing.take(source, progress, before)
 
 
 def merge_file(archive: ArchiveStore | None, where: str, source: Input, progress: Progress) -> Merged:

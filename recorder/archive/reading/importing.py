@@ -1,38 +1,44 @@
-"""One way in: a log is opened, hashed, looked up in the archive, read and stored (``Import``).
+"""One way in: a source is opened, hashed, looked up in the archive, read and stored (``Import.take``).
 
-A file is read twice. The first pass hashes its decompressed bytes, noting the running hash at the sizes of sources
-that may have grown into it. The second replaces secrets, then feeds the pipeline and keeps the same bytes: no line,
-shape or event can hold a password. Each source is one transaction: an import that is killed leaves the sources that
-were finished.
+The first reading of a file hashes its decompressed bytes, noting the running hash at the sizes of sources that may
+have grown into it; a small file is held from then on, a large one read again. Secrets are replaced before the pipeline
+reads and the archive keeps the bytes: no line, shape or event can hold a password. Each source is one transaction: an
+import that is killed leaves the sources that were finished.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from recorder.archive.care.erasing import forgotten_in
-from recorder.archive.reading.inputs import (
-    Fingerprint,
-    GameReader,
-    Input,
-    ReadOptions,
-    clean_blocks,
-    fingerprint,
-    was_exported,
-)
+from recorder.archive.reading.inputs import Input, ReadOptions, forgotten_in
 from recorder.archive.reading.partial_logs import PartialLogs
 from recorder.archive.reading.workers import WorkerDiedError
 from recorder.containment import contain, failures_sentence
 from recorder.errors import JournalError, SourceError
 from recorder.journal.parts import find_part, is_being_written
-from recorder.model import AnomalyKind, SourceReport
+from recorder.live.secrets.logs import Scrubbing, scrubbed
+from recorder.model import SAVED_KINDS, AnomalyKind, SourceReport
 from recorder.pipeline import PARSER_VERSION
 from recorder.progress import no_progress
-from recorder.sources import SourceKind, detect, is_journal, log_files, why_not_a_log
-from recorder.sources.redaction import Forgotten
+from recorder.reading import joined_games
+from recorder.sources import (
+    HEAD_BYTES,
+    SourceKind,
+    detect,
+    is_journal,
+    is_own_export,
+    log_files,
+    read_blocks,
+    why_not_a_log,
+)
+from recorder.sources.redaction import Forgotten, Redactor, redacted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,9 +46,10 @@ if TYPE_CHECKING:
     from recorder.model import Game
     from recorder.progress import Progress
     from recorder.reading import AnyPipeline
-    from storage import ArchiveStore, ForgottenSource, SourceRow, SourceWriter
+    from storage import ArchiveStore, ForgottenSource, SourceRow
 
 _HEAD_BYTES: Final = 4096
+_HELD_BYTES: Final = 8 << 20
 
 STORED: Final = ("new", "grown", "replaced")
 """``Outcome.status`` of the logs of which an import has stored something."""
@@ -52,8 +59,8 @@ class NothingYetError(SourceError):
     """A log that is followed has not even one whole line."""
 
 
-class NoBorderError(Exception):
-    """A file cannot be read in the pieces that it was cut into, so it has to be read as a whole."""
+class NoLogError(SourceError):
+    """A file that is no log, or of a folder, and written by this program: a folder may have such files."""
 
 
 @dataclass(slots=True)
@@ -104,6 +111,135 @@ class Outcome:
             self.undated += game.day is None
 
 
+class LogReading:
+    """Blocks of one log, at most up to ``size`` bytes of it.
+
+    Damage at its end (a truncated gzip) is noted in ``damage`` after all before it has been read.
+    """
+
+    def __init__(self, source: Input, progress: Progress | None = None, size: int | None = None) -> None:
+        self.damage: str | None = None
+        self._source = source
+        self._progress = progress
+        self._size = size
+
+    def __iter__(self) -> Iterator[bytes]:
+        done = 0
+        try:
+            blocks = read_blocks(self._source.path)
+        except SourceError as error:
+            raise self._by_name(error) from error
+        with closing(blocks):
+            for block in blocks:
+                if self._size is not None:
+                    block = block[: self._size - done]  # what a running client appends meanwhile waits for next time
+                done += len(block)
+                if self._source.on_block is not None:
+                    self._source.on_block()
+                if self._progress is not None:
+                    self._progress(self._source.name, *(blocks.place if self._size is None else (done, self._size)))
+                yield block
+                if done == self._size:
+                    return
+        if blocks.problem is not None:
+            if not done:
+                raise self._by_name(blocks.problem)
+            self.damage = str(self._by_name(blocks.problem))
+
+    def _by_name(self, error: SourceError) -> SourceError:
+        """An error that begins with a path, with the name instead; in the case of a journal, of any of its parts."""
+        path, name = str(self._source.path), self._source.name
+        if name.endswith(own := self._source.path.name):
+            path, name = path.removesuffix(own), name.removesuffix(own)
+        text = str(error)
+        return SourceError(name + text.removeprefix(path)) if text.startswith(path) else error
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What the first pass learns.
+
+    Attributes:
+        sha256, size: of the decompressed bytes. head: their first 64 KiB.
+        marks: size → hexadecimal hash of the bytes up to there.
+        damage: why the file could not be read to its end, or None.
+        held: all bytes of a small file; None: it is read again.
+    """
+
+    sha256: str
+    size: int
+    head: bytes
+    marks: dict[int, str]
+    damage: str | None
+    held: list[bytes] | None = None
+
+    def blocks(self, source: Input) -> Iterable[bytes]:
+        """The bytes that were hashed; what a running client appends meanwhile waits for next time."""
+        return LogReading(source, size=self.size) if self.held is None else self.held
+
+
+def fingerprint(source: Input, marks: Sequence[int] = (), progress: Progress | None = None) -> Fingerprint:
+    """Hash a file's decompressed bytes.
+
+    Args:
+        source: the log.
+        marks: sizes at which the hash of the bytes so far is wanted.
+        progress: called after each block, with bytes of the file as it is on disk; its name ends in ``(hash)``,
+            because reading the games is another operation, which begins at 0 again.
+    Raises:
+        SourceError: the file cannot be opened, or nothing of it can be decompressed.
+    """
+    running = hashlib.sha256()
+    size, head = 0, b""
+    found: dict[int, str] = {}
+    held: list[bytes] | None = []
+    wanted = sorted(mark for mark in set(marks) if mark > 0)
+    named = progress and (lambda name, done, total: progress(f"{name} (hash)", done, total))
+    reading = LogReading(source, named)
+    for block in reading:
+        if len(head) < HEAD_BYTES:
+            head += block[: HEAD_BYTES - len(head)]
+        start = 0
+        while wanted and wanted[0] <= size + len(block):
+            mark = wanted.pop(0)
+            running.update(block[start : mark - size])
+            start = mark - size
+            found[mark] = running.hexdigest()
+        running.update(block[start:])
+        size += len(block)
+        if held is not None:
+            held.append(block)
+            held = held if size <= _HELD_BYTES else None
+    return Fingerprint(running.hexdigest(), size, head, found, reading.damage, held)
+
+
+def was_exported(source: Input, head: bytes, kind: SourceKind) -> bool:
+    """Whether the file was found in a folder and its games came from logs: they would be there twice."""
+    return not source.named and kind in SAVED_KINDS and is_own_export(head)
+
+
+def clean_blocks(
+    source: Input, seen: Fingerprint, kind: SourceKind, options: ReadOptions, progress: Progress
+) -> Iterator[bytes]:
+    """The bytes of a log, secrets and forgotten handles replaced.
+
+    Args:
+        source: the log, of this kind. seen: its fingerprint. options: how it is read.
+        progress: called after each block.
+    Raises:
+        SourceError: the file is shorter now.
+    """
+    scrubbing = Scrubbing(kind, redactor=Redactor(options.forgotten or Forgotten(), kind))
+    read = 0
+    for block in seen.blocks(source):
+        read += len(block)
+        progress(source.name, read, seen.size)
+        yield scrubbing.receive(block)
+    if read != seen.size:
+        raise SourceError(f"{source.name}: the file was truncated while being read; import it again")
+    yield scrubbing.finish()
+
+
 class Part(NamedTuple):
     """What one step of reading a source gives.
 
@@ -131,7 +267,7 @@ class Found:
 
     report: SourceReport
     read_up_to: int
-    unredacted: int
+    unredacted: bool
     unfinished: str | None = None
     resized: tuple[str, int] | None = None
 
@@ -177,7 +313,7 @@ class Plan:
 
     Attributes:
         kind, options: as what and with which options.
-        before: the source that it continues; None: it is new. read_up_to: games that begin before this offset stay.
+        before: the source that it continues; None: it is new.
         forgotten: sources that were forgotten, with which it begins.
     """
 
@@ -190,27 +326,26 @@ class Plan:
 
     @property
     def read_up_to(self) -> int:
+        """Games that begin before this offset stay."""
         return 0 if self.before is None else self.before.read_up_to
 
     def reading(self, progress: Progress) -> SourceReading:
         """The reading of the log in this process."""
         source, kind, options = self.source, self.kind, self.options
-        clean = clean_blocks(source, kind, options, self.seen.size, progress)
-        return SourcePass(clean, options.pipeline(kind), self._unfinished)
+        return SourcePass(
+            clean_blocks(source, self.seen, kind, options, progress), options.pipeline(kind), self._unfinished
+        )
 
     def _unfinished(self) -> str | None:
         written = self.kind is SourceKind.JOURNAL and is_being_written(log_files(self.source.path)[-1])
         return "import" if written else None
 
     def facts(self) -> dict[str, Any]:
-        """The arguments of ``ArchiveStore.write_source``, but ``keep``."""
+        """What ``store`` has to know of the log."""
         source, kind, forgotten = self.source, self.kind, self.options.forgotten or Forgotten()
-        if source.spooled:
-            name = forgotten.name(source.name)
-        else:
-            name = forgotten.name(Path(source.name).name)
-            if kind is SourceKind.JOURNAL:  # it is called the same before and after it is compressed
-                name = name.removesuffix(".zst")
+        name = forgotten.name(source.name if source.spooled else Path(source.name).name)
+        if kind is SourceKind.JOURNAL and not source.spooled:  # called the same before and after it is compressed
+            name = name.removesuffix(".zst")
         return {
             "sha256": self.seen.sha256,
             "size_bytes": self.seen.size,
@@ -220,7 +355,6 @@ class Plan:
             "parser_version": PARSER_VERSION,
             "options": self.options.to_json(),
             "timing": self.options.timing,
-            "continues": self.before,
         }
 
 
@@ -238,6 +372,10 @@ class ReadBefore:
     options: ReadOptions | None = None
     reading: SourceReading | None = None
 
+    def of(self, plan: Plan) -> SourceReading | None:
+        """What was read, if it is what is to be read; else None."""
+        return self.reading if (self.kind, self.options, None) == (plan.kind, plan.options, plan.before) else None
+
 
 class Import:
     """Imports logs into an archive, each in one transaction.
@@ -253,30 +391,26 @@ class Import:
         keep: whether their bytes are kept; those of journals never are.
         again: a log that has not changed is read, too.
     Attributes:
-        opened: gives the reading of a log where it is another one than ``Plan.reading``, else None.
+        opened: gives the reading of a log that is to be read.
     """
 
-    def __init__(
-        self,
-        archive: ArchiveStore,
-        options: ReadOptions,
-        *,
-        keep: bool = True,
-        again: bool = False,
-    ) -> None:
+    def __init__(self, archive: ArchiveStore, options: ReadOptions, *, keep: bool = True, again: bool = False) -> None:
         self.archive = archive
         self.options = options
         self.keep = keep
-        self.opened: Callable[[Plan, Progress], SourceReading | None] = lambda plan, progress: None
+        self.opened: Callable[[Plan, Progress], SourceReading] = Plan.reading
         self._again = again
-        self._partial_logs = PartialLogs(archive)
+        self._partial_logs = PartialLogs(archive, forgotten_in(archive))
         self._heads: dict[str, bytes] = {}  # how the logs of this import begin, by their hash
 
-    def take(self, source: Input, progress: Progress = no_progress, before: ReadBefore | None = None) -> Outcome:
+    def take(
+        self, source: Input, progress: Progress = no_progress, before: ReadBefore | WorkerDiedError | None = None
+    ) -> Outcome:
         """Import a log.
 
         Args:
-            progress: called after each block. before: what another process found out; None: nothing.
+            progress: called after each block.
+            before: what another process found out, or that it died; None: nothing.
         Returns:
             What became of it; a log that cannot be read is ``failed``, not an exception.
         Raises:
@@ -286,6 +420,8 @@ class Import:
             return Outcome(source.name, "failed", source.error)
         archive, outcome = self.archive, Outcome(source.name, "new", named=source.named)
         try:
+            if isinstance(before, WorkerDiedError):
+                raise before
             seen = fingerprint(source, self.known_sizes(), progress) if before is None else before.seen
             with archive.snapshot():
                 version = archive.content_version()
@@ -297,7 +433,10 @@ class Import:
                     plan = self._plan(source, plan.seen, outcome, progress)
                 if plan is None:
                     return outcome
-                self._store(plan, outcome, progress, before)
+                reading = (before and before.of(plan)) or self.opened(plan, progress)
+                keep = self.keep and plan.kind is not SourceKind.JOURNAL
+                found = store(archive, plan.facts(), reading, outcome, keep=keep, continues=plan.before)
+                outcome.sha256, outcome.size_bytes = found.resized or (plan.seen.sha256, plan.seen.size)
                 for row in plan.forgotten:
                     archive.erasures.recall_source(row.sha256)
         except NothingYetError as error:
@@ -305,9 +444,8 @@ class Import:
         except Exception as error:
             why = why_failed(error, source.name)
             return Outcome(source.name, "failed", why, outcome.kind, outcome.sha256, outcome.size_bytes)
-        assert outcome.report is not None
-        outcome.message = outcome.message or failures_sentence(outcome.report, source.name)
-        outcome.flawed = bool(archive.anomaly_kinds(outcome.sha256 or ""))
+        outcome.message = outcome.message or failures_sentence(found.report, source.name)
+        outcome.flawed = bool(archive.anomaly_kinds(outcome.sha256))
         return outcome
 
     def known_sizes(self) -> list[int]:
@@ -345,7 +483,9 @@ class Import:
             return None
         before = self._continued(seen)
         changed = before is None or before.sha256 != seen.sha256
-        whole = self._partial_logs.whole_of(source, seen.size, seen.head) if changed and seen.size else None
+        whole = None
+        if changed and seen.size:
+            whole = self._partial_logs.whole_of(partial(_scrubbed, source, seen), seen.size, seen.head)
         if whole is not None:
             outcome.status, outcome.kind, outcome.part_of = "known", whole.kind, whole.name
             return None
@@ -420,59 +560,69 @@ class Import:
             if place is not None:
                 self.archive.move_source(before.sha256, place)
 
-    def _store(self, plan: Plan, outcome: Outcome, progress: Progress, before: ReadBefore | None) -> None:
-        """Read a log and store it.
 
-        Args:
-            before: what another process has read of it; None: nothing.
-        Raises:
-            SourceError: the log cannot be read, or has changed since the first pass.
-        """
-        reading = self.opened(plan, progress)
-        if before is not None and (before.kind, before.options, None) == (plan.kind, plan.options, plan.before):
-            reading = before.reading or reading
-        keep = self.keep and plan.kind is not SourceKind.JOURNAL
-        try:
-            self._write(plan, reading or plan.reading(progress), outcome, keep)
-        except NoBorderError:
-            self._write(plan, plan.reading(progress), outcome, keep)
-
-    def _write(self, plan: Plan, reading: SourceReading, outcome: Outcome, keep: bool) -> None:
-        outcome.games = outcome.plies = outcome.undated = 0
-        with self.archive.write_source(**plan.facts(), keep=keep) as writer:
-            found = store(writer, reading, outcome, keep=keep, read_up_to=plan.read_up_to)
-        outcome.report = found.report
-        if found.resized is not None:
-            outcome.sha256, outcome.size_bytes = found.resized
-
-
-def store(writer: SourceWriter, reading: SourceReading, outcome: Outcome, *, keep: bool, read_up_to: int = 0) -> Found:
-    """Store all that a reading gives.
+def store(
+    archive: ArchiveStore,
+    facts: dict[str, Any],
+    reading: SourceReading,
+    outcome: Outcome,
+    *,
+    keep: bool | None,
+    continues: SourceRow | None = None,
+) -> Found:
+    """Store a source, with all that its reading gives, in one transaction.
 
     Args:
-        writer: of the source. outcome: counts the games. keep: whether the bytes are kept.
-        read_up_to: games that begin before this offset are there already.
+        facts: its row, as ``ArchiveStore.write_source`` wants it. outcome: gets the numbers of games and the report.
+        keep: whether its bytes are kept; None: what is kept of them stays.
+        continues: the source whose place it takes, and whose games stay that begin before its ``read_up_to``.
     Returns:
         What was found in all of it.
     """
-    done, kept = 0, writer.keep_from
-    for clean, games, chunks in reading:
-        if games:
-            games = [game for game in games if game.first_offset >= read_up_to]
-            writer.add_games(games)
-            outcome.count(games)
-        writer.keep(clean[max(kept - done, 0) :])
-        done += len(clean)
-        for chunk in chunks:
-            writer.keep_chunk(*chunk)
-    found = reading.found
-    if found.resized is not None:
-        writer.resize(*found.resized)
-    writer.read_up_to(found.read_up_to, found.unfinished)
-    if not keep or found.unredacted:
-        writer.keep_nothing()  # nor what was kept before
-    writer.finish(found.report)
+    outcome.games = outcome.plies = outcome.undated = 0
+    with archive.write_source(**facts, keep=bool(keep), continues=continues) as writer:
+        done, kept = 0, writer.keep_from
+        for clean, games, chunks in reading:
+            if games:
+                games = [game for game in games if continues is None or game.first_offset >= continues.read_up_to]
+                writer.add_games(games)
+                outcome.count(games)
+            writer.keep(clean[max(kept - done, 0) :])
+            done += len(clean)
+            for chunk in chunks:
+                writer.keep_chunk(*chunk)
+        found = reading.found
+        if found.resized is not None:
+            writer.resize(*found.resized)
+        writer.read_up_to(found.read_up_to, found.unfinished)
+        if keep is False or found.unredacted:
+            writer.keep_nothing()  # nor what was kept before
+        writer.finish(found.report)
+    outcome.report = found.report
     return found
+
+
+def facts_of(row: SourceRow, timing: bytes | None, **changes: Any) -> dict[str, Any]:
+    """What ``store`` has to know of a source that an archive has; ``changes``: other values."""
+    names = ("sha256", "size_bytes", "name", "path", "kind", "parser_version", "options")
+    return {name: getattr(row, name) for name in names} | {"timing": timing} | changes
+
+
+def read_kept(row: SourceRow, blocks: Iterable[bytes], timing: bytes | None, forgotten: Forgotten) -> SourcePass:
+    """The reading of a source that an archive has, with the options of its row.
+
+    Args:
+        blocks: its bytes, secrets replaced. timing: as ``source_timing`` gives it.
+        forgotten: players who are not stored.
+    """
+    kind = SourceKind(row.options.get("kind") or row.kind)
+    pipeline = replace(ReadOptions.from_json(row.options, timing), forgotten=forgotten).pipeline(kind)
+    # What is unfinished stays so: the next start still looks for more of it.
+    return SourcePass(redacted(blocks, forgotten, kind), pipeline, lambda: row.unfinished)
+
+
+def _scrubbed(source: Input, seen: Fingerprint, kind: SourceKind) -> Iterator[bytes]:
+    return scrubbed(seen.blocks(source), kind)
 
 
 def _stored_path(source: Input, kind: SourceKind, forgotten: Forgotten) -> str | None:
@@ -557,3 +707,40 @@ def _no_log(outcome: Outcome, seen: Fingerprint) -> Outcome:
     outcome.status = "not-a-log"
     outcome.message = f"{outcome.name} {why_not_a_log(seen.head, nameable=True)}"
     return outcome
+
+
+class GameReader:
+    """The games of one log, with no archive involved; the report and ``damage`` are complete after the last."""
+
+    def __init__(
+        self, source: Input, options: ReadOptions, progress: Progress | None = None, size: int | None = None
+    ) -> None:
+        self._reading = LogReading(source, progress, size)
+        self._source = source
+        self._options = options
+        self.report = SourceReport()
+
+    @property
+    def damage(self) -> str | None:
+        """Why the log could not be read to its end, or None."""
+        return self._reading.damage
+
+    def __iter__(self) -> Iterator[Game]:
+        blocks = iter(self._reading)
+        ahead: list[bytes] = []
+        size = 0
+        for block in blocks:
+            ahead.append(block)
+            size += len(block)
+            if size >= HEAD_BYTES:
+                break
+        name = self._source.name
+        head = b"".join(ahead)[:HEAD_BYTES]
+        kind = (self._options.kind or detect(head)) if size else None
+        if kind is None:
+            raise NoLogError(f"{name} {why_not_a_log(head, nameable=True)}")
+        if was_exported(self._source, head, kind):
+            raise NoLogError(f"{name}: ics-recorder wrote it; name it to convert it")
+        pipeline = self._options.of(self._source).pipeline(kind)
+        yield from joined_games(pipeline, scrubbed(chain(ahead, blocks), kind))
+        self.report = pipeline.report

@@ -1,4 +1,4 @@
-"""The logs that a command is given: which there are, how they are read, their bytes and games."""
+"""The logs that a command is given: which there are, and how they are read."""
 
 from __future__ import annotations
 
@@ -7,38 +7,31 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import date
-from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from recorder.errors import RecorderError, SourceError
-from recorder.live.secrets.logs import Scrubbing, scrubbed
-from recorder.model import SAVED_KINDS, SourceReport, site_of
+from recorder.model import site_of
 from recorder.pipeline import Pipeline
-from recorder.reading import AnyPipeline, joined_games, make_pipeline
+from recorder.reading import AnyPipeline, make_pipeline
 from recorder.saved.pipeline import SavedPipeline
 from recorder.sources import (
-    HEAD_BYTES,
     SourceKind,
-    detect,
     find_logs,
     find_timing,
-    is_own_export,
     path_kind,
-    read_blocks,
-    why_not_a_log,
 )
 from recorder.sources.name_dates import check_format, date_in_name
-from recorder.sources.redaction import Forgotten, Redactor
+from recorder.sources.redaction import Forgotten
 from recorder.times import parse_zone
 from recorder.urls import INPUT_SCHEMES, check_url, download, is_url, shown_url
 
 if TYPE_CHECKING:
-    from recorder.model import Game
     from recorder.progress import Progress
+    from storage import ArchiveStore
 
 
 _CHATS = ("none", "public", "own", "all")
@@ -320,166 +313,12 @@ def _stream(path: str) -> AbstractContextManager[IO[bytes]]:
     return nullcontext(sys.stdin.buffer) if path == "-" else Path(path).open("rb")
 
 
-class LogReading:
-    """Blocks of one log, at most up to ``size`` bytes of it.
-
-    Damage at its end (a truncated gzip) is noted in ``damage`` after all before it has been read.
-    """
-
-    def __init__(self, source: Input, progress: Progress | None = None, size: int | None = None) -> None:
-        self.damage: str | None = None
-        self._source = source
-        self._progress = progress
-        self._size = size
-
-    def __iter__(self) -> Iterator[bytes]:
-        done = 0
-        try:
-            blocks = read_blocks(self._source.path)
-        except SourceError as error:
-            raise self._by_name(error) from error
-        with closing(blocks):
-            for block in blocks:
-                if self._size is not None:
-                    block = block[: self._size - done]  # what a running client appends meanwhile waits for next time
-                done += len(block)
-                if self._source.on_block is not None:
-                    self._source.on_block()
-                if self._progress is not None:
-                    self._progress(self._source.name, *(blocks.place if self._size is None else (done, self._size)))
-                yield block
-                if done == self._size:
-                    return
-        if blocks.problem is not None:
-            if not done:
-                raise self._by_name(blocks.problem)
-            self.damage = str(self._by_name(blocks.problem))
-
-    def _by_name(self, error: SourceError) -> SourceError:
-        """An error that begins with a path, with the name instead; in the case of a journal, of any of its parts."""
-        path, name = str(self._source.path), self._source.name
-        if name.endswith(own := self._source.path.name):
-            path, name = path.removesuffix(own), name.removesuffix(own)
-        text = str(error)
-        return SourceError(name + text.removeprefix(path)) if text.startswith(path) else error
-
-
-def clean_blocks(
-    source: Input, kind: SourceKind, options: ReadOptions, size_bytes: int, progress: Progress | None
-) -> Iterator[bytes]:
-    """The bytes of a log, secrets and forgotten handles replaced.
-
-    Args:
-        source: the log, of this kind. options: how it is read.
-        size_bytes: of the log, decompressed. progress: called after each block.
-    Raises:
-        SourceError: the file is shorter now.
-    """
-    scrubbing = Scrubbing(kind, redactor=Redactor(options.forgotten or Forgotten(), kind))
-    read = 0
-    for block in LogReading(source, progress, size=size_bytes):
-        read += len(block)
-        yield scrubbing.receive(block)
-    if read != size_bytes:
-        raise SourceError(f"{source.name}: the file was truncated while being read; import it again")
-    yield scrubbing.finish()
-
-
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
-    """What the first pass learns.
-
-    Attributes:
-        sha256, size: of the decompressed bytes. head: their first 64 KiB.
-        marks: size → hexadecimal hash of the bytes up to there.
-        damage: why the file could not be read to its end, or None.
-    """
-
-    sha256: str
-    size: int
-    head: bytes
-    marks: dict[int, str]
-    damage: str | None
-
-
-def fingerprint(source: Input, marks: Sequence[int] = (), progress: Progress | None = None) -> Fingerprint:
-    """Hash a file's decompressed bytes.
-
-    Args:
-        source: the log.
-        marks: sizes at which the hash of the bytes so far is wanted.
-        progress: called after each block, with bytes of the file as it is on disk; its name ends in ``(hash)``,
-            because reading the games is another operation, which begins at 0 again.
-    Raises:
-        SourceError: the file cannot be opened, or nothing of it can be decompressed.
-    """
-    running = hashlib.sha256()
-    size, head = 0, b""
-    found: dict[int, str] = {}
-    wanted = sorted(mark for mark in set(marks) if mark > 0)
-    named = progress and (lambda name, done, total: progress(f"{name} (hash)", done, total))
-    reading = LogReading(source, named)
-    for block in reading:
-        if len(head) < HEAD_BYTES:
-            head += block[: HEAD_BYTES - len(head)]
-        start = 0
-        while wanted and wanted[0] <= size + len(block):
-            mark = wanted.pop(0)
-            running.update(block[start : mark - size])
-            start = mark - size
-            found[mark] = running.hexdigest()
-        running.update(block[start:])
-        size += len(block)
-    return Fingerprint(running.hexdigest(), size, head, found, reading.damage)
-
-
-def was_exported(source: Input, head: bytes, kind: SourceKind) -> bool:
-    """Whether the file was found in a folder and its games came from logs: they would be there twice."""
-    return not source.named and kind in SAVED_KINDS and is_own_export(head)
-
-
 def timing_of(source: Input) -> bytes | None:
     """The content of the timing file beside a typescript; None: there is no such file."""
     path = None if source.spooled else find_timing(source.path)
     return None if path is None else path.read_bytes()
 
 
-class NoLogError(SourceError):
-    """A file that is no log, or of a folder, and written by this program: a folder may have such files."""
-
-
-class GameReader:
-    """The games of one log, with no archive involved; the report and ``damage`` are complete after the last."""
-
-    def __init__(
-        self, source: Input, options: ReadOptions, progress: Progress | None = None, size: int | None = None
-    ) -> None:
-        self._reading = LogReading(source, progress, size)
-        self._source = source
-        self._options = options
-        self.report = SourceReport()
-
-    @property
-    def damage(self) -> str | None:
-        """Why the log could not be read to its end, or None."""
-        return self._reading.damage
-
-    def __iter__(self) -> Iterator[Game]:
-        blocks = iter(self._reading)
-        ahead: list[bytes] = []
-        size = 0
-        for block in blocks:
-            ahead.append(block)
-            size += len(block)
-            if size >= HEAD_BYTES:
-                break
-        name = self._source.name
-        head = b"".join(ahead)[:HEAD_BYTES]
-        kind = (self._options.kind or detect(head)) if size else None
-        if kind is None:
-            raise NoLogError(f"{name} {why_not_a_log(head, nameable=True)}")
-        if was_exported(self._source, head, kind):
-            raise NoLogError(f"{name}: ics-recorder wrote it; name it to convert it")
-        pipeline = self._options.of(self._source).pipeline(kind)
-        yield from joined_games(pipeline, scrubbed(chain(ahead, blocks), kind))
-        self.report = pipeline.report
+def forgotten_in(archive: ArchiveStore) -> Forgotten:
+    """The players that an archive forgets."""
+    return Forgotten(archive.erasures.forgotten_handles())

@@ -9,8 +9,6 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from recorder.archive.care.erasing import forgotten_in
-from recorder.archive.reading.inputs import Input, LogReading
 from recorder.archive.reading.kept_bytes import source_blocks
 from recorder.errors import SourceError
 from recorder.live.secrets.logs import scrubbed
@@ -33,21 +31,23 @@ class PartialLogs:
     ones where many logs begin alike: for those each is read about as far as it has something in common with another.
 
     Args:
-        archive: in which they are.
-        forgotten: handles that may be replaced in what is kept; None: those of the archive.
+        archive: in which they are. forgotten: handles that may be replaced in what is kept.
     """
 
-    def __init__(self, archive: ArchiveStore, forgotten: Forgotten | None = None) -> None:
+    def __init__(self, archive: ArchiveStore, forgotten: Forgotten) -> None:
         self._archive = archive
-        self._forgotten = forgotten_in(archive) if forgotten is None else forgotten
+        self._forgotten = forgotten
         self._heads: dict[str, bytes] = {}
         self._marks: dict[str, _Marks] = {}
 
-    def whole_of(self, source: Input, size: int, head: bytes) -> SourceRow | None:
+    def whole_of(
+        self, scrubbed_as: Callable[[SourceKind], Iterator[bytes]], size: int, head: bytes
+    ) -> SourceRow | None:
         """The longest source that begins with a file's bytes and goes on.
 
         Args:
-            source: the file. size: of it, in decompressed bytes. head: the first of them.
+            scrubbed_as: gives its bytes, decompressed, the secrets of a kind of log replaced.
+            size: how many they are. head: the first of them.
         Returns:
             None: no source does.
         Raises:
@@ -59,19 +59,24 @@ class PartialLogs:
             self._heads |= self._archive.beginnings(missing, _HEAD_BYTES)
         alike = [row for row in rows if self._alike(head, self._head_of(row)[:size], SourceKind(row.kind))]
         marks: dict[SourceKind, _Marks] = {}
+
+        def file_blocks(kind: SourceKind) -> Generator[bytes, None, None]:
+            return self._redacted(scrubbed_as(kind), kind)
+
         for row in sorted(alike, key=lambda row: (-row.size_bytes, row.sha256)):
             kind = SourceKind(row.kind)
             if kind not in marks:
-                marks[kind] = _Marks(partial(self._file_blocks, source, size, kind))
+                marks[kind] = _Marks(partial(file_blocks, kind))
             # One alone is compared at once: that ends where they differ.
             if len(alike) > 1 and row.kept and not _agree(marks[kind], self._marks_of(row)):
                 continue
-            if self._is_beginning(source, size, row):
-                return row
+            kept = row.kept_bytes >= size and not row.lacks_player
+            blocks = self._archive.read_source(row.id, 0, size) if kept else source_blocks(self._archive, row)
+            if blocks is not None:
+                with closing(self._redacted(blocks, kind)) as stored:
+                    if _same(file_blocks(kind), stored):
+                        return row
         return None
-
-    def _file_blocks(self, source: Input, size: int, kind: SourceKind) -> Generator[bytes, None, None]:
-        return self._redacted(scrubbed(LogReading(source, size=size), kind), kind)
 
     def _marks_of(self, row: SourceRow) -> _Marks:
         """Hashes of what is kept of a source."""
@@ -119,14 +124,6 @@ class PartialLogs:
             of_file = _head_of_file(row) if row.lacks_player or not kept else b""
             self._heads[row.sha256] = of_file or kept.get(row.sha256, b"")
         return self._heads[row.sha256]
-
-    def _is_beginning(self, source: Input, size: int, row: SourceRow) -> bool:
-        kept = row.kept_bytes >= size and not row.lacks_player
-        blocks = self._archive.read_source(row.id, 0, size) if kept else source_blocks(self._archive, row)
-        if blocks is None:
-            return False
-        with closing(self._redacted(blocks, SourceKind(row.kind))) as stored:
-            return _same(self._file_blocks(source, size, SourceKind(row.kind)), stored)
 
 
 class _Marks:

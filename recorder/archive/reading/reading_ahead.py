@@ -6,7 +6,7 @@ the same, however many processes there are.
 
 A piece ends where a result, a blank line and a tag ``Event`` seem to divide two games. Whether they do is decided by
 the reader of the piece, which comes to the place with all before it: a comment may contain such lines, too. Another
-reader can begin there exactly if no game is open at the place. If one is, the file is read whole.
+reader can begin there exactly if no game is open at the place. If one is, this process reads on from the last border.
 """
 
 from __future__ import annotations
@@ -15,31 +15,40 @@ import copyreg
 import pickle
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from recorder.archive.care.erasing import forgotten_in
 from recorder.archive.reading.importing import (
+    Fingerprint,
     Found,
     Import,
-    NoBorderError,
     Part,
     Plan,
     ReadBefore,
     SourceReading,
+    clean_blocks,
+    fingerprint,
     kind_of,
+    was_exported,
 )
-from recorder.archive.reading.inputs import Input, ReadOptions, clean_blocks, fingerprint, was_exported
-from recorder.archive.reading.workers import TASKS_AHEAD, Channel, Workers, jobs_for, look_until_done, of_batches
-from recorder.errors import SourceError
+from recorder.archive.reading.inputs import Input, ReadOptions, forgotten_in
+from recorder.archive.reading.workers import (
+    TASKS_AHEAD,
+    Channel,
+    WorkerDiedError,
+    Workers,
+    count_of_cores,
+    jobs_for,
+    look_until_done,
+    of_batches,
+)
 from recorder.model import SourceKind
 from recorder.model.plies import PlyLine
-from recorder.progress import of_several
-from recorder.sources import HEAD_BYTES, detect, read_blocks
+from recorder.progress import no_progress, of_several
 from storage import is_database
 from storage.write.chunks import ChunkCutter
 
@@ -115,7 +124,7 @@ class _Task:
 
     Attributes:
         sizes: at which the hash so far is wanted. known: hashes of sources with which nothing new begins.
-        folder: for files of parts. count: of all logs.
+        folder: for files of parts. count: of all logs. divided_bytes: PGN files of this size are not read.
     """
 
     options: ReadOptions
@@ -124,6 +133,7 @@ class _Task:
     keep: bool
     folder: Path
     count: int
+    divided_bytes: int
 
 
 def _read_log(task: _Task, log: tuple[int, Input], channel: Channel) -> ReadBefore | None:
@@ -137,61 +147,22 @@ def _read_log(task: _Task, log: tuple[int, Input], channel: Channel) -> ReadBefo
     number, source = log
     try:
         seen = fingerprint(source, task.sizes)
-        kind = kind_of(seen, task.options)
-        if kind is None or not task.known.isdisjoint({seen.sha256, *seen.marks.values()}):
-            return ReadBefore(seen)
-        if was_exported(source, seen.head, kind):
-            return ReadBefore(seen)
+        kind, found = kind_of(seen, task.options), ReadBefore(replace(seen, held=None))
+        known = not task.known.isdisjoint({seen.sha256, *seen.marks.values()})
+        if (
+            kind is None
+            or known
+            or was_exported(source, seen.head, kind)
+            or _is_divided(kind, seen, task.divided_bytes)
+        ):
+            return found
         plan = Plan(source, seen, kind, task.options.of(source))
         progress = of_several(channel.progress, number, task.count)
         path = task.folder / f"{number}.parts"
-        found = write_parts(path, plan.reading(progress), keep=task.keep and kind is not SourceKind.JOURNAL)
-        return ReadBefore(seen, kind, plan.options, ReadParts(path, found))
+        read = write_parts(path, plan.reading(progress), keep=task.keep and kind is not SourceKind.JOURNAL)
+        return ReadBefore(found.seen, kind, plan.options, ReadParts(path, read))
     except Exception:
         return None
-
-
-class ReadingAhead:
-    """The logs of an import on their way through several processes.
-
-    Args:
-        importing: takes them. sources: all files of the import. numbers: of those that are read ahead, from 1.
-    """
-
-    def __init__(
-        self,
-        workers: Workers,
-        folder: Path,
-        importing: Import,
-        sources: Sequence[Input],
-        numbers: Sequence[int],
-        progress: Progress,
-    ) -> None:
-        options = replace(importing.options, forgotten=forgotten_in(importing.archive))
-
-        def task() -> _Task:
-            sizes, known = importing.known_sizes(), importing.known()
-            return _Task(options, sizes, known, importing.keep, folder, len(sources))
-
-        logs = [(number, sources[number - 1]) for number in numbers]
-        sizes = [source.size_bytes for _, source in logs]
-        self._numbers = frozenset(numbers)
-        self._read = of_batches(workers, _read_log, task, logs, sizes, progress)
-
-    def take(self, number: int) -> ReadBefore | None:
-        """Wait until the log of this number was read; its turn has come.
-
-        Returns:
-            None: it must be read here.
-        Raises:
-            WorkerDiedError: the process died while reading it.
-        """
-        if number not in self._numbers:
-            return None
-        read = next(self._read)
-        if isinstance(read, Exception):
-            raise read
-        return read
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,97 +176,71 @@ class _Piece:
     path: Path
 
 
+def _read_piece(piece: _Piece, channel: Channel) -> Found | None:
+    """Read a piece, and say how many bytes of it were read; runs in a process of its own.
+
+    Returns:
+        None: it must be read with what follows: no game ends with it, or something was found in it that is reported for
+            a file as a whole.
+    """
+    reading = _PieceReading(piece, channel)
+    try:
+        found = write_parts(piece.path, reading, keep=False)
+    except OSError:  # no space in the temporary folder, which one process does not need
+        return None
+    ended = piece.last or reading.ended_at == piece.offset + len(piece.data)
+    return found if ended and not (found.report.warnings or found.report.failures) else None
+
+
 class _PieceReading:
     """Reads a piece of a PGN file. It is a ``SourceReading`` of these bytes alone.
 
-    Args:
-        piece: of the file. on_bytes: called with the number of bytes that were read.
-    Raises:
-        NoBorderError: while it is read: no game ends with the piece, or something was found in it that is reported for
-            a file as a whole.
+    Attributes:
+        ended_at: where the first game begins that does not end in the piece.
     """
 
     found: Found
+    ended_at: int
 
-    def __init__(self, piece: _Piece, on_bytes: Callable[[int], object]) -> None:
+    def __init__(self, piece: _Piece, channel: Channel) -> None:
         self._piece = piece
-        self._on_bytes = on_bytes
+        self._channel = channel
 
     def __iter__(self) -> Iterator[Part]:
-        data, offset = self._piece.data, self._piece.offset
-        pipeline = self._piece.options.piece_pipeline(offset)
-        for at in range(0, len(data), _BLOCK_BYTES):
-            block = data[at : at + _BLOCK_BYTES]
+        pipeline = self._piece.options.piece_pipeline(self._piece.offset)
+        for at in range(0, len(self._piece.data), _BLOCK_BYTES):
+            block = self._piece.data[at : at + _BLOCK_BYTES]
             yield Part(block, pipeline.receive(block))
-            self._on_bytes(len(block))
-        read_up_to = pipeline.read_up_to
-        if not self._piece.last and read_up_to != offset + len(data):
-            raise NoBorderError
+            self._channel.say(len(block))
+        self.ended_at = pipeline.read_up_to
         yield Part(b"", pipeline.finish())
-        report = pipeline.report
-        if report.warnings or report.failures:
-            raise NoBorderError
-        self.found = Found(report, read_up_to, pipeline.unredacted)
+        self.found = Found(pipeline.report, self.ended_at, pipeline.unredacted)
 
 
-def _is_divided(plan: Plan) -> bool:
-    """Whether a file is read in pieces."""
-    return plan.kind is SourceKind.PGN and plan.before is None and plan.seen.size >= _DIVIDED_BYTES
+def _is_divided(kind: SourceKind, seen: Fingerprint, least_bytes: int) -> bool:
+    """Whether a new file is read in pieces."""
+    return kind is SourceKind.PGN and seen.size >= least_bytes
 
 
-def _cut_file(source: Input, options: ReadOptions, size_bytes: int) -> Iterator[tuple[bytes, int, bool]]:
-    """Cut a PGN file where games seem to end.
+def _cut(blocks: Iterator[bytes]) -> Iterator[tuple[bytes, int, bool]]:
+    """Cut a PGN file where games seem to end, or anywhere where none does for a long time.
 
-    Args:
-        source: the file. options: how it is read.
-        size_bytes: of the file, decompressed.
     Yields:
-        The bytes of each piece, secrets and forgotten handles replaced, the place where it begins, and whether it is
-        the last one.
-    Raises:
-        NoBorderError: no game seems to end for a long time. SourceError: the file has changed.
+        The bytes of each piece, the place where it begins, and whether it is the last one.
     """
-    blocks: list[bytes] = []
+    waiting: list[bytes] = []
     offset = size = 0
-    for clean in clean_blocks(source, SourceKind.PGN, options, size_bytes, None):
-        blocks.append(clean)
-        size += len(clean)
+    for block in blocks:
+        waiting.append(block)
+        size += len(block)
         if size >= _PIECE_BYTES:
-            data = b"".join(blocks)
-            end = _last_border(data)
+            data = b"".join(waiting)
+            end = _last_border(data) or (size if size > _MOST_BYTES else 0)
             if end:
                 yield data[:end], offset, False
                 offset += end
-            elif size > _MOST_BYTES:
-                raise NoBorderError
-            blocks, size = [data[end:]], size - end
-    yield b"".join(blocks), offset, True
-
-
-def _pieces_of(source: Input, options: ReadOptions) -> int:
-    """In about how many pieces a file will be read.
-
-    Args:
-        source: the file. options: how it is read.
-    Returns:
-        0: it is too small, cannot be read, or is no PGN as far as its beginning shows.
-    """
-    size = source.size_bytes if source.error is None else 0
-    if size < _DIVIDED_BYTES:
-        return 0
-    kind = options.kind
-    if kind is None:
-        head = b""
-        try:
-            with closing(read_blocks(source.path)) as blocks:
-                for block in blocks:
-                    head += block
-                    if len(head) >= HEAD_BYTES:
-                        break
-        except SourceError:
-            return 0
-        kind = detect(head[:HEAD_BYTES])
-    return size // _PIECE_BYTES if kind is SourceKind.PGN else 0
+            waiting, size = [data[end:]], size - end
+    yield b"".join(waiting), offset, True
 
 
 def _last_border(data: bytes) -> int:
@@ -309,25 +254,11 @@ def _last_border(data: bytes) -> int:
     return 0
 
 
-def _read_piece(piece: _Piece, channel: Channel) -> Found | None:
-    """Read a piece, and say how many bytes of it were read; runs in a process of its own.
-
-    Returns:
-        None: it must be read with the rest of the file.
-    """
-    try:
-        return write_parts(piece.path, _PieceReading(piece, channel.say), keep=False)
-    except (NoBorderError, OSError):  # no space in the temporary folder, which one process does not need
-        return None
-
-
 class DividedReading:
-    """Reads a PGN file in pieces, in several processes. It is a ``SourceReading``.
+    """Reads a PGN file in pieces, in several processes, as far as each ends with a game. It is a ``SourceReading``.
 
     Args:
         plan: how it is read. folder: for files of parts.
-    Raises:
-        NoBorderError: while it is read: it must be read as a whole.
     """
 
     found: Found
@@ -340,28 +271,49 @@ class DividedReading:
 
     def __iter__(self) -> Iterator[Part]:
         source, seen, options = self._plan.source, self._plan.seen, self._plan.options
-        submitted: deque[tuple[Path, Future[Found | None]]] = deque()
+        pieces = _cut(clean_blocks(source, seen, SourceKind.PGN, options, no_progress))
+        submitted: deque[tuple[_Piece, Future[Found | None]]] = deque()
         read_bytes: list[int] = []
         whole: Found | None = None
 
         def show() -> None:
             self._progress(source.name, sum(read_bytes), seen.size)
 
-        for data, offset, last in _cut_file(source, options, seen.size):
+        for data, offset, last in pieces:
             yield Part(data, [])
-            path = self._folder / f"{offset}.piece"
-            piece = _Piece(data, offset, last, options, path)
-            submitted.append((path, self._workers.submit(_read_piece, piece, said=read_bytes.append)))
+            piece = _Piece(data, offset, last, options, self._folder / f"{offset}.piece")
+            submitted.append((piece, self._workers.submit(_read_piece, piece, said=read_bytes.append)))
             while len(submitted) > (0 if last else TASKS_AHEAD * self._workers.jobs):
-                path, future = submitted.popleft()
+                piece, future = submitted[0]
                 look_until_done(future, show)
                 found = future.result()
                 if found is None:
-                    raise NoBorderError
-                yield from ReadParts(path, found)
+                    found = yield from self._rest([waiting for waiting, _ in submitted], pieces)
+                    submitted.clear()
+                else:
+                    submitted.popleft()
+                    yield from ReadParts(piece.path, found)
                 whole = found if whole is None else _joined(whole, found)
         assert whole is not None
         self.found = whole
+
+    def _rest(self, waiting: list[_Piece], pieces: Iterator[tuple[bytes, int, bool]]) -> Generator[Part, None, Found]:
+        """Read what is left in this process.
+
+        Args:
+            waiting: the pieces that were given but not read. pieces: those that follow.
+        Returns:
+            What was found in it.
+        """
+        pipeline = self._plan.options.piece_pipeline(waiting[0].offset)
+        for piece in waiting:
+            yield Part(b"", pipeline.receive(piece.data))
+        for data, offset, _ in pieces:
+            yield Part(data, pipeline.receive(data))
+            self._progress(self._plan.source.name, offset + len(data), self._plan.seen.size)
+        read_up_to = pipeline.read_up_to
+        yield Part(b"", pipeline.finish())
+        return Found(pipeline.report, read_up_to, pipeline.unredacted)
 
 
 def _joined(before: Found, after: Found) -> Found:
@@ -371,37 +323,55 @@ def _joined(before: Found, after: Found) -> Found:
         line_count=before.report.line_count + after.report.line_count,
         anomalies=[*before.report.anomalies, *after.report.anomalies],
     )
-    return replace(after, report=report, unredacted=before.unredacted + after.unredacted)
-
-
-def _divided(workers: Workers, folder: Path, plan: Plan, progress: Progress) -> SourceReading | None:
-    """The reading of a large new PGN file."""
-    return DividedReading(workers, folder, plan, progress) if _is_divided(plan) else None
+    return replace(after, report=report, unredacted=before.unredacted or after.unredacted)
 
 
 @contextmanager
 def read_ahead(
     importing: Import, sources: Sequence[Input], *, jobs: int | None, progress: Progress
-) -> Iterator[ReadingAhead | None]:
+) -> Iterator[Iterator[ReadBefore | WorkerDiedError | None]]:
     """Read the logs of an import in several processes, for as long as the block.
 
     Args:
         importing: takes them. sources: all files, in their order. jobs: how many processes; None: one for each core.
         progress: called while a log is waited for.
     Yields:
-        None: there is too little for several processes.
+        For each file in its turn what a process found out about it, or that it died; None: nothing.
     """
-    pieces = {number: _pieces_of(source, importing.options) for number, source in enumerate(sources, 1)}
-    numbers = [
-        number
-        for number, source in enumerate(sources, 1)
-        if not pieces[number] and source.error is None and not (source.named and is_database(source.path))
-    ]
-    sizes = [sources[number - 1].size_bytes for number in numbers]
-    processes = jobs_for([*sizes, *[_PIECE_BYTES] * sum(pieces.values())], jobs)
+    processes = jobs or count_of_cores()
     if processes < 2:
-        yield None
+        yield repeat(None)
         return
     with tempfile.TemporaryDirectory(prefix="ics-recorder-import-") as folder, Workers(processes) as workers:
-        importing.opened = partial(_divided, workers, Path(folder))
-        yield ReadingAhead(workers, Path(folder), importing, sources, numbers, progress)
+
+        def opened(plan: Plan, progress: Progress) -> SourceReading:
+            if plan.before is None and _is_divided(plan.kind, plan.seen, _DIVIDED_BYTES):
+                return DividedReading(workers, Path(folder), plan, progress)
+            return plan.reading(progress)
+
+        importing.opened = opened
+        yield _read_logs(workers, Path(folder), importing, sources, progress)
+
+
+def _read_logs(
+    workers: Workers, folder: Path, importing: Import, sources: Sequence[Input], progress: Progress
+) -> Iterator[ReadBefore | WorkerDiedError | None]:
+    """Have logs read, if there are several; as ``read_ahead`` gives them."""
+    logs = [
+        (number, source)
+        for number, source in enumerate(sources, 1)
+        if source.error is None and not (source.named and is_database(source.path))
+    ]
+    sizes = [source.size_bytes for _, source in logs]
+    if jobs_for(sizes, workers.jobs) < 2:
+        yield from repeat(None)
+    options = replace(importing.options, forgotten=forgotten_in(importing.archive))
+
+    def task() -> _Task:
+        sizes, known = importing.known_sizes(), importing.known()
+        return _Task(options, sizes, known, importing.keep, folder, len(sources), _DIVIDED_BYTES)
+
+    read = of_batches(workers, _read_log, task, logs, sizes, progress)
+    numbers = {number for number, _ in logs}
+    for number in range(1, len(sources) + 1):
+        yield next(read) if number in numbers else None
