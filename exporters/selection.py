@@ -25,9 +25,9 @@ class Selection:
     Attributes:
         complete: only games whose every ply from the first to the end line is there.
         rating_from, rating_to: bounds of both ratings. plies_from, plies_to: of the number of half-moves.
-        lasts_from, lasts_to: bounds of the duration: ``10m``, a timedelta, or a number of minutes.
+        lasts_from, lasts_to: bounds of the duration: ``10m``, a timedelta, or a number of minutes; not of data sets.
         clock_below: a clock was below this after a move: ``10s``, ``1:30``, a timedelta, or a number of seconds.
-        lead: the loser had more on the clock at the end than the winner, by more than this.
+        lead: the loser's clock was above the winner's by more than this, where each was known last.
         happened: ``takeback``, ``draw-offer``, ``time-added``, ``pause``, ``disconnection``, ``gap``, ``kibitz``.
         guests, computers: False excludes games in which either player is one.
         include: also take ``examined`` games, ``setup`` positions, ``empty`` games (without a known move).
@@ -101,8 +101,9 @@ class Filters(TypedDict, total=False):
     Attributes:
         player, white, black: handles, in upper or lower case; ``*`` is any text (``Helm*``). opponent: those of the
             player's opponents.
-        variant, category, result, server, speed, ending: as on the command line. outcome: how the player did: ``win``,
-            ``draw`` or ``loss``.
+        variant, category, result, server, ending: as on the command line. outcome: how the player did: ``win``,
+            ``draw`` or ``loss``. speed: ``lightning``, ``blitz``, ``standard`` or ``untimed``: that of the category,
+            else of base + 40 increments, below 3 and 15 minutes.
         time: time controls: base in minutes, or from 60 on in seconds, and increment (``3+0``, ``180+0``, ``30s+0``).
         eco: ECO codes or their first characters (``B90``, ``B9``). opening: parts of openings' names (``Najdorf``).
         rated: True: only rated games; False: only unrated ones. complete: True excludes games with gaps, without a
@@ -110,9 +111,9 @@ class Filters(TypedDict, total=False):
         since, until: first and last day (UTC) on which games began, as dates or as text (``2026-01-31``, ``2026-01``,
             ``2026``); a datetime is compared to the millisecond. Games without a known date are excluded.
         rating_from, rating_to: bounds of both ratings. plies_from, plies_to: of the number of half-moves.
-        lasts_from, lasts_to: bounds of the duration: ``10m``, a timedelta, or a number of minutes.
+        lasts_from, lasts_to: bounds of the duration: ``10m``, a timedelta, or a number of minutes; not of data sets.
         clock_below: a clock was below this after a move: ``10s``, ``1:30``, a timedelta, or a number of seconds.
-        lead: the loser had more on the clock at the end than the winner, by more than this.
+        lead: the loser's clock was above the winner's by more than this, where each was known last.
         happened: ``takeback``, ``draw-offer``, ``time-added``, ``pause``, ``disconnection``, ``gap``, ``kibitz``.
         guests, computers: False excludes games in which a player is one.
         include: kinds of games that are excluded by default: ``examined``, ``setup``, ``empty`` (without a known move).

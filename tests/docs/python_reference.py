@@ -37,8 +37,9 @@ _AS_OF = {"Dataset": "Archive", "Tables": "Archive"}
 """Classes whose inherited methods are described for another class."""
 _ALIASES = {
     "_AnyPath": "str | PathLike[str]",
-    "_Words": "str | Iterable[str] | None",
-    "_Day": "str | date | datetime | None",
+    "_Words": "str | Iterable[str]",
+    "_Day": "str | date | datetime",
+    "_Time": "str | float | timedelta",
 }
 _VALUES = {
     "PARSER_VERSION": "Version of the parser, as text. A log that another version has read is read again by the next"
