@@ -114,7 +114,7 @@ def record(times: Path, words: list[str]) -> None:
         noted.extend(_NOTE.pack(time.monotonic_ns(), size))
 
     async def starting(*command: str, **how: Any) -> asyncio.subprocess.Process:
-        if command[-1] == "recorder.archive.following.process":
+        if command[-1] == "recorder.archive.recording.archiving":
             command = (command[0], "-m", "benchmarks.live_session", "--archive", str(_commits_of(times)))
         return await start(*command, **how)
 
@@ -129,7 +129,7 @@ def record(times: Path, words: list[str]) -> None:
 
 def archive(times: Path) -> int:
     """The archive's process with the time of every commit, and the place of the last board in it, noted in memory."""
-    from recorder.archive.following import process as archiving
+    from recorder.archive.recording import archiving
     from storage.write import in_progress as living
 
     noted = bytearray()

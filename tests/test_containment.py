@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import recorder.archive.care.rebuilding
-import recorder.archive.following.following
+import recorder.archive.following.follower
 import recorder.dialects.recogniser
 import recorder.pipeline
 import recorder.saved.bpgn
@@ -21,7 +21,7 @@ import recorder.saved.pgn
 import recorder.tracking.engines.games
 import recorder.tracking.tracker
 from recorder import read_games
-from recorder.archive.following.following import LogUpdater
+from recorder.archive.following.follower import Follower
 from recorder.archive.reading.importing import SourcePass, store
 from recorder.archive.reading.inputs import ReadOptions
 from recorder.containment import SWITCH, contain
@@ -395,7 +395,7 @@ def test_a_log_whose_storing_fails_keeps_the_old_archive_or_is_carried_over(
 
 def follow_as_it_grows(cli: Cli, log: Path) -> None:
     """Follow a log while it is written; no look has a problem."""
-    updater = LogUpdater(str(cli.archive), log, ReadOptions())
+    updater = Follower(str(cli.archive), log, ReadOptions())
     with log.open("wb", buffering=0) as file:
         for begin in range(0, len(STREAM), 997):
             file.write(STREAM[begin : begin + 997])
@@ -415,9 +415,9 @@ def test_a_log_that_is_followed_goes_on(cli: Cli, tmp_path: Path, monkeypatch: p
 
 def fail_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the first games not be stored."""
-    monkeypatch.setattr(recorder.archive.following.following, "_AGAIN_S", 0.0)
+    monkeypatch.setattr(recorder.archive.following.follower, "_AGAIN_S", 0.0)
     calls = iter(range(100))
-    monkeypatch.setattr(LogUpdater, "_write", failing(LogUpdater._write, lambda *_: next(calls) == 0))
+    monkeypatch.setattr(Follower, "_write", failing(Follower._write, lambda *_: next(calls) == 0))
 
 
 @pytest.mark.usefixtures("contained")
@@ -425,7 +425,7 @@ def test_what_could_not_be_stored_of_a_followed_log_is_reported_and_retried(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fail_once(monkeypatch)
-    updater = LogUpdater(str(cli.archive), WATCHER, ReadOptions())
+    updater = Follower(str(cli.archive), WATCHER, ReadOptions())
     updater.look()
     assert updater.problem is not None
     assert updater.problem.startswith("ValueError: boom (test_containment.py:")
@@ -439,7 +439,7 @@ def test_what_could_not_be_stored_of_a_followed_log_is_reported_and_retried(
 def test_without_containment_an_error_ends_following(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     fail_once(monkeypatch)
     with pytest.raises(ValueError, match="boom"):
-        LogUpdater(str(cli.archive), WATCHER, ReadOptions()).look()
+        Follower(str(cli.archive), WATCHER, ReadOptions()).look()
 
 
 @pytest.mark.usefixtures("contained")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.exceptions import Exit
@@ -14,8 +15,13 @@ from recorder.cli.export_options import PgnWords, pgn_options
 from recorder.cli.options import Command, archive_option, reading_options
 from recorder.cli.output import say
 from recorder.cli.recording_options import outlet_options
-from recorder.errors import ExitCode, SourceError
-from recorder.text import clean
+from recorder.errors import ExitCode, ExportError, SourceError, StorageError
+from recorder.text import clean, plural
+
+if TYPE_CHECKING:
+    from recorder.archive.following.events import EventPipe
+    from recorder.archive.following.follower import Follower
+    from recorder.archive.following.pgn import FinishedGames
 
 
 @click.command(
@@ -66,10 +72,9 @@ def command(
     Ctrl-C or SIGTERM ends the command with exit status 0. If the program that reads the events ends or is too slow, the
     archive is still updated, and the exit status at the end is 141.
     """
-    from recorder.archive.following.event_lines import EventLineWriter, EventPipe
-    from recorder.archive.following.finished_games import FinishedGames, refuse_unwritable
-    from recorder.archive.following.following import Follower, LogUpdater
-    from recorder.archive.following.outlets import MissingFacts
+    from recorder.archive.following.events import EventLineWriter, EventPipe
+    from recorder.archive.following.follower import Follower, MissingFacts
+    from recorder.archive.following.pgn import FinishedGames, refuse_unwritable
     from recorder.archive.reading.inputs import read_options
     from recorder.live.service import stop_on_signals
     from storage import file_of
@@ -83,21 +88,94 @@ def command(
         refuse_unwritable(pgn, [path, *archive_files(file_of(where))])
         finished = FinishedGames(pgn, pgn_words.pgn())
     pipe = EventPipe() if events else None
-    facts = MissingFacts(clean(log), say)
-    outlets = tuple(
-        outlet for outlet in (finished, None if pipe is None else EventLineWriter(pipe), facts) if outlet is not None
+    outlets = [finished, None if pipe is None else EventLineWriter(pipe), MissingFacts(clean(log), say)]
+    follower = Follower(
+        where,
+        path,
+        read_options(**reading),
+        keep=not no_keep_source,
+        outlets=[outlet for outlet in outlets if outlet is not None],
     )
-    updater = LogUpdater(where, path, read_options(**reading), keep=not no_keep_source, outlets=outlets)
-    follower = Follower(path, updater, finished, pipe, say)
+    run = _Run(clean(log), follower, finished, pipe)
     with stop_on_signals() as stop:
         say(f"Following {clean(log)} into {archive_file(where)}.")
         while not stop.is_set():
-            follower.step()
+            run.step()
             stop.wait(every)
-        follower.finish()
-    follower.report()
-    if follower.left:
+        run.finish()
+    run.report()
+    if pipe is not None and pipe.lost is not None:
         raise Exit(ExitCode.PIPE)
+
+
+class _Run:
+    """Says what happens to a log while it is followed.
+
+    Args:
+        name: of the log. finished, pipe: where its games and its events go besides.
+    """
+
+    def __init__(self, name: str, follower: Follower, finished: FinishedGames | None, pipe: EventPipe | None) -> None:
+        self._name = name
+        self._follower = follower
+        self._finished = finished
+        self._pipe = pipe
+        self._problem: str | None = None
+        self._left = False
+        self._moved: str | None = None
+        self._followed = False  # a log that has ended
+
+    def step(self) -> None:
+        """Read what is new."""
+        follower = self._follower
+        follower.look()
+        self._say_problem()
+        if follower.replaced is not None:
+            self._followed, self._moved = True, None
+            say(f"{self._name} {clean(follower.replaced)}: continuing with the new content.")
+            self.step()
+        elif follower.moved != self._moved:
+            self._moved = follower.moved
+            if self._moved is not None:
+                say(f"{self._name} {clean(self._moved)}: reading on in it until there is a new one.")
+
+    def finish(self) -> None:
+        """Read the last bytes."""
+        self.step()
+        self._follower.finish()
+        if self._pipe is not None:
+            self._pipe.close()
+        self._say_problem()
+
+    def _say_problem(self) -> None:
+        """Say once what is wrong, and when it is over."""
+        follower, finished, pipe = self._follower, self._finished, self._pipe
+        waiting = None if follower.waiting is None else f"{follower.waiting}; waiting for more."
+        problem = follower.problem or waiting or (finished.problem if finished is not None else None)
+        if problem != self._problem:
+            self._problem = problem
+            say("The archive is writable again; updates resumed." if problem is None else clean(problem))
+        if pipe is not None and pipe.lost is not None and not self._left:
+            self._left = True
+            say(f"{pipe.lost}: none is printed from here on. The archive goes on.")
+
+    def report(self) -> None:
+        """Report how many games were read.
+
+        Raises:
+            SourceError: there was no log. StorageError, ExportError: something is still missing in the archive, or in
+                the PGN.
+        """
+        follower, finished = self._follower, self._finished
+        if follower.waiting is not None and not (self._followed or follower.known):
+            raise SourceError(f"{follower.waiting}.")
+        say(f"{self._name}: {plural(follower.games, 'game')} read.")
+        if finished is not None:
+            say(f"{plural(finished.games, 'game')} appended.")
+        if follower.problem is not None:
+            raise StorageError(f"{follower.problem} What is missing is read by the next import of {self._name}.")
+        if finished is not None and finished.problem is not None:
+            raise ExportError(finished.problem)
 
 
 def _refuse_unfit(log: str, *, wait: bool) -> None:
@@ -106,9 +184,9 @@ def _refuse_unfit(log: str, *, wait: bool) -> None:
     Raises:
         SourceError: it is a folder, a pipe or a file of saved games; or it is missing, and ``wait`` is not set.
     """
-    from recorder.archive.following.following import holds_saved_games
     from recorder.archive.following.tail import state_of
-    from recorder.sources import path_kind
+    from recorder.model import SAVED_KINDS
+    from recorder.sources import HEAD_BYTES, detect, path_kind, read_blocks
 
     kind = "pipe" if log == "-" else path_kind(log)
     if kind == "folder":
@@ -119,5 +197,9 @@ def _refuse_unfit(log: str, *, wait: bool) -> None:
         if not wait:
             raise SourceError(f"{log}: no such file; use --wait to wait for it.")
         say(f"Waiting for {clean(log)}.")
-    elif holds_saved_games(Path(log)):
-        raise SourceError(f"{log} contains saved games, and only logs can be followed: import it when it has grown.")
+    else:
+        with closing(read_blocks(Path(log), size=HEAD_BYTES)) as blocks:
+            if detect(next(blocks, b"")) in SAVED_KINDS:
+                raise SourceError(
+                    f"{log} contains saved games, and only logs can be followed: import it when it has grown."
+                )

@@ -178,8 +178,8 @@ def _record(ctx: click.Context, settings: _Settings, login: _Login, plan: Observ
     Returns:
         The exit status of the command.
     """
+    from recorder.archive.recording.archiving import ArchiveChild
     from recorder.archive.recording.record_run import RecordRun, record
-    from recorder.archive.recording.recording import ArchiveChild
     from recorder.live.messages import MessagePrinter, RunLog, report_to
     from recorder.live.screen import Screen, ScreenMode
 

@@ -88,7 +88,7 @@ def refuse_outlets(where: str, to_archive: bool, pgn: str | None, events: str | 
         ExportError: the PGN cannot be written.
     """
     from recorder.archive.exporting import archive_files
-    from recorder.archive.following.finished_games import refuse_unwritable
+    from recorder.archive.following.pgn import refuse_unwritable
     from recorder.archive.locate import refuse_unusable
 
     if not to_archive and (pgn or events):

@@ -9,16 +9,14 @@ from typing import Any
 
 import pytest
 
-import recorder.archive.following.following
+import recorder.archive.following.follower
 from exporters.pgn.exporter import PgnOptions
-from recorder.archive.following.event_lines import EventLineWriter
-from recorder.archive.following.finished_games import FinishedGames
-from recorder.archive.following.following import LogUpdater
-from recorder.archive.following.process import _Archiving
-from recorder.archive.following.watchdog import Unwatched
+from recorder.archive.following.events import EventLineWriter
+from recorder.archive.following.follower import Follower
+from recorder.archive.following.pgn import FinishedGames
 from recorder.archive.reading.importing import Import
 from recorder.archive.reading.inputs import ReadOptions
-from recorder.archive.recording.recording import Orders
+from recorder.archive.recording.archiving import Archiving, Orders
 from recorder.journal.writer import JournalWriter, Sync
 from tests.archive.test_following import LOGS, STREAM, everything, pgn_keys
 from tests.support.cli import WATCHER, Cli
@@ -30,19 +28,19 @@ from tests.support.cli import WATCHER, Cli
 def test_pieces_of_a_log_give_the_same_archive_as_one_import(
     log: Path, keep: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorder.archive.following.following, "_AT_ONCE", 3_000)
-    monkeypatch.setattr(recorder.archive.following.following, "_SETTLE_S", 0.0)
+    monkeypatch.setattr(recorder.archive.following.follower, "_AT_ONCE", 3_000)
+    monkeypatch.setattr(recorder.archive.following.follower, "_SETTLE_S", 0.0)
     pieces, whole = Cli(tmp_path / "pieces.sqlite"), Cli(tmp_path / "whole.sqlite")
     pgn, events = tmp_path / "games.pgn", io.StringIO()
     whole("import", *([] if keep else ["--no-keep-source"]), log)
     outlets = (FinishedGames(str(pgn), PgnOptions()), EventLineWriter(events))
-    updater = LogUpdater(str(pieces.archive), log, ReadOptions(), keep=keep, outlets=outlets)
+    updater = Follower(str(pieces.archive), log, ReadOptions(), keep=keep, outlets=outlets)
     assert updater.finish(), updater.problem
     assert everything(pieces) == everything(whole)
     pieces("db", "check")
     before = pgn_keys(pgn) if pgn.exists() else []
     second = Cli(tmp_path / "again.sqlite")
-    other = LogUpdater(
+    other = Follower(
         str(second.archive), log, ReadOptions(), keep=keep, outlets=(FinishedGames(str(pgn), PgnOptions()),)
     )
     assert other.finish(), other.problem
@@ -52,9 +50,9 @@ def test_pieces_of_a_log_give_the_same_archive_as_one_import(
 def test_games_and_events_of_all_pieces_are_written_once(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorder.archive.following.following, "_AT_ONCE", 3_000)
+    monkeypatch.setattr(recorder.archive.following.follower, "_AT_ONCE", 3_000)
     pgn, events = tmp_path / "games.pgn", io.StringIO()
-    updater = LogUpdater(
+    updater = Follower(
         str(cli.archive),
         WATCHER,
         ReadOptions(),
@@ -89,8 +87,8 @@ def test_an_unwritable_pgn_is_retried_with_pauses(cli: Cli, tmp_path: Path, monk
     monkeypatch.setattr(Import, "take", counting)
     folder = tmp_path / "pgn"
     folder.write_text("a file where the folder was")
-    archiving = _Archiving(Orders(str(cli.archive), str(folder / "x.pgn"), False, None, 30.0), Unwatched())
-    archiving.obey(json.dumps({"journal": str(journal.path), "left": False}).encode())
+    archiving = Archiving(Orders(str(cli.archive), str(folder / "x.pgn"), False, None, 30.0))
+    archiving.take(journal.path, left=False)
     for _ in range(10):
         archiving.look()
     assert len(imports) <= 2

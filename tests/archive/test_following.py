@@ -21,16 +21,15 @@ from typing import Any
 
 import pytest
 
-import recorder.archive.following.event_lines
-import recorder.archive.following.following
+import recorder.archive.following.events
+import recorder.archive.following.follower
 import storage.write.in_progress
 from exporters.games_json import game_object
 from exporters.pgn.exporter import PgnOptions
 from recorder import read_games
-from recorder.archive.following.event_lines import EventLineWriter, EventPipe
-from recorder.archive.following.finished_games import FinishedGames, refuse_unwritable
-from recorder.archive.following.following import LogUpdater
-from recorder.archive.following.outlets import is_over
+from recorder.archive.following.events import EventLineWriter, EventPipe
+from recorder.archive.following.follower import Follower, is_over
+from recorder.archive.following.pgn import FinishedGames, refuse_unwritable
 from recorder.archive.reading.inputs import ReadOptions
 from recorder.errors import ExportError
 from recorder.journal import close_left_open
@@ -46,11 +45,11 @@ LOGS = sorted(SERVER.glob("*/*.raw*"))
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retry failures at once."""
-    monkeypatch.setattr(recorder.archive.following.following, "_AGAIN_S", 0.0)
+    monkeypatch.setattr(recorder.archive.following.follower, "_AGAIN_S", 0.0)
 
 
-def follow(cli: Cli, log: Path, *outlets: Any, **how: Any) -> LogUpdater:
-    return LogUpdater(str(cli.archive), log, ReadOptions(), outlets=outlets, **how)
+def follow(cli: Cli, log: Path, *outlets: Any, **how: Any) -> Follower:
+    return Follower(str(cli.archive), log, ReadOptions(), outlets=outlets, **how)
 
 
 def append(path: Path, data: bytes) -> None:
@@ -100,7 +99,7 @@ def test_a_followed_log_gives_the_same_archive_as_one_import(
     chance = random.Random(seed)
     log = chance.choice(LOGS)
     data = (gzip.decompress(log.read_bytes()) if log.suffix == ".gz" else log.read_bytes())[:60_000]
-    monkeypatch.setattr(recorder.archive.following.following, "_SETTLE_S", chance.choice((0.0, 0.02, 10.0)))
+    monkeypatch.setattr(recorder.archive.following.follower, "_SETTLE_S", chance.choice((0.0, 0.02, 10.0)))
     journal = None
     if seed % 3:
         most = chance.choice((9_000, 1 << 20))
@@ -475,11 +474,13 @@ def test_a_final_end_that_could_not_be_appended_is_appended_later(cli: Cli, tmp_
     assert sorted(pgn_keys(pgn)) == sorted(game["key"] for game in games_of(cli) if game["plies"])
 
 
-def test_two_programs_that_append_the_same_games_write_each_once(tmp_path: Path) -> None:
+def test_two_programs_that_append_the_same_games_write_each_once(cli: Cli, tmp_path: Path) -> None:
     log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
     append(log, STREAM)
     games = [game for game in read_games(log) if game.segments]
     one, other = finished(pgn), finished(pgn)
+    cli("import", log)
+    one._where = other._where = str(cli.archive)
     for outlet, some in ((one, games[:2]), (other, games[1:4]), (one, games[2:]), (other, games)):
         outlet.take(list(some))
         outlet.wait()
@@ -512,7 +513,7 @@ def test_a_folder_gets_a_file_a_day(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_an_unwritable_file_gets_its_games_later(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recorder.archive.following.following, "_SETTLE_S", 0.0)
+    monkeypatch.setattr(recorder.archive.following.follower, "_SETTLE_S", 0.0)
     log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
     pgn.mkdir()
     append(log, STREAM)
@@ -687,8 +688,8 @@ def test_a_slow_event_reader_delays_the_archive_only_briefly(
     cli: Cli, tmp_path: Path, reads: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The reader gets complete lines only: all of them, or the first ones."""
-    monkeypatch.setattr(recorder.archive.following.event_lines, "_MOST_BYTES", 20_000)
-    monkeypatch.setattr(recorder.archive.following.event_lines, "_PATIENCE_S", 60.0 if reads else 0.2)
+    monkeypatch.setattr(recorder.archive.following.events, "_MOST_BYTES", 20_000)
+    monkeypatch.setattr(recorder.archive.following.events, "_PATIENCE_S", 60.0 if reads else 0.2)
     log, out = tmp_path / "session.log", io.StringIO()
     reader, writer = os.pipe()
     fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4_096)
@@ -763,7 +764,7 @@ def test_a_log_whose_successor_is_still_empty_is_read_on(cli: Cli, tmp_path: Pat
 def test_two_processes_that_follow_one_log_both_finish(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorder.archive.following.following, "_AGAIN_S", 5.0)
+    monkeypatch.setattr(recorder.archive.following.follower, "_AGAIN_S", 5.0)
     log = tmp_path / "session.log"
     append(log, STREAM[:2000])
     both = follow(cli, log), follow(cli, log)
@@ -797,7 +798,7 @@ def test_journals_that_begin_together_give_the_same_archive_as_one_import(
 ) -> None:
     """Games with equal facts get the same keys in any order of reading."""
     chance = random.Random(seed)
-    monkeypatch.setattr(recorder.archive.following.following, "_SETTLE_S", 0.0)
+    monkeypatch.setattr(recorder.archive.following.follower, "_SETTLE_S", 0.0)
     monkeypatch.setattr("recorder.journal.writer.secrets.token_hex", lambda _: f"{chance.randrange(1 << 64):016x}")
     where = tmp_path / "j"
     journals = [

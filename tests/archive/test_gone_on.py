@@ -11,10 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from recorder.archive.following.finished_games import PgnFile, ReadPosition, keys_in
-from recorder.archive.following.process import _Archiving
-from recorder.archive.following.watchdog import Unwatched
-from recorder.archive.recording.recording import ArchiveChild, Orders
+from recorder.archive.following.pgn import PgnFile, ReadPosition, keys_in
+from recorder.archive.recording.archiving import ArchiveChild, Archiving, Orders
 from recorder.errors import ExportError
 from recorder.journal.writer import JournalWriter, Sync
 from tests.archive.test_following import MIDDLE, STREAM, games_of, pgn_keys
@@ -58,14 +56,14 @@ class Recorder:
         self._orders = Orders(str(cli.archive), str(pgn), False, None, 30.0)
         self._child = ArchiveChild(str(cli.archive), print, pgn=str(pgn))
         self._folder = cli.archive.parent / "journals"
-        self._archiving = _Archiving(self._orders, Unwatched())
+        self._archiving = Archiving(self._orders)
         self._archiving.take_unfinished()
 
     def connect(self) -> JournalWriter:
         """Begin the journal of a connection."""
         journal = JournalWriter(self._folder, host="h", port=1, role="record", sync=Sync.OS, clock=CLOCK)
         self._child.sign(journal)
-        self._archiving._take(journal.path, left=False)
+        self._archiving.take(journal.path, left=False)
         return journal
 
     def receive(self, journal: JournalWriter, *data: bytes) -> None:
@@ -73,7 +71,7 @@ class Recorder:
         for piece in data:
             journal.received(piece)
             self._archiving.look()
-        finished = self._archiving._taken[journal.path].finished
+        finished = self._archiving.taken[journal.path].finished
         assert finished is not None
         finished.wait()
 
@@ -84,7 +82,7 @@ class Recorder:
         self._archiving.look()
         journal.close()
         self._archiving.look()
-        assert not self._archiving._taken, "it is done"
+        assert not self._archiving.taken, "it is done"
 
     def end(self) -> None:
         assert self._archiving.finish()

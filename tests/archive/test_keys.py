@@ -13,9 +13,9 @@ import pytest
 
 from exporters.pgn.exporter import PgnOptions
 from recorder.archive.exporting import chosen_games
-from recorder.archive.following.event_lines import EventLineWriter
-from recorder.archive.following.finished_games import FinishedGames
-from recorder.archive.following.following import LogUpdater
+from recorder.archive.following.events import EventLineWriter
+from recorder.archive.following.follower import Follower
+from recorder.archive.following.pgn import FinishedGames
 from recorder.archive.reading.inputs import ReadOptions
 from tests.archive.test_following import STREAM, append, pgn_keys
 from tests.support.cli import Cli
@@ -32,7 +32,7 @@ def keys_of(cli: Cli, name: str) -> set[str]:
 
 def follow(cli: Cli, log: Path, pgn: Path, events: io.StringIO | None = None) -> None:
     outlets = (FinishedGames(str(pgn), PgnOptions()), EventLineWriter(events or io.StringIO()))
-    updater = LogUpdater(str(cli.archive), log, ReadOptions(), outlets=outlets)
+    updater = Follower(str(cli.archive), log, ReadOptions(), outlets=outlets)
     updater.look()
     assert updater.finish(), updater.problem
 
@@ -49,7 +49,7 @@ def test_a_log_that_another_process_continues_in_the_middle(
     log, pgn = tmp_path / "a.raw", tmp_path / "a.pgn"
     log.write_bytes(STREAM)
     first, second = (
-        LogUpdater(str(cli.archive), log, ReadOptions(), outlets=(FinishedGames(str(pgn), PgnOptions()),)) for _ in "ab"
+        Follower(str(cli.archive), log, ReadOptions(), outlets=(FinishedGames(str(pgn), PgnOptions()),)) for _ in "ab"
     )
     first.look()
     moments: list[bytes] = [b"fics% more\n\r"]
@@ -60,7 +60,7 @@ def test_a_log_that_another_process_continues_in_the_middle(
             first.look(settle=True)
         return chosen_games(*where, **how)
 
-    monkeypatch.setattr("recorder.archive.following.finished_games.chosen_games", of_another_moment)
+    monkeypatch.setattr("recorder.archive.following.pgn.chosen_games", of_another_moment)
     second.look()
     assert not moments
     assert second.finish(), second.problem

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.archive.recording.recording import import_left_open
+from recorder.archive.recording.archiving import import_left_open
 from recorder.journal import JournalWriter, Sync, open_sessions
 from tests.support.live import in_loop
 

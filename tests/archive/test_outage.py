@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from exporters.pgn.exporter import PgnOptions
-from recorder.archive.following.finished_games import FinishedGames
-from recorder.archive.following.following import LogUpdater
+from recorder.archive.following.follower import Follower
+from recorder.archive.following.pgn import FinishedGames
 from recorder.archive.reading.inputs import ReadOptions
 from recorder.journal.format import VERSION, JournalHeader
 from tests.archive.test_following import pgn_keys
@@ -26,7 +26,7 @@ def record(cli: Cli, journals: list[Path]) -> list[str]:
     pgn = cli.archive.with_name("games.pgn")
     for journal in journals:
         finished = FinishedGames(str(pgn), PgnOptions(), shares=lambda _: True)
-        updater = LogUpdater(str(cli.archive), journal, ReadOptions(), keep=False, outlets=(finished,))
+        updater = Follower(str(cli.archive), journal, ReadOptions(), keep=False, outlets=(finished,))
         updater.look()
         assert updater.finish(), updater.problem
     return [line for line in pgn.read_text().splitlines() if line.startswith("[Result ")]

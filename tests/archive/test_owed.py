@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.archive.following.process import outlets_of
-from recorder.archive.recording.recording import ArchiveChild, import_left_open
+from recorder.archive.recording.archiving import ArchiveChild, import_left_open, outlets_of
 from recorder.journal.writer import JournalWriter, Sync
 from tests.archive.test_following import STREAM, games_of, pgn_keys
 from tests.support.cli import Cli

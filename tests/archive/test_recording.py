@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-import recorder.archive.recording.recording
-from recorder.archive.recording.recording import ArchiveChild, import_left_open
+import recorder.archive.recording.archiving
+from recorder.archive.recording.archiving import ArchiveChild, import_left_open
 from recorder.journal import open_sessions
 from recorder.journal.writer import JournalWriter, Sync
 from tests.archive.test_following import END, STREAM, games_of, pgn_keys
@@ -167,7 +167,7 @@ async def test_the_archive_process_ends_when_its_recorder_is_killed(cli: Cli, tm
     program = f"""
 import asyncio, time
 from pathlib import Path
-from recorder.archive.recording.recording import ArchiveChild
+from recorder.archive.recording.archiving import ArchiveChild
 from recorder.journal.writer import JournalWriter, Sync
 async def main():
     child = ArchiveChild({str(cli.archive)!r}, print)
@@ -216,7 +216,7 @@ async def test_the_archive_process_is_ended_after_the_time_limit(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise the event loop ends first, and Python prints a traceback."""
-    monkeypatch.setattr(recorder.archive.recording.recording, "_END_S", 0.1)
+    monkeypatch.setattr(recorder.archive.recording.archiving, "_END_S", 0.1)
     cli("import", ADJOURNED)
     child = ArchiveChild(str(cli.archive), lambda _: None)
     journal = journal_in(tmp_path / "j", child)

@@ -14,9 +14,8 @@ from pathlib import Path
 
 import pytest
 
-import recorder.archive.recording.recording
-from recorder.archive.following.watchdog import read_name
-from recorder.archive.recording.recording import ArchiveChild
+import recorder.archive.recording.archiving
+from recorder.archive.recording.archiving import ArchiveChild
 from tests.archive.test_following import END, STREAM, games_of
 from tests.archive.test_recording import journal_in, lives, plies_in
 from tests.support.cli import Cli
@@ -51,7 +50,7 @@ Pipeline.receive = stuck
 
 
 def limit(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-    monkeypatch.setattr(recorder.archive.recording.recording, "_STUCK_S", seconds)
+    monkeypatch.setattr(recorder.archive.recording.archiving, "_STUCK_S", seconds)
 
 
 @in_loop
@@ -124,10 +123,10 @@ async def test_a_stuck_process_ends_soon_after_its_recorder_is_killed(cli: Cli, 
     program = f"""
 import asyncio
 from pathlib import Path
-import recorder.archive.recording.recording
-from recorder.archive.recording.recording import ArchiveChild
+import recorder.archive.recording.archiving
+from recorder.archive.recording.archiving import ArchiveChild
 from recorder.journal.writer import JournalWriter, Sync
-recorder.archive.recording.recording._STUCK_S = 3.0
+recorder.archive.recording.archiving._STUCK_S = 3.0
 async def main():
     child = ArchiveChild({str(cli.archive)!r}, print)
     child.start()
@@ -196,27 +195,3 @@ async def test_a_justified_wait_sets_no_journal_aside(
     assert await child.finish() == []
     assert messages == []
     assert len(games_of(cli)) == 5
-
-
-def test_the_name_of_the_current_log_is_the_last_one(tmp_path: Path) -> None:
-    with (tmp_path / "name").open("w+b") as file:
-        assert read_name(file.fileno()) is None
-        program = f"""
-import signal
-from pathlib import Path
-from recorder.archive.following.watchdog import Watchdog
-watchdog = Watchdog(0.2, {file.fileno()})
-signal.signal(signal.SIGALRM, signal.SIG_IGN)  # on a busy machine ten times the limit may pass before it has used it up
-for name in ("a longer name \\udcff", "short \\udcff"):
-    watchdog.begin(Path(name))
-while True:
-    pass
-"""
-        pid = os.posix_spawn(
-            sys.executable,
-            [sys.executable, "-c", program],
-            os.environ,
-            file_actions=[(os.POSIX_SPAWN_DUP2, file.fileno(), file.fileno())],
-        )
-        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGPROF
-        assert read_name(file.fileno()) == Path("short \udcff")

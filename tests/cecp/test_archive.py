@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.archive.following.following import LogUpdater
+from recorder.archive.following.follower import Follower
 from recorder.archive.reading.inputs import ReadOptions
 from recorder.model import ObservationKind
 from recorder.pipeline import Pipeline
@@ -61,7 +61,7 @@ def test_a_followed_log_gives_what_one_import_gives(tmp_path: Path) -> None:
     followed, once = Cli(tmp_path / "followed.sqlite"), Cli(tmp_path / "once.sqlite")
     data = FAIRYMAX + MATCH
     places = [0, 30_000, 90_000, 150_000, len(data) - 60, len(data)]
-    updater = LogUpdater(str(followed.archive), path, ReadOptions())
+    updater = Follower(str(followed.archive), path, ReadOptions())
     for number, (start, stop) in enumerate(pairwise(places)):
         with path.open("ab") as log:
             log.write(data[start:stop])
@@ -69,7 +69,7 @@ def test_a_followed_log_gives_what_one_import_gives(tmp_path: Path) -> None:
         assert updater.problem is None
         if number == 2:
             updater.close()
-            updater = LogUpdater(str(followed.archive), path, ReadOptions())
+            updater = Follower(str(followed.archive), path, ReadOptions())
     assert updater.finish()
     once("import", path)
     assert exported(followed) == exported(once)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from recorder.archive.following.following import LogUpdater
+from recorder.archive.following.follower import Follower
 from recorder.archive.reading.inputs import ReadOptions
 from recorder.errors import ExitCode
 from recorder.journal.writer import JournalWriter, Sync
@@ -283,7 +283,7 @@ def test_a_log_that_is_no_longer_kept_stays_so_when_it_grows(cli: Cli, tmp_path:
     log = tmp_path / "session.raw"
     log.write_bytes(CHATTY + b"Bob says: Ca\x07rl was here\n\r")
     cli("import", log)
-    updater = LogUpdater(str(cli.archive), log, ReadOptions())
+    updater = Follower(str(cli.archive), log, ReadOptions())
     if how == "forget meanwhile":
         log.write_bytes(CHATTY)
         updater.look()
@@ -310,7 +310,7 @@ def test_bytes_that_no_source_needs_are_deleted(cli: Cli, tmp_path: Path, how: s
     if how == "import":
         cli("import", "--no-keep-source", log)
     else:
-        updater = LogUpdater(str(cli.archive), log, ReadOptions(), keep=False)
+        updater = Follower(str(cli.archive), log, ReadOptions(), keep=False)
         updater.look(settle=True)
         updater.close()
     cli("db", "check")
@@ -406,7 +406,7 @@ def test_a_process_that_follows_a_log_excludes_the_player_at_once(cli: Cli, tmp_
 
     more(7_000)
     path = log if writer is None else writer.path
-    updater = LogUpdater(str(cli.archive), path, ReadOptions())
+    updater = Follower(str(cli.archive), path, ReadOptions())
     updater.look(settle=True)
     for end in range(7_200, 8_000, 200):
         more(end)
@@ -438,7 +438,7 @@ def test_following_excludes_an_examined_game_that_changes_its_names(cli: Cli, tm
     cli("forget", "--yes", "Kramnik", "Topalov")
     log = tmp_path / "log"
     log.write_bytes(b"")
-    updater = LogUpdater(str(cli.archive), log, ReadOptions())
+    updater = Follower(str(cli.archive), log, ReadOptions())
     for begin in range(0, len(data), 997):
         with log.open("ab") as file:
             file.write(data[begin : begin + 997])

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from recorder.archive.recording.recording import ArchiveChild
+from recorder.archive.recording.archiving import ArchiveChild
 from recorder.errors import ExitCode
 from tests.archive.test_following import STREAM, games_of
 from tests.archive.test_recording import children_of, plies_in

@@ -15,7 +15,7 @@ import pytest
 import recorder.archive.care.rebuilding
 import storage.database
 import storage.files
-from recorder.archive.following.following import LogUpdater
+from recorder.archive.following.follower import Follower
 from recorder.archive.reading.inputs import ReadOptions
 from recorder.errors import StorageError
 from recorder.journal.parts import compress_part
@@ -238,7 +238,7 @@ def test_a_partly_read_journal_stays_unfinished_after_a_rebuild(cli: Cli, tmp_pa
     stream = WATCHER.read_bytes()
     journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
     journal.received(stream[:10_000])
-    updater = LogUpdater(str(cli.archive), journal.path, ReadOptions())
+    updater = Follower(str(cli.archive), journal.path, ReadOptions())
     updater.look(settle=True)
     updater.close()  # as a kill does
     journal.received(stream[10_000:])

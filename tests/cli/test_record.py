@@ -77,7 +77,7 @@ async def test_the_password_comes_from_the_environment_and_goes_nowhere(
         followers = [
             path.parent
             for path in Path("/proc").glob("[0-9]*/cmdline")
-            if path.exists() and b"recorder.archive.following.process" in path.read_bytes().split(b"\0")
+            if path.exists() and b"recorder.archive.recording.archiving" in path.read_bytes().split(b"\0")
         ]
         environments = b"".join((folder / "environ").read_bytes() for folder in followers)
         assert await run.end(signal.SIGTERM) == ExitCode.OK

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recorder.archive.following.following import LogUpdater
+from recorder.archive.following.follower import Follower
 from recorder.archive.reading.inputs import ReadOptions
 from recorder.errors import ExitCode
 from tests.support.cli import ADJOURNED, WATCHER, Cli
@@ -71,7 +71,7 @@ def test_the_groups_archive_is_the_commands(filled: Cli, tmp_path: Path) -> None
 def test_forgetting_a_followed_log_prints_a_warning(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "session.raw"
     log.write_bytes(WATCHER.read_bytes()[:15_000])
-    updater = LogUpdater(str(cli.archive), log, ReadOptions())
+    updater = Follower(str(cli.archive), log, ReadOptions())
     updater.look(settle=True)
     updater.close()
     (row,) = cli.json("sources", "--json")

@@ -134,7 +134,7 @@ def _small_disk(folder: Path, size: int) -> Iterator[Path]:
 
 
 # The command, but for its patience with an archive that cannot be written at its end, which is a minute.
-_HURRIED = "import recorder.archive.recording.recording as c; c._END_S = 12.0; from recorder.cli import main; main()"
+_HURRIED = "import recorder.archive.recording.archiving as c; c._END_S = 12.0; from recorder.cli import main; main()"
 
 
 async def locked(world: World) -> None:

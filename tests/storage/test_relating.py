@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection
 
-from recorder.archive.following.following import LogUpdater
+from recorder.archive.following.follower import Follower
 from recorder.archive.reading.inputs import ReadOptions
 from recorder.errors import StorageError
 from recorder.model import Game, GameKind
@@ -257,7 +257,7 @@ def test_two_recorders_that_see_one_game_have_one(cli: Cli, tmp_path: Path) -> N
     whole_logs = [path.read_bytes() for path in paths]
     for path, data in zip(paths, whole_logs, strict=True):
         path.write_bytes(data[: data.index(b"\n", data.index(b"<12>")) + 1])
-    updaters = [LogUpdater(str(cli.archive), path, ReadOptions()) for path in paths]
+    updaters = [Follower(str(cli.archive), path, ReadOptions()) for path in paths]
     for path, data, updater in zip(paths, whole_logs, updaters, strict=True):
         updater.look()
         path.write_bytes(data)

@@ -6,11 +6,12 @@ import asyncio
 import errno
 import os
 import socket
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from recorder.archive.locate import import_command
-from recorder.archive.recording.recording import ArchiveChild, import_left_open
+from recorder.archive.recording.archiving import ArchiveChild, cancel, keep_archive
 from recorder.errors import JournalError
 from recorder.journal import find_part
 from recorder.journal.writer import JournalWriter, Sync
@@ -69,25 +70,13 @@ async def run_proxy(
     stop, hurry = asyncio.Event(), asyncio.Event()
     heed_signals(stop, hurry)
     _report_beginning(server, listeners, journals, report, printer)  # the reader may terminate this process at once
+    child, later = None if archiving is None else archiving.child, import_command(journals, where, *_CHAT)
+    async with keep_archive(child, journals, hurry, partial(report, "left_over"), later) as missing:
+        looking_up = asyncio.create_task(_report_unknown_host(server, report))
+        await proxy.serve(listeners, stop)
+        await cancel(looking_up)
     if archiving is not None:
-        archiving.child.start()
-    importing = asyncio.create_task(
-        import_left_open(
-            journals,
-            None if archiving is None else archiving.child.import_journals,
-            lambda sentence: report("left_over", sentence),
-            import_command(journals, where, *_CHAT),
-        )
-    )
-    looking_up = asyncio.create_task(_report_unknown_host(server, report))
-    await proxy.serve(listeners, stop)
-    looking_up.cancel()
-    await asyncio.gather(looking_up, return_exceptions=True)
-    if archiving is not None:
-        await archiving.finish(hurry, importing)
-    if hurry.is_set():
-        importing.cancel()
-    await asyncio.gather(importing, return_exceptions=True)
+        archiving.report(missing, hurried=hurry.is_set())
     return proxy
 
 
@@ -137,11 +126,10 @@ class ProxyArchive:
         self._numbers[journal] = number
         self.child.take(journal)
 
-    async def finish(self, hurry: asyncio.Event, importing: asyncio.Task[None]) -> None:
-        """Wait until everything is imported, or until a signal ends the wait."""
-        missing = await self.child.finish(hurry, importing)
+    def report(self, missing: list[Path], *, hurried: bool) -> None:
+        """Say which journals are not in the archive; ``hurried``: a signal ended the wait for it."""
         self.missing = bool(missing)
-        if missing and hurry.is_set():
+        if missing and hurried:
             later = "Not every journal was imported; `ics-recorder import` does it later."
             self._report("not_imported", later, connection=None)
             return

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from recorder.archive.locate import import_command
-from recorder.archive.recording.recording import ArchiveChild, import_left_open
+from recorder.archive.recording.archiving import ArchiveChild, cancel, keep_archive
 from recorder.errors import ExitCode, RecorderError, exit_status
 from recorder.journal import JournalWriter, Sync, find_part
 from recorder.live.capture import Capture, ConnectionState
@@ -119,11 +119,6 @@ async def _publish(run: RecordRun, capture: Capture) -> None:
         file.remove()
 
 
-async def _cancel(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
-
-
 async def record(run: RecordRun) -> tuple[ExitCode, bool]:
     """Record until a signal or an error, which is reported; returns whether anything was recorded."""
     server, child, observing, report = run.server, run.child, run.observing, run.report
@@ -136,70 +131,46 @@ async def record(run: RecordRun) -> tuple[ExitCode, bool]:
         report("not_notified", f"The service manager cannot be notified: {why}.", error=why)
 
     async def show_no_more() -> None:
-        await _cancel(showing)
+        await cancel(showing)
         await run.screen.close()
 
     stop, hurry = asyncio.Event(), asyncio.Event()
     heed_signals(stop, hurry)
     opened = None if child is None else child.take
-    journal = partial(_open_journal, run)
-    capture = Capture(server, journal, converse, report, opened=opened, timeseal=run.timeseal)
-    loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGUSR1, lambda: run.reread(run, capture.connection_state))
+    capture = Capture(server, partial(_open_journal, run), converse, report, opened=opened, timeseal=run.timeseal)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, lambda: run.reread(run, capture.connection_state))
     manager = ServiceManager(os.environ, not_notified)
     await run.screen.open()
     notifying = asyncio.create_task(manager.run(partial(_is_recording, capture), stop))
     publishing = asyncio.create_task(_publish(run, capture))
     showing = asyncio.create_task(run.screen.run(partial(_snapshot, run, capture), report))
-    if child is not None:
-        child.start()
-    taking = asyncio.create_task(_import_left_open(run))
     name = format_address(server)
     report("started", f"Recording from {name}; Ctrl-C ends it.", server=name, journal_dir=str(run.journals))
     status = ExitCode.OK
-    try:
+    later = import_command(run.journals, run.where)
+    async with keep_archive(child, run.journals, hurry, partial(report, "left_over"), later) as missing:
         try:
-            await capture.run(stop)
+            try:
+                await capture.run(stop)
+            finally:
+                if left := lasting.left_behind():
+                    report("style_left", left)
+            _report_end(capture, observing, report)
+        except RecorderError as error:  # reported at once, whatever the archive waits for
+            status = exit_status(error)
+            await show_no_more()
+            report("failed", f"Error: {error}", error=type(error).__name__)
         finally:
-            if left := lasting.left_behind():
-                report("style_left", left)
-        _report_end(capture, observing, report)
-    except RecorderError as error:  # reported at once, whatever the archive waits for
-        status = exit_status(error)
-        await show_no_more()
-        report("failed", f"Error: {error}", error=type(error).__name__)
-    finally:
-        manager.stopping()
-        await _cancel(publishing)
-        if child is not None and not await _finish(child, run.where, hurry, taking, report) and status is ExitCode.OK:
-            status = ExitCode.ARCHIVE
-        if hurry.is_set():
-            taking.cancel()
-        await asyncio.gather(taking, return_exceptions=True)
-        await _cancel(notifying)
-        await show_no_more()
-    return status, capture.progress.connections > 0
-
-
-async def _import_left_open(run: RecordRun) -> None:
-    """Import the journals that a crash disconnected."""
-    await import_left_open(
-        run.journals,
-        None if run.child is None else run.child.import_journals,
-        lambda sentence: run.report("left_over", sentence),
-        import_command(run.journals, run.where),
-    )
-
-
-async def _finish(
-    child: ArchiveChild, where: str, hurry: asyncio.Event, taking: asyncio.Task[None], report: MessageSink
-) -> bool:
-    """Wait until the archive has everything, or a signal ends the wait; returns whether it has."""
-    missing = await child.finish(hurry, taking)
+            manager.stopping()
+            await cancel(publishing)
     for journal in missing:
-        later = import_command(find_part(journal), where)
+        later = import_command(find_part(journal), run.where)
         report("not_imported", f"The archive is incomplete: {later}", connection=None)
-    return not missing
+    if missing and status is ExitCode.OK:
+        status = ExitCode.ARCHIVE
+    await cancel(notifying)
+    await show_no_more()
+    return status, capture.progress.connections > 0
 
 
 def _report_end(capture: Capture, observing: Observing, report: MessageSink) -> None:

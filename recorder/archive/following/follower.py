@@ -2,8 +2,8 @@
 
 The strategy: what is new is read once, by a pipeline that stays, and committed at once: games that are over as an
 import stores them, games that go on as they stand (``storage.write.in_progress``). Now and then, and at the end, the
-source's row records how far that was (``settle``). After any error all of it is dropped and read again from that
-row, as a growing log is imported: what the archive holds at last is what one import of the whole log gives.
+source's row records how far that was (``_store``). After any error all of it is dropped and read again from that row,
+as a growing log is imported: what the archive holds at last is what one import of the whole log gives.
 """
 
 from __future__ import annotations
@@ -12,35 +12,29 @@ import hashlib
 import secrets
 import sqlite3
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from recorder.archive.following.outlets import OVER, Outlet
 from recorder.archive.following.tail import BLOCK, State, Tail, open_tail, state_of
-from recorder.archive.following.watchdog import Unwatched
 from recorder.archive.locate import open_archive
 from recorder.archive.reading.importing import STORED, Found, Import, LogReading, NothingYetError, Part, Plan
 from recorder.archive.reading.inputs import Input, ReadOptions, timing_of
 from recorder.containment import contain
-from recorder.errors import ExportError, RecorderError, SourceError, StorageError
+from recorder.errors import RecorderError, SourceError
 from recorder.live.secrets.logs import Scrubbing
 from recorder.model import SAVED_KINDS
-from recorder.sources import HEAD_BYTES, SourceKind, detect, is_journal, read_blocks
+from recorder.sources import SourceKind, is_journal
 from recorder.sources.redaction import Forgotten, Redactor
-from recorder.text import clean, plural
 from storage.write.in_progress import OvertakenError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from recorder.archive.following.event_lines import EventPipe
-    from recorder.archive.following.finished_games import FinishedGames
     from recorder.model import Game
     from recorder.progress import Progress
     from storage.write.in_progress import SourceInProgress
 
+OVER: Final = frozenset(("result", "adjourned", "aborted"))
+"""Ends of games with which nothing goes on."""
 
 _SETTLE_S: Final = 1.5
 _TIMED_S: Final = 5.0
@@ -50,23 +44,90 @@ _LONGEST_PAUSE_S: Final = 60.0
 _OVERTAKEN: Final = 3
 _OVERTAKEN_S: Final = 30.0
 """Who is overtaken so often within this has another beside it that does the same."""
-
-
 _AT_ONCE: Final = 8 << 20
 """Only so much of a log is imported in one transaction: the rest comes in blocks, in flat memory."""
+
+
+class Outlet:
+    """Gets the games of a log when they are committed; this one does nothing with them.
+
+    Attributes:
+        problem: why something is missing, or None; ``settle`` may find it then.
+        owes: after ``end``, it still has to write games of the source, which is to be taken once more.
+        looks_back: it finds in the archive, at ``begin``, what it was not given: until a long log is read it is given
+            nothing.
+    """
+
+    problem: str | None = None
+    owes = False
+    looks_back = False
+
+    def begin(self, where: str, source: str) -> None:
+        """A source was read so far, perhaps not for the first time; ``source``: its sha256."""
+
+    def take(self, games: list[Game]) -> None:
+        """Finished games, which do not change any more."""
+
+    def look(self, games: list[Game]) -> None:
+        """Games in progress that have changed, as they stand."""
+
+    def settle(self, where: str, source: str, read_up_to: int) -> None:
+        """Games that begin before this place are never given again; ``source``: sha256 of the bytes so far."""
+
+    def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
+        """The log has come to its end, and these games with it.
+
+        ``final``: it never goes on. Else they may be given again, and may have become more.
+        """
+
+
+def is_over(end: str, first_offset: int, read_up_to: int, final: bool = False) -> bool:
+    """Whether nothing that the log says later can go on with a game: only such games are appended.
+
+    Args:
+        read_up_to: of its source: what begins before it is final. final: the log never goes on.
+    """
+    return final or end in OVER or (end != "log-ends" and first_offset < read_up_to)
+
+
+class MissingFacts(Outlet):
+    """Reports each missing fact of a log once; ``notify`` gets one sentence."""
+
+    def __init__(self, log: str, notify: Callable[[str], object]) -> None:
+        self._log = log
+        self._notify = notify
+        self._reported: set[str] = set()
+
+    def take(self, games: list[Game]) -> None:
+        """Look at games that are over."""
+        self.look(games)
+
+    def look(self, games: list[Game]) -> None:
+        """Look at games in progress."""
+        missing = {}
+        if any(game.server is None for game in games):
+            missing["site"] = "--server NAME"
+        if any(game.day is None for game in games):
+            missing["date"] = "--date YYYY-MM-DD"
+        missing = {fact: option for fact, option in missing.items() if fact not in self._reported}
+        if missing:
+            self._reported |= missing.keys()
+            what = f"does not name the {' or the '.join(missing)} of its games"
+            them = "them" if len(missing) > 1 else "it"
+            self._notify(f"{self._log} {what}; follow it again with {' and '.join(missing.values())} to add {them}.")
+
+    def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
+        """Look at the last games."""
+        self.look(games)
 
 
 class FollowedLog:
     """A log that is being written, as far as it was read. First it is the ``SourceReading`` of an import.
 
-    Args:
-        plan: how it is read. progress: called after each block of the import.
     Attributes:
-        found: as of a ``SourceReading``. pipeline, scrubbing: what reads it.
         size, running: of the bytes that the archive knows of, and their hash.
         unread: the bytes behind them: ``scrubbing`` waits for the end of their line.
-        mark: is in the source's row until another process changes it.
-        behind: there is more of it, not looked at yet.
+        mark: is in the source's row until another process changes it. behind: there is more of it, not looked at yet.
         games: those that the import stored.
     Raises:
         SourceError: it has saved games, or, while it is read, it cannot be read.
@@ -76,10 +137,10 @@ class FollowedLog:
     found: Found
 
     def __init__(self, plan: Plan, progress: Progress) -> None:
-        name, kind, size = plan.source.name, plan.kind, plan.seen.size
+        kind, size = plan.kind, plan.seen.size
         if kind in SAVED_KINDS:
             raise SourceError(
-                f"{name} contains saved games, and only logs can be followed; import it when it has grown."
+                f"{plan.source.name} contains saved games, and only logs can be followed; import it when it has grown."
             )
         self.pipeline = plan.options.followed_pipeline(kind)
         self.scrubbing = Scrubbing(kind, redactor=Redactor(plan.options.forgotten or Forgotten(), kind))
@@ -95,10 +156,9 @@ class FollowedLog:
         self._blocks = LogReading(plan.source, progress, size=self._end) if self._end else ()
 
     def __iter__(self) -> Iterator[Part]:
-        plan, name = self._plan, self._plan.source.name
+        plan, name, pipeline = self._plan, self._plan.source.name, self.pipeline
         for block in self._blocks:
-            clean = self.scrubbing.receive(block)
-            games = self.pipeline.receive(clean)
+            clean, games = self.receive(block)
             self.games += [game for game in games if game.first_offset >= plan.read_up_to]
             self.advance(block, len(clean))
             yield Part(clean, games)
@@ -106,36 +166,36 @@ class FollowedLog:
             raise SourceError(f"{name}: the file was truncated while being read; import it again")
         if not self.size:
             raise NothingYetError(f"{name} has no whole line yet")
-        pipeline, bytes_read = self.pipeline, (self.running.hexdigest(), self.size)
+        bytes_read = self.running.hexdigest(), self.size
         self.found = Found(pipeline.report, pipeline.read_up_to, pipeline.unredacted, self.mark, bytes_read)
 
-    def advance(self, data: bytes, whole: int) -> None:
-        """Bytes were read.
+    def receive(self, data: bytes) -> tuple[bytes, list[Game]]:
+        """Parse the next bytes; returns those that are in whole lines now, without secrets, and finished games."""
+        clean = self.scrubbing.receive(data)
+        return clean, self.pipeline.receive(clean) if clean else []
 
-        Args:
-            data: the next ones. whole: of all that are not in ``size`` yet, so many are in whole lines now.
-        """
+    def advance(self, data: bytes, whole: int) -> None:
+        """These bytes were read; of all that are not in ``size`` yet, so many are in whole lines now."""
         self.unread += data
         self.running.update(self.unread[:whole])
         self.unread = self.unread[whole:]
         self.size += whole
 
 
-class LogUpdater:
+class Follower:
     """Brings an archive up to date with one log, as often as it is asked to. No method raises.
 
     Args:
         where: the archive, as ``--db`` names it; made if it is not there.
         path: of the log; any part of a journal's session.
-        options: how it is read. keep: whether its bytes are kept in the archive; a journal's never are.
-        outlets: get what was committed.
+        keep: whether its bytes are kept in the archive; a journal's never are. outlets: get what was committed.
         named: the user named this log: if the archive forgets it, it comes back.
-        watchdog: is called at each step of progress.
+        step: is called before each step, with whether it may take long without new bytes, as opening an archive.
     Attributes:
         problem: why the archive is not up to date, one sentence, or None: the next ``look`` tries again.
         waiting: why there is nothing to read yet, or None. known: because the archive has all of it.
         replaced: why the last ``look`` came to the end of what is now another log, or None.
-        games: how many are over; open: how many are not.
+        games: how many are over.
     """
 
     def __init__(
@@ -145,9 +205,9 @@ class LogUpdater:
         options: ReadOptions,
         *,
         keep: bool = True,
-        outlets: tuple[Outlet, ...] = (),
+        outlets: Sequence[Outlet] = (),
         named: bool = True,
-        watchdog: Unwatched | None = None,
+        step: Callable[[bool], None] = lambda _long: None,
     ) -> None:
         self.problem: str | None = None
         self.waiting: str | None = None
@@ -160,7 +220,7 @@ class LogUpdater:
         self._keep = keep and not is_journal(path)
         self._outlets = outlets
         self._named = named
-        self._watchdog = watchdog or Unwatched()
+        self._step = step
         self._tail: Tail | None = None
         self._log: FollowedLog | None = None
         self._source: SourceInProgress | None = None
@@ -175,11 +235,6 @@ class LogUpdater:
         self._pause_s = _AGAIN_S
         self._overtaken_s: list[float] = []  # when another program has changed the source, the last times
         self._seen: State | None = None
-
-    @property
-    def open(self) -> int:
-        """Games that are not over."""
-        return 0 if self._source is None else len(self._source.in_progress)
 
     @property
     def ended(self) -> bool:
@@ -205,16 +260,10 @@ class LogUpdater:
             Whether anything was new.
         """
         self.replaced = None
-        if self.resting and not settle:
-            return False
-        return self._attempt(self._look, settle)
+        return (settle or not self.resting) and self._attempt(lambda: self._look(settle))
 
     def finish(self) -> bool:
-        """Read the last bytes; games without an end end with the log.
-
-        Returns:
-            Whether the archive has everything.
-        """
+        """Read the last bytes; games without an end end with the log. Returns whether the archive has everything."""
         done = self._attempt(self._finish)
         self.close()
         if any(outlet.problem for outlet in self._outlets):
@@ -234,14 +283,14 @@ class LogUpdater:
         if source is not None:
             source.close()
 
-    def _attempt(self, step: Callable[..., bool], *how: bool) -> bool:
+    def _attempt(self, step: Callable[[], bool]) -> bool:
         try:
             try:
-                found = step(*how)
+                found = step()
             except OvertakenError:
                 self.close()  # another process changed the source: start from its state
                 self._leave_it_to_another()
-                found = step(*how)
+                found = step()
         except RecorderError as error:
             self.problem = str(error)
         except (MemoryError, OSError, sqlite3.Error) as error:
@@ -300,23 +349,21 @@ class LogUpdater:
         return True
 
     def _begin(self) -> bool:
-        """Import the log so far, and keep it open.
+        """Import the log so far, and keep it open; returns whether it can be followed from now on.
 
-        Returns:
-            Whether it can be followed from now on.
         Raises:
             SourceError: the log cannot be read.
         """
         from storage.write.in_progress import SourceInProgress
 
-        source = Input(str(self._path), self._path, named=self._named, on_block=self._watchdog.progress)
-        self._watchdog.pause()
+        source = Input(str(self._path), self._path, named=self._named, on_block=lambda: self._step(False))
+        self._step(True)
         with open_archive(self._where, create=True, read_only=False) as archive:
             importing = Import(archive, self._options, keep=self._keep, again=True)
             importing.opened = self._open
             outcome = importing.take(source)
             path = archive.path
-            self._watchdog.pause()
+            self._step(True)
         if outcome.status == "failed":
             raise SourceError(outcome.message or f"{self._path} cannot be read")
         if outcome.status == "forgotten":
@@ -344,25 +391,28 @@ class LogUpdater:
         self._lagging = [outlet for outlet in self._outlets if outlet.looks_back and log.behind]
         for outlet in self._current():
             outlet.begin(self._where, outcome.sha256)  # when the archive has all that they look for
-        self._report_games(given, changed)
+        self._pass_on(given, changed)
         return True
 
     def _open(self, plan: Plan, progress: Progress) -> FollowedLog:
         self._log = FollowedLog(plan, progress)
         return self._log
 
+    @property
+    def _at_work(self) -> tuple[FollowedLog, Tail, SourceInProgress]:
+        assert self._log is not None
+        assert self._tail is not None
+        assert self._source is not None
+        return self._log, self._tail, self._source
+
     def _read_on(self) -> bool:
         """Read to the present end of the log."""
-        log, tail = self._log, self._tail
-        assert log is not None
-        assert tail is not None
+        log, tail, _ = self._at_work
         found = False
         while data := tail.read():
             found = self._unsettled = True
-            self._watchdog.understand()
-            clean = log.scrubbing.receive(data)
-            games = log.pipeline.receive(clean) if clean else []
-            self._watchdog.progress()
+            self._step(False)
+            clean, games = log.receive(data)
             # Who is behind shows games only when they are over: the quickest way to catch up.
             self._commit(games, behind=len(data) >= BLOCK)
             log.advance(data, len(clean))  # what a row can do without comes behind its commit
@@ -371,7 +421,7 @@ class LogUpdater:
             if time.monotonic() - self._settled_s >= _SETTLE_S:
                 self._settle()
         if self._lagging:
-            self._watchdog.pause()
+            self._step(True)
             self._settle()
             lagging, self._lagging = self._lagging, []
             for outlet in lagging:
@@ -386,7 +436,7 @@ class LogUpdater:
         """Write finished games and changed games in progress; then pass them on."""
         changed = self._write(games, behind)
         self._count(games)
-        self._report_games(games, changed)
+        self._pass_on(games, changed)
 
     def _write(self, games: list[Game], behind: bool = False) -> list[Game]:
         """Write finished games and, unless there is more to read, the games in progress that have changed.
@@ -394,9 +444,7 @@ class LogUpdater:
         Returns:
             The latter.
         """
-        log, source = self._log, self._source
-        assert log is not None
-        assert source is not None
+        log, _, source = self._at_work
         living = log.pipeline.in_progress
         changed = [] if behind else living.changed()
         gone = living.gone()
@@ -417,7 +465,7 @@ class LogUpdater:
         self._final.update((game.key, game.first_offset) for game in games)
         self.games = self._known + len(self._final)
 
-    def _report_games(self, games: list[Game], changed: list[Game]) -> None:
+    def _pass_on(self, games: list[Game], changed: list[Game]) -> None:
         for outlet in self._current():
             if games:
                 outlet.take(games)
@@ -426,20 +474,16 @@ class LogUpdater:
 
     def _settle(self) -> None:
         """Record in the source's row how far its log was read."""
-        log = self._log
-        assert log is not None
+        log, _, _ = self._at_work
         self._store(log.pipeline.read_up_to, log.mark)
 
-    def _store(self, offset: int, mark: str | None) -> None:
-        """Commit what was read, and how far.
+    def _store(self, read_up_to: int, mark: str | None) -> None:
+        """Commit how far the log was read, and report to the outlets which games are final.
 
         Args:
-            offset: ``Pipeline.read_up_to``.
             mark: of the reader that can continue; None: the log is over, and all games are final.
         """
-        log, source = self._log, self._source
-        assert log is not None
-        assert source is not None
+        log, _, source = self._at_work
         drop = self._keep and log.pipeline.unredacted  # bytes with a forgotten player
         self._keep = self._keep and not drop
         source.settle(
@@ -447,146 +491,40 @@ class LogUpdater:
             size_bytes=log.size,
             kept=self._kept if self._keep else None,
             drop=drop,
-            read_up_to=offset,
+            read_up_to=read_up_to,
             unfinished=mark,
             report=log.pipeline.report,
         )
-        self._settled(None if mark is None else offset, log.running.hexdigest())
-        source.checkpoint()
-
-    def _settled(self, offset: int | None, source: str) -> None:
-        """Report to the outlets which games are final.
-
-        Args:
-            offset: games that begin before it are; None: all are.
-            source: the source's sha256.
-        """
         self._kept = []
         self._unsettled = False
         self._settled_s = time.monotonic()
-        over = [key for key, first in self._final.items() if offset is None or first < offset]
-        self._known += len(over)
-        for key in over:
-            del self._final[key]
-        if offset is not None:
+        later = {} if mark is None else {key: first for key, first in self._final.items() if first >= read_up_to}
+        self._known += len(self._final) - len(later)
+        self._final = later
+        if mark is not None:
             for outlet in self._current():
-                outlet.settle(self._where, source, offset)
+                outlet.settle(self._where, log.running.hexdigest(), read_up_to)
+        source.checkpoint()
 
     def _end(self) -> None:
         """The log has ended: what is open ends with it."""
-        log, source = self._log, self._source
-        assert log is not None
-        assert source is not None
-        tail = self._tail
-        assert tail is not None
-        self._watchdog.pause()
+        log, tail, _ = self._at_work
+        self._step(True)
         final = tail.ended or tail.replaced is not None
         rest = log.scrubbing.finish()
         log.advance(b"", len(rest))
         if self._keep and rest:
             self._kept.append(rest)
         self._commit(log.pipeline.receive(rest) if rest else [])
-        offset = log.pipeline.read_up_to
+        read_up_to = log.pipeline.read_up_to
         games = log.pipeline.finish()
         self._write(games)
         self._count(games)
         if self._outlets:
-            self._store(offset, log.mark)  # they find in the archive what they lack
+            self._store(read_up_to, log.mark)  # they find in the archive what they lack
         for outlet in self._outlets:
             outlet.end(self._where, log.running.hexdigest(), games, final)
         # What an outlet lacks, the next one that takes this source finds.
         lacking = any(outlet.problem or outlet.owes for outlet in self._outlets)
-        self._store(offset, log.mark if lacking else None)
+        self._store(read_up_to, log.mark if lacking else None)
         self.close()
-
-
-def holds_saved_games(path: Path) -> bool:
-    """Whether a file is PGN or BPGN, which cannot be followed."""
-    with closing(read_blocks(path, size=HEAD_BYTES)) as blocks:
-        return detect(next(blocks, b"")) in SAVED_KINDS
-
-
-class Follower:
-    """Reads what is new in a log, and reports what happens.
-
-    Args:
-        path: of the log. updater: reads it. finished, pipe: where its games and its events go besides.
-        notify: called with sentences for people.
-
-    Attributes:
-        left: whether the reader of the events went away.
-    """
-
-    def __init__(
-        self,
-        path: Path,
-        updater: LogUpdater,
-        finished: FinishedGames | None,
-        pipe: EventPipe | None,
-        notify: Callable[[str], object],
-    ) -> None:
-        self._path = path
-        self._name = clean(str(path))
-        self._updater = updater
-        self._finished = finished
-        self._pipe = pipe
-        self._notify = notify
-        self._reported: str | None = None
-        self.left = False
-        self._moved: str | None = None
-        self._followed = False  # a log that has ended
-
-    def step(self) -> None:
-        """Read what is new."""
-        updater = self._updater
-        updater.look()
-        self._report_state()
-        if updater.replaced is not None:
-            self._followed, self._moved = True, None
-            self._notify(f"{self._name} {clean(updater.replaced)}: continuing with the new content.")
-            self.step()
-        elif updater.moved != self._moved:
-            self._moved = updater.moved
-            if self._moved is not None:
-                self._notify(f"{self._name} {clean(self._moved)}: reading on in it until there is a new one.")
-
-    def finish(self) -> None:
-        """Read the last bytes."""
-        self.step()
-        self._updater.finish()
-        if self._pipe is not None:
-            self._pipe.close()
-        self._report_state()
-
-    def _report_state(self) -> None:
-        """Report a problem once, and its end."""
-        updater, finished, pipe = self._updater, self._finished, self._pipe
-        waiting = None if updater.waiting is None else f"{updater.waiting}; waiting for more."
-        problem = updater.problem or waiting or (finished.problem if finished is not None else None)
-        if problem != self._reported:
-            if problem is not None:
-                self._notify(clean(problem))
-            elif self._reported is not None:
-                self._notify("The archive is writable again; updates resumed.")
-            self._reported = problem
-        if pipe is not None and pipe.lost is not None and not self.left:
-            self.left = True
-            self._notify(f"{pipe.lost}: none is printed from here on. The archive goes on.")
-
-    def report(self) -> None:
-        """Report how many games were read.
-
-        Raises:
-            SourceError: there was no log. StorageError, ExportError: something is still missing in the archive, or in
-                the PGN.
-        """
-        updater, finished = self._updater, self._finished
-        if updater.waiting is not None and not (self._followed or updater.known):
-            raise SourceError(f"{updater.waiting}.")
-        self._notify(f"{self._name}: {plural(updater.games, 'game')} read.")
-        if finished is not None:
-            self._notify(f"{plural(finished.games, 'game')} appended.")
-        if updater.problem is not None:
-            raise StorageError(f"{updater.problem} What is missing is read by the next import of {self._name}.")
-        if finished is not None and finished.problem is not None:
-            raise ExportError(finished.problem)

@@ -27,12 +27,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
 from exporters.base import SPLIT_WORDS, refuse_protected, replacing
 from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.archive.exporting import chosen_games, protected
-from recorder.archive.following.outlets import OVER, is_over
+from recorder.archive.following.follower import OVER, Outlet, is_over
 from recorder.archive.locate import open_archive
 from recorder.errors import ExportError, RecorderError
 from recorder.files import lock, sync_folder
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 _LAST_BYTES: Final = 1 << 20
 _BLOCK: Final = 1 << 20
 _TAG: Final = re.compile(rb'\[[A-Za-z][^"\r\n]*"[^\r\n]*"\]\r?\n?')
-_RESULT: Final = b'[Result "'
 _OPEN: Final = b"*"
+_OPEN_RESULT: Final = b'[Result "*"'
 _MARK_OF_UTF8: Final = b"\xef\xbb\xbf"
 _BRACES: Final = re.compile(rb"[{};]")
 
@@ -162,23 +162,18 @@ class PgnFile:
         with mmap(self._file, 0, access=ACCESS_READ) as data:
             if b"".join(data[entry.begin : entry.end] for entry in entries) == text:
                 return self.seen
-            return self._replace(data, entries, text)
-
-    def _replace(self, data: mmap, entries: list[PgnEntry], text: bytes) -> ReadPosition:
-        with replacing(self._path) as out:
-            os.fchmod(out.fileno(), stat.S_IMODE(os.fstat(self._file).st_mode))
-            begin = 0
-            for number, entry in enumerate(entries):
-                for at in range(begin, entry.begin, _BLOCK):
-                    out.write(data[at : min(at + _BLOCK, entry.begin)])
-                if not number:
-                    crlf = data[entry.begin : entry.end].endswith(b"\r\n")
-                    out.write(text.replace(b"\n", b"\r\n") if crlf else text)
-                begin = entry.end
-            for at in range(begin, len(data), _BLOCK):
-                out.write(data[at : at + _BLOCK])
-            out.flush()
-            status = os.fstat(out.fileno())
+            if data[entries[0].begin : entries[0].end].endswith(b"\r\n"):
+                text = text.replace(b"\n", b"\r\n")
+            with replacing(self._path) as out:
+                os.fchmod(out.fileno(), stat.S_IMODE(os.fstat(self._file).st_mode))
+                begin = 0
+                for entry in entries:
+                    _copy(data, begin, entry.begin, out)
+                    out.write(text)
+                    text, begin = b"", entry.end
+                _copy(data, begin, len(data), out)
+                out.flush()
+                status = os.fstat(out.fileno())
         sync_folder(self._path.resolve().parent)
         self.close()
         return ReadPosition(status.st_ino, status.st_size)
@@ -188,6 +183,11 @@ class PgnFile:
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
+
+
+def _copy(data: mmap, begin: int, end: int, out: BinaryIO) -> None:
+    for at in range(begin, end, _BLOCK):
+        out.write(data[at : min(at + _BLOCK, end)])
 
 
 def keys_in(path: Path, mark: str, begin: int = 0) -> tuple[set[str], set[str]]:
@@ -201,31 +201,22 @@ def keys_in(path: Path, mark: str, begin: int = 0) -> tuple[set[str], set[str]]:
     """
     keys: set[str] = set()
     left: set[str] = set()
-    if not path.exists():
+    if not path.exists() or path.stat().st_size <= begin:
         return keys, left
-    start = mark.encode()
-    key: str | None = None  # of the entry being read
-    is_open = False
-    with path.open("rb") as file:
-        file.seek(begin)
-        for line in file:
-            if line.startswith(b"[Event "):
-                key, is_open = None, False
-            elif line.startswith(_RESULT):
-                is_open = _value(line, _RESULT) == _OPEN
-            elif line.startswith(start) and b'"' in line[len(start) :]:
-                key = _value(line, start).decode("ascii", "replace")
-                keys.add(key)
+    tags = re.compile(rb'^(?:(\[Event )|\[Result "([^"\r\n]*)|' + re.escape(mark.encode()) + rb'([^"\r\n]*)")', re.M)
+    key, is_open = "", False  # of the entry being read
+    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+        for event, result, value in (found.groups() for found in tags.finditer(data, begin)):
+            if event is not None:
+                key, is_open = "", False
+            elif result is not None:
+                is_open = result == _OPEN
             else:
-                continue
-            if is_open and key is not None:
+                key = value.decode("ascii", "replace")
+                keys.add(key)
+            if is_open and key:
                 left.add(key)
     return keys, left
-
-
-def _value(line: bytes, start: bytes) -> bytes:
-    """The value of a tag; ``start``: what its line begins with, up to the quotation mark."""
-    return line[len(start) :].partition(b'"')[0]
 
 
 def _entries(data: mmap, line: bytes, key: str) -> Iterator[PgnEntry]:
@@ -247,7 +238,7 @@ def _entry(data: mmap, at: int, key: str) -> PgnEntry:
         begin = before
     end, left = begin, False
     while _TAG.fullmatch(line := _line(data, end)) and (end == begin or not line.startswith(b"[Event ")):
-        left = left or (line.startswith(_RESULT) and _value(line, _RESULT) == _OPEN)
+        left = left or line.startswith(_OPEN_RESULT)
         end += len(line)
     while (line := _line(data, end)) and not line.strip():
         end += len(line)
@@ -323,8 +314,8 @@ def _before(wanted: str, found: set[str]) -> str | None:
     return next((key for key in (wanted, *chain) if key in found), None)
 
 
-class FinishedGames:
-    """Writes what is over into a file, or into one file a day in a folder. It is an ``Outlet``.
+class FinishedGames(Outlet):
+    """Writes what is over into a file, or into one file a day in a folder.
 
     Args:
         target: a file, or a folder: one that is there, or a name that ends with a slash.
@@ -334,8 +325,6 @@ class FinishedGames:
 
     Attributes:
         games: how many were written. defer: as above; it may be set False at any time.
-        owes: the source has ended, and games that it left open are not written yet.
-        problem: why the last attempt failed, or None; what was to be written then waits for the next.
     """
 
     looks_back = True
@@ -348,14 +337,12 @@ class FinishedGames:
         shares: Callable[[Path], bool] | None = None,
         defer: bool = False,
     ) -> None:
-        self.problem: str | None = None
         self.defer = defer
-        self.owes = False
         self._target = Path(target)
         self._split = _is_folder(target)
         self._exporter = PgnExporter(options)
         self._shares = shares
-        self._where: str | None = None
+        self._where = ""
         self._given: dict[str, int] = {}  # keys that were given, and may be given again
         self._seen: dict[Path, ReadPosition] = {}  # how much of each file was looked at
         self._later = False  # a missing game may have an entry under the key of a part that is being read again
@@ -410,22 +397,16 @@ class FinishedGames:
         if self.problem is not None:
             return  # it will be found missing
         try:
-            if self._where is None:
+            with open_archive(self._where) as archive:
                 for game in games:
-                    self._put(None, game)
-            else:
-                with open_archive(self._where) as archive:
-                    for game in games:
-                        self._put(archive, game)
+                    self._put(archive, game)
         except (RecorderError, OSError) as error:
             self._failed(error)
 
-    def _put(self, archive: ArchiveStore | None, game: Game) -> None:
+    def _put(self, archive: ArchiveStore, game: Game) -> None:
         """Write a game unless the file has it; an entry from before it went on is replaced."""
-        same = {} if archive is None else archive.source_paths(game.key)
-        paths: list[Path] = []
-        if archive is not None:
-            game, paths = self._joined(archive, game, same)
+        same = archive.source_paths(game.key)
+        game, paths = self._joined(archive, game, same)
         path = self._path_of(game)
         for other in dict.fromkeys(paths):
             if other != path and other.exists() and self._put_into(other, archive, game, same, add=False):
@@ -458,12 +439,11 @@ class FinishedGames:
         return path is not None and (path == own or (self._shares is not None and self._shares(Path(path))))
 
     def _put_into(
-        self, path: Path, archive: ArchiveStore | None, game: Game, same: dict[str, str | None], *, add: bool
+        self, path: Path, archive: ArchiveStore, game: Game, same: dict[str, str | None], *, add: bool
     ) -> bool:
         """Write a game into a file, or replace its entry.
 
         Args:
-            archive: open for reading; None: there is none, so the game has one source.
             same: keys of the game in all sources → path of the source, None if unknown.
             add: False: write only if an entry is there.
         Returns:
@@ -488,7 +468,7 @@ class FinishedGames:
                 self._seen[path] = file.seen
             elif all(entry.open for entry in entries):
                 known_as = {game.key, *game.merged_from}
-                if archive is not None and any(entry.key not in known_as for entry in entries):
+                if any(entry.key not in known_as for entry in entries):
                     text = self._text(archive.game(game.key))  # what another source gave of it is in its entry
                 self._seen[path] = file.replace(entries, text)
             else:

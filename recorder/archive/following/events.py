@@ -16,10 +16,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from exporters.games_json import game_object
+from recorder.archive.following.follower import Outlet
 from recorder.model import GameKind
 
 if TYPE_CHECKING:
-    from recorder.model import Game, TimeBasis
+    from recorder.model import Game
 
 _START = (
     *("server", "server_game_no", "white", "black", "rated", "variant", "base_s", "increment_s", "start_fen"),
@@ -39,44 +40,31 @@ class _Out(Protocol):
 class _PrintedGame:
     """What was printed of one game."""
 
-    def __init__(self, key: str, basis: TimeBasis, facts: dict[str, Any]) -> None:
+    def __init__(self, key: str, facts: dict[str, Any]) -> None:
         self.key = key
-        self.basis = basis
         self.facts = facts
         self.plies: dict[int, dict[str, Any]] = {}
         self.end: str | None = None
 
 
-class EventLineWriter:
-    """Prints what is new. It is an ``Outlet``.
+class EventLineWriter(Outlet):
+    """Prints what is new. After a restart, games that may be in progress are printed again from their start.
 
     A game that was left and is observed again goes on after its ``game_ended``. Each game has one key in all its lines,
     that of its first one.
 
     Args:
         out: gets JSON objects, one a line, all of one step at once.
-    Attributes:
-        problem: None.
     """
 
-    looks_back = False
-    owes = False
-
     def __init__(self, out: _Out) -> None:
-        self.problem: str | None = None
         self._out = out
         self._printed: dict[_Place, _PrintedGame] = {}
         self._lines: list[str] = []
 
-    def begin(self, where: str, source: str) -> None:
-        """Print nothing. After a restart, games that may be in progress are printed again from their start."""
-
     def take(self, games: list[Game]) -> None:
         """Print what these games have that was not printed."""
-        for game in games:
-            if game.kind is GameKind.PLAYED:
-                self._take(game)
-        self._print()
+        self._take_all(games, final=False)
 
     def look(self, games: list[Game]) -> None:
         """Print what games in progress have more."""
@@ -88,19 +76,24 @@ class EventLineWriter:
 
     def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
         """Print what these games have that was not printed; if the log never goes on, they have ended."""
+        self._take_all(games, final)
+        self._printed = {}
+
+    def _take_all(self, games: list[Game], final: bool) -> None:
         for game in games:
             if game.kind is GameKind.PLAYED:
                 self._take(game, final)
-        self._print()
-        self._printed = {}
+        lines, self._lines = self._lines, []
+        if lines:
+            self._out.write("".join(lines))
 
-    def _take(self, game: Game, final: bool = False) -> None:
+    def _take(self, game: Game, final: bool) -> None:
         place = game.first_offset, game.game_no
         found = game_object(game)
         facts = {name: found[name] for name in _START}
         printed = self._printed.get(place)
         if printed is None:
-            printed = self._printed[place] = _PrintedGame(game.key, game.time_basis, facts)
+            printed = self._printed[place] = _PrintedGame(game.key, facts)
             self._line("game_started", printed, facts)
         elif changed := {name: value for name, value in facts.items() if printed.facts[name] != value}:
             printed.facts = facts
@@ -131,11 +124,6 @@ class EventLineWriter:
 
     def _line(self, event: str, printed: _PrintedGame, facts: dict[str, Any]) -> None:
         self._lines.append(json.dumps({"event": event, "key": printed.key, **facts}, ensure_ascii=False) + "\n")
-
-    def _print(self) -> None:
-        lines, self._lines = self._lines, []
-        if lines:
-            self._out.write("".join(lines))
 
 
 def _is_same_move(known: dict[str, Any], now: dict[str, Any] | None) -> bool:
@@ -187,8 +175,8 @@ class EventPipe:
         """Wait until everything is printed, as long as the reader takes something."""
         end_s = time.monotonic() + _END_S
         with self._changed:
-            while self._bytes and self.lost is None:
-                if not self._moves(self._bytes) or time.monotonic() > end_s:
+            while (before := self._bytes) and self.lost is None:
+                if not self._moves(before) or time.monotonic() > end_s:
                     self._lose()
 
     def _moves(self, before: int) -> bool:
@@ -201,21 +189,19 @@ class EventPipe:
         self._bytes = 0
         self._changed.notify_all()
 
-    # --- in the thread
-
     def _run(self) -> None:
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._waiting or self.lost is not None)
-                if self.lost is not None:
-                    return
-                data = self._waiting.popleft()
-            try:
+        try:
+            while True:
+                with self._changed:
+                    self._changed.wait_for(lambda: self._waiting or self.lost is not None)
+                    if self.lost is not None:
+                        return
+                    data = self._waiting.popleft()
                 for piece in _pieces(data):
                     self._write(piece)
-            except OSError:
-                with self._changed:
-                    self._lose("The event reader has ended")
+        except OSError:
+            with self._changed:
+                self._lose("The event reader has ended")
 
     def _write(self, piece: bytes) -> None:
         while piece and self.lost is None:
