@@ -20,11 +20,11 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "formats.md"
 
 
 def table(header: str) -> list[tuple[str, str]]:
-    """First two cells of each row of the table whose first header cell is ``header``."""
+    """Each name, and the second cell of its row, of the table whose first header cell is ``header``."""
     text = DOCUMENT.read_text(encoding="utf-8")
     (body,) = re.findall(rf"^\| {header} \|.*\n\|[-|]+\n((?:\|.*\n)+)", text, re.MULTILINE)
     rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in body.splitlines()]
-    return [(row[0], row[1]) for row in rows]
+    return [(name, row[1]) for row in rows for name in row[0].split(", ")]
 
 
 def names(header: str) -> list[str]:
