@@ -44,14 +44,7 @@ class Exporter(Protocol):
     """Writes games in one format. Streams: holds no more than one game (Parquet: one row group) in memory."""
 
     def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
-        """Write all games to ``out`` in their order and return what was written.
-
-        Args:
-            games: in the order in which they are written.
-            out: a binary file.
-        Returns:
-            The numbers of games and plies that were written, and what was excluded.
-        """
+        """Write all games to ``out`` in their order and return what was written and excluded."""
 
 
 class GameExporter(Exporter, Protocol):
@@ -78,17 +71,10 @@ _LONGEST_STEM = 100
 def open_output(
     path: str | Path, force: bool = False, protect: Collection[Path] = (), *, private: bool = False
 ) -> Iterator[BinaryIO]:
-    """Open an output for the time of one export.
+    """Open an output (``-`` is standard output) for the time of one export.
 
-    Args:
-        path: ``-`` is standard output. A regular file gets its name only when the block ends without an exception.
-        force: replace a file that is there.
-        protect: files that must not be replaced whatever ``force`` says: the archive, the logs.
-        private: only its owner may read a regular file.
-    Yields:
-        The binary file to write to.
-    Raises:
-        ExportError: the file is there and ``force`` is False, it is protected, or it cannot be written.
+    A regular file gets its name only when the block ends without an exception; ``private``: only its owner may read it.
+    ``force`` replaces a file that is there, but never one of ``protect``: the archive, the logs.
     """
     if str(path) == "-":
         yield sys.stdout.buffer
@@ -117,12 +103,7 @@ def append_games(
 ) -> ExportReport:
     """Add the games whose key the file does not hold yet; the old content stays byte for byte.
 
-    Args:
-        path: made if it is not there. protect: as for ``open_output``.
-    Returns:
-        The report; ``excluded["already in the file"]`` counts the others.
-    Raises:
-        ExportError: the format writes no keys, the file is protected, or it cannot be read or written.
+    A missing file is made. ``excluded["already in the file"]`` counts the others.
     """
     target = Path(path)
     refuse_protected(target, protect)
@@ -138,11 +119,7 @@ def append_games(
 
 
 def known_keys(path: Path, exporter: GameExporter) -> set[str]:
-    """Keys of the games that a file of ours holds; empty if there is no file.
-
-    Raises:
-        ExportError: the format writes no keys, or the file cannot be read.
-    """
+    """Keys of the games that a file of ours holds; empty if there is no file."""
     mark = exporter.key_mark
     if mark is None:
         raise ExportError("This format has no game keys, so games cannot be appended; write a new file.")
@@ -171,15 +148,7 @@ def write_split(
 ) -> ExportReport:
     """Write games into one file a day, player or variant; a game is in the files of both its players.
 
-    Args:
-        directory: made if it is not there.
-        by: ``day``, ``player`` or ``variant``.
-        force: replace files that are there. append: add to them what they do not hold yet.
-        protect: as for ``open_output``.
-    Returns:
-        The numbers of games and plies; a game in two files counts once.
-    Raises:
-        ExportError: ``by`` is not known, a file is there, or one cannot be written. Then no file has changed.
+    A game in two files counts once. After an ExportError no file has changed.
     """
     if by not in SPLIT_WORDS:
         raise ExportError(f"Games cannot be split by {by!r}; use one of {', '.join(SPLIT_WORDS)}.")
@@ -243,14 +212,7 @@ SPLIT_WORDS: dict[str, Callable[[Game], list[str]]] = {"day": _by_day, "player":
 
 
 def refuse_protected(target: Path, protected: Collection[Path]) -> None:
-    """Keep an output from replacing what it is made from.
-
-    Args:
-        target: the output; links to a protected file are that file.
-        protected: files, which need not exist.
-    Raises:
-        ExportError: the output is one of them.
-    """
+    """Keep an output, also through a link, from replacing what it is made from."""
     try:
         real, there = target.resolve(), target.exists()
         for path in protected:
@@ -261,13 +223,7 @@ def refuse_protected(target: Path, protected: Collection[Path]) -> None:
 
 
 def refuse_existing(path: str | Path, force: bool) -> None:
-    """Refuse an output that ``open_output`` would refuse because it is there, before anything is computed for it.
-
-    Args:
-        path, force: as for ``open_output``.
-    Raises:
-        ExportError: the file is there and ``force`` is False, or it is a folder.
-    """
+    """Refuse an output that ``open_output`` would refuse because it is there, before anything is computed for it."""
     target = Path(path)
     if str(path) != "-" and (target.is_file() or target.is_dir()):
         _refuse(target, force)
@@ -295,13 +251,8 @@ def _begin(target: Path, exporter: GameExporter, force: bool, append: bool) -> t
 def replacing(target: Path, keep: bool = False, *, private: bool = False) -> Iterator[BinaryIO]:
     """A file written beside another one, which it replaces when the block ends without an exception.
 
-    Args:
-        target: need not be there; of a link the file that it leads to. keep: begin with what is in it.
-        private: only its owner may read it.
-    Yields:
-        The binary file to write to.
-    Raises:
-        ExportError: it cannot be written.
+    Of a link it is the file that the link leads to. ``keep``: begin with its content. ``private``: only its owner may
+    read it.
     """
     target = target.resolve()
     unfinished = _unfinished(target)
@@ -327,12 +278,7 @@ def replacing(target: Path, keep: bool = False, *, private: bool = False) -> Ite
 def new_folder(folder: Path) -> Iterator[Path]:
     """A folder written beside the one that is asked for, which it becomes when the block ends without an exception.
 
-    Args:
-        folder: is replaced if it is there. The folder that it is in must be there.
-    Yields:
-        The folder to write in.
-    Raises:
-        ExportError: it cannot be written.
+    The folder that it is in must be there.
     """
     target = folder.absolute()
     try:

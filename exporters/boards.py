@@ -19,16 +19,9 @@ _ROOKS = {"ec": "ad", "eg": "hf", "db": "ac", "df": "he"}
 
 
 def board_after(board: str, ply: Ply, variant: str | None) -> str | None:
-    """Carry out a ply.
+    """Play a ply on a board; None: the move is not known, or no piece of the mover is on its first square.
 
     Castling is a king that takes its own rook, or that goes two files. A capture in atomic explodes.
-
-    Args:
-        board: before the ply.
-        ply: the half-move.
-        variant: the game's; None: played as chess.
-    Returns:
-        The board after it; None: the move is not known, or no piece of the mover is on its first square.
     """
     if ply.move is None:
         return board if is_null_move(ply) else None
@@ -77,11 +70,7 @@ def _first_board(part: PgnPart) -> str | None:
 def boards_by_ply(game: Game) -> dict[int, str]:
     """The boards of the main line that are known, by ply; the one before the first move too.
 
-    Args:
-        game: its main line is played.
-    Returns:
-        Boards as text (71 characters, rank 8 first) by number of plies; the board before the first move has
-        ``game.start_ply``.
+    Boards are text of 71 characters, rank 8 first; the board before the first move has ``game.start_ply``.
     """
     found: dict[int, str] = {}
     for part in cut_into_parts(game):
@@ -98,13 +87,7 @@ def boards_by_ply(game: Game) -> dict[int, str]:
 
 
 def final_board(game: Game) -> str | None:
-    """The board after the last proved ply; None: no position of the game is known.
-
-    Args:
-        game: its main line is played.
-    Returns:
-        The board as text (71 characters, rank 8 first), or None.
-    """
+    """The board after the last proved ply; None: no position of the game is known."""
     part = cut_into_parts(game)[-1]
     board = _first_board(part)
     for ply in part.plies:
@@ -115,12 +98,6 @@ def final_board(game: Game) -> str | None:
 
 
 def board_text(board: str) -> str:
-    """Eight lines, White below, with the names of files and ranks.
-
-    Args:
-        board: 71 characters, rank 8 first.
-    Returns:
-        Nine lines without a line feed at the end: eight ranks, ``.`` for an empty square, and the names of the files.
-    """
+    """Draw a board as nine lines, White below, with ``.`` for empty squares and the names of files and ranks."""
     rows = (f"{8 - row}  {' '.join(rank).replace('-', '.')}" for row, rank in enumerate(board.split(" ")))
     return "\n".join([*rows, "   a b c d e f g h"])

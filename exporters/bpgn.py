@@ -43,12 +43,10 @@ _UNKNOWN_PLAYER = Player("?")
 
 @dataclass(frozen=True, slots=True)
 class BpgnOptions:
-    """How to write BPGN.
+    """How to write BPGN; ``clock`` says which of ``clk`` (the mover's clock after the move) and ``lag`` to write.
 
-    Attributes:
-        clock: which of ``clk`` (the mover's clock after the move) and ``lag`` to write.
-        comments: write chat as comments; the comments of a saved match are written in any case.
-        keys: write the games' keys, by which ``--append`` knows them, of saved matches too; else of recorded ones only.
+    ``comments`` writes chat; the comments of a saved match are written in any case. ``keys`` writes the games' keys, by
+    which ``--append`` knows them, of saved matches too; else of recorded ones only.
     """
 
     clock: frozenset[str] = frozenset(CLOCK_WORDS)
@@ -74,26 +72,17 @@ class BpgnExporter:
     def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
         """Write the matches among games, in the order of their first games.
 
-        Args:
-            games: of both boards, in any order.
-            out: a binary file; takes UTF-8.
-        Returns:
-            The report; ``excluded`` counts games that are not bughouse.
+        ``excluded`` counts games that are not bughouse.
         """
         for game in self.take(games):
             out.write(self.game_text(game).encode("utf-8", "replace"))
         return self.report
 
     def take(self, games: Iterable[Game]) -> list[Game]:
-        """The first boards of the matches among games; ``game_text`` of each gives the whole match.
+        """Return the games on board A of the matches among games; ``game_text`` of each gives the whole match.
 
-        All bughouse games are held in memory: a match is known when both of its boards are.
-
-        Args:
-            games: of both boards, in any order.
-        Returns:
-            The games on board A, in the order of the matches' first games; a game without a partner is its own
-            first board.
+        All bughouse games are held in memory: a match is known when both of its boards are. A game without a partner is
+        its own first board.
         """
         found: list[Game] = []
         for game in games:
@@ -114,24 +103,12 @@ class BpgnExporter:
         return heads
 
     def boards(self, head: Game) -> list[Game]:
-        """The games of a match, given its first board.
-
-        Args:
-            head: a game that ``take`` returned.
-        Returns:
-            Board A, and board B if it is known.
-        """
+        """Return both boards of a match, given one that ``take`` returned; board B may be unknown."""
         other = self._partners.get(head.key)
         return [head] if other is None else [head, other]
 
     def game_text(self, game: Game) -> str:
-        """The text of the match whose board A a game is, its blank line included; counts it in ``report``.
-
-        Args:
-            game: one that ``take`` returned.
-        Returns:
-            Tags and moves of both boards in BPGN.
-        """
+        """The text of the match whose board A a game is, its blank line included; counts it in ``report``."""
         other = self._partners.get(game.key)
         match = Match(game, _without_moves(game) if other is None else other)
         moments = timeline(match)

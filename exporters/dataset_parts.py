@@ -104,13 +104,7 @@ _NUMBER: Final = f"CASE WHEN f.moves IS NOT NULL THEN (md5_number_lower({_EQUAL}
 
 
 class PartFiles:
-    """Writes tables of DuckDB as the files of one source.
-
-    Args:
-        source: the SHA-256 of the source.
-    Attributes:
-        source: as given. games, plies: how many were written.
-    """
+    """Writes tables of DuckDB as the files of one source."""
 
     def __init__(self, source: str) -> None:
         self.games = self.plies = 0
@@ -126,9 +120,8 @@ class PartFiles:
     def take(self, connection: Any, games: str, *, order: str = "id") -> None:
         """Take the games of a table, with their plies.
 
-        Args:
-            connection: it has ``plies``, ``matches`` (key, ply, ``MATCH_COLUMNS``), ``partners`` (key, ``_PARTNER``)
-                and ``events`` with ``number``, their order. games: name of the table. order: its column.
+        The connection has ``plies``, ``matches`` (key, ply, ``MATCH_COLUMNS``), ``partners`` (key, ``_PARTNER``) and
+        ``events`` with ``number``, their order.
         """
         with _errors(self._folder.name):
             variants = [name for (name,) in connection.execute(f"SELECT DISTINCT variant FROM {games}").fetchall()]
@@ -238,12 +231,9 @@ def _errors(place: str) -> Iterator[None]:
 
 
 class SourceWriter:
-    """Writes the games of a source. Use it as a context manager; its end writes the last rows.
+    """Writes the games of a source, the last rows at the end of its ``with`` block; then ``parts`` has the files.
 
-    Args:
-        folder: of the data set. stem: what the names of the files begin with. sha256, kind: of the source.
-    Attributes:
-        parts: the files, when the block has ended.
+    The names of the files begin with ``stem``.
     """
 
     def __init__(self, folder: DataFolder, stem: str, sha256: str, kind: str) -> None:

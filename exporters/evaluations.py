@@ -20,13 +20,7 @@ _BOUNDS: Final = ("?", "!")
 
 
 def thoughts_by_ply(game: Game) -> dict[int, list[Thinking]]:
-    """By ply of the main line: the last thinking output before it, of each engine that printed any.
-
-    Args:
-        game: with the thinking lines of its observations.
-    Returns:
-        Lists by ply, one line for each engine; plies without a line are missing.
-    """
+    """By ply of the main line: the last thinking output before it, of each engine that printed any."""
     found: dict[int, list[Thinking]] = {}
     for seen in game.observations:
         if seen.thinking:
@@ -39,13 +33,9 @@ def main_analysis(game: Game, engine: str | None = None) -> tuple[Analysis, dict
     """The analysis whose evaluations are shown, and by half-moves played its last line with a score.
 
     A line that only bounds the score is used if there is no other. Of several analyses the one with most positions is
-    shown, so that an interrupted one never hides a complete one; of equal ones the last.
-
-    Args:
-        engine: only analyses by the engine of this name, in any case; if there are none, by engines whose name
-            begins so.
-    Returns:
-        None if none of them has a score.
+    shown, so that an interrupted one never hides a complete one; of equal ones the last. With ``engine``, only analyses
+    by the engine of this name, in any case; if there are none, by engines whose name begins so. None: none of them has
+    a score.
     """
     best: tuple[Analysis, dict[int, Thinking]] | None = None
     analyses = game.analyses
@@ -108,11 +98,8 @@ def _names(words: list[str], ply: Ply) -> bool:
 def score_text(thought: Thinking, *, signed: bool = False) -> str | None:
     """The score from White's side: pawns with two decimals (``-0.35``) or moves to the mate (``#-3``).
 
-    Args:
-        thought: an engine's line; its score is from the side of ``white``, from White's if that is None.
-        signed: with a plus before scores that are good for White (``+0.58``), as people read them; PGN has none.
-    Returns:
-        The score, or None if the line has none.
+    The line's score is from the side of ``white``, from White's if that is None. ``signed``: with a plus before scores
+    that are good for White (``+0.58``), as people read them; PGN has none.
     """
     sign = 1 if thought.white is not False else -1
     score_cp, mate = (None if value is None else sign * value for value in (thought.score_cp, thought.mate))
@@ -144,11 +131,8 @@ INACCURACY_PERMILLE, MISTAKE_PERMILLE, BLUNDER_PERMILLE = 50, 100, 150
 class Evaluation(NamedTuple):
     """An evaluation from White's side. Two can be compared if ``engine`` and ``analysed`` are equal.
 
-    Attributes:
-        score_cp, mate: in centipawns, or in moves to the mate; one of them is None.
-        depth: in half-moves.
-        engine: its name; None: unknown.
-        analysed: whether it is from an analysis, not from the game.
+    ``score_cp`` (centipawns) or ``mate`` (moves to the mate) is None; ``depth`` is in half-moves. ``analysed``: it is
+    from an analysis, not from the game.
     """
 
     score_cp: int | None

@@ -29,26 +29,13 @@ class GamesJsonExporter:
         self.report = ExportReport()
 
     def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
-        """Write games in their order and return the report.
-
-        Args:
-            games: in the order in which they are written.
-            out: a binary file; takes UTF-8.
-        Returns:
-            The numbers of games and plies that were written, and what was excluded.
-        """
+        """Write games in their order and return the report."""
         for game in games:
             out.write(self.game_text(game).encode("utf-8", "replace"))
         return self.report
 
     def game_text(self, game: Game) -> str:
-        """One game's object and its line feed.
-
-        Args:
-            game: is counted in ``report``.
-        Returns:
-            One line of JSON.
-        """
+        """One game's object and its line feed."""
         found = game_object(game)
         self.report.games += 1
         self.report.plies += len(found["plies"])
@@ -58,10 +45,7 @@ class GamesJsonExporter:
 def game_object(game: Game) -> dict[str, Any]:
     """The game as plain values: every field is present, null if it is unknown.
 
-    Args:
-        game: with its plies and events.
-    Returns:
-        The fields of docs/reference/formats.md (JSON): times in milliseconds, instants in ISO 8601.
+    Its fields are those of docs/reference/formats.md (JSON): times in milliseconds, instants in ISO 8601.
     """
     basis, day = game.time_basis, game.day
     return {
@@ -99,13 +83,7 @@ def game_object(game: Game) -> dict[str, Any]:
 
 
 def opening_object(game: Game) -> dict[str, Any]:
-    """The opening as three values, null if there is none.
-
-    Args:
-        game: of any variant.
-    Returns:
-        ``eco``, ``opening`` and ``opening_ply``.
-    """
+    """The opening as three values, null if there is none."""
     eco, name, ply = game.opening or (None, None, None)
     return {"eco": eco, "opening": name, "opening_ply": ply}
 

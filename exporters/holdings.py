@@ -96,13 +96,7 @@ def match_holdings(match: Match) -> dict[str, dict[int, BothHoldings]]:
 
 
 def plies_with_holdings(game: Game) -> Iterator[tuple[Ply, BothHoldings]]:
-    """The main line's plies, each with the holdings after it.
-
-    Args:
-        game: with the holdings of its observations.
-    Yields:
-        Each ply with the pieces in hand of both sides; unknown ones are None.
-    """
+    """The main line's plies, each with the holdings after it."""
     if not any(seen.holdings for seen in game.observations):
         for ply in game.plies:
             yield ply, _UNKNOWN

@@ -51,12 +51,9 @@ class Selection:
             raise ExportError(f"Games of kind {unknown[0]!r} are not known; include any of {', '.join(INCLUDES)}.")
 
     def select(self, games: Iterable[Game]) -> Iterator[Game]:
-        """The games to take, in their order; counts all of them on the way.
+        """Yield the games to take, in their order, and count all of them.
 
-        Args:
-            games: any games.
-        Yields:
-            The games that are not excluded; the attributes have the counts when all were read.
+        The attributes are complete when all were read.
         """
         for game in games:
             if (reason := self._reason_against(game)) is not None:
@@ -186,16 +183,7 @@ def takes_filters(function: _Function) -> _Function:
 
 
 def make_filter(filters: Filters) -> GameFilter:
-    """Make the filter of an archive from keyword arguments.
-
-    Args:
-        filters: as the options of ``games``, and as keywords of ``Archive``: docs/reference/python.md.
-    Returns:
-        The conditions in the types of the archive: sets of words, milliseconds since 1970.
-    Raises:
-        ExportError: a word or a day that is not understood.
-        TypeError: a filter that does not exist.
-    """
+    """Make the filter of an archive from keyword arguments; TypeError: a filter that does not exist."""
     if unknown := sorted(filters.keys() - Filters.__annotations__.keys()):
         raise TypeError(f"There is no filter {unknown[0]!r}; there are {', '.join(Filters.__annotations__)}.")
     found: dict[str, Any] = {}
@@ -221,16 +209,10 @@ _MOVE_NUMBER = re.compile(r"(?<!\d)\d++\.+", re.ASCII)
 
 
 def read_position(fen: str | None, moves: str | None) -> str | None:
-    """Read a position that games are to reach.
+    """Return the first four fields of the FEN that games are to reach; None if neither is given.
 
-    Args:
-        fen: of the position, with or without counters; None: the normal start.
-        moves: in SAN or as ``e2e4``, with or without numbers, played from there; None: none.
-    Returns:
-        The first four fields of its FEN, with an en passant square only where such a capture is legal; None if neither
-        is given.
-    Raises:
-        ExportError: the FEN is no position of normal chess, or a move is not legal.
+    ``moves`` (SAN or ``e2e4``, with or without numbers) are played from the FEN or the normal start. An en passant
+    square is named only where such a capture is legal.
     """
     if fen is None and moves is None:
         return None

@@ -62,9 +62,7 @@ def write_csv(
 ) -> None:
     """Write a header and batches of rows as CSV; ``true`` and ``false`` for truths.
 
-    Args:
-        names: of the columns. batches: rows, as many at a time as shall be in memory. out: takes the bytes.
-        raw: write texts as they are, for programs that take no cell for a formula.
+    Only one batch is in memory. ``raw``: write texts as they are, for programs that take no cell for a formula.
     """
     names = list(names)
     for batch in chain([[tuple(names)]], batches):
@@ -94,11 +92,7 @@ _Row = tuple[Any, ...]
 
 
 def import_pyarrow() -> tuple[Any, Any]:
-    """``pyarrow`` and ``pyarrow.parquet``.
-
-    Raises:
-        ExportError: they are not installed.
-    """
+    """``pyarrow`` and ``pyarrow.parquet``."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -132,13 +126,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def write_json_lines(names: tuple[str, ...], batches: Iterable[Iterable[_Row]], out: BinaryIO) -> None:
-    """Write batches of rows as one JSON object a line.
-
-    Args:
-        names: of the columns.
-        batches: rows with one value for each name; None becomes null.
-        out: a binary file; takes UTF-8.
-    """
+    """Write batches of rows as one JSON object a line."""
     for batch in batches:
         text = "".join(_encode(dict(zip(names, row, strict=True))) + "\n" for row in batch)
         out.write(text.encode("utf-8", "replace"))
@@ -163,16 +151,7 @@ def write_plies(
     raw: bool = False,
     progress: Progress = no_progress,
 ) -> ExportReport:
-    """Write the plies of the games that match, in the archive's order; some 100,000 plies are in memory.
-
-    Args:
-        storage: the archive. where: which games. out: takes the bytes. format_name: one of ``FORMATS``.
-        raw: in CSV, write texts that look like formulas as they are. progress: called while the copy is made.
-    Returns:
-        The numbers of games and plies that were written.
-    Raises:
-        ExportError: it is Parquet, and pyarrow is not installed.
-    """
+    """Write the plies of the games that match, in the archive's order; some 100,000 plies are in memory."""
     with open_tables(storage, where, progress=progress) as tables:
         runs = (tables.plies_of(run) for run in in_pieces(tables.games, _PLIES_AT_ONCE))
         instants = {"at": ("p.arrival_ms", "g.time_basis")}
@@ -203,10 +182,8 @@ def _write(
 ) -> None:
     """Write the rows of several SELECTs.
 
-    Args:
-        columns: of the table. texts: their SQL. instants: columns of instants, with the SQL of the milliseconds and of
-            the time basis. sources: what follows the columns in each SELECT. out, format_name, raw: as for
-            ``write_plies``.
+    ``instants`` are columns of instants, with the SQL of the milliseconds and of the time basis. ``sources`` are what
+    follows the columns in each SELECT.
     """
     if format_name == "parquet":
         _, pq = import_pyarrow()

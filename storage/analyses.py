@@ -18,21 +18,13 @@ from storage.write.games import find_successors
 
 
 class ArchiveAnalyses:
-    """What engines found in the games of an archive.
-
-    Args:
-        database: of the archive.
-    """
+    """What engines found in the games of an archive."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def analysed_plies(self, game: Game, analysis: Analysis) -> set[int]:
-        """The plies of a game whose positions an engine has analysed with the same settings.
-
-        Args:
-            analysis: only its engine, protocol and settings are compared.
-        """
+        """The plies of a game whose positions an engine has analysed with the same settings."""
         with self._database.reading() as driver:
             return current_plies(driver, (game.key, *game.merged_from), analysis)
 
@@ -46,21 +38,17 @@ class ArchiveAnalyses:
     ) -> None:
         """Store an engine's analysis of positions of a game.
 
-        Args:
-            key: of the game. analysis: engine and settings; its lines are ignored, ``positions`` has them.
-            again: replace stored analyses of the same positions.
+        The analysis's own lines are ignored: ``positions`` has them. ``again``: replace stored analyses of the same
+        positions.
         """
         with self._database.writing() as connection:
             store_positions(driver_of(connection), key, analysis, positions, replace=again)
             settle_analyses(driver_of(connection), shown_games(driver_of(connection), key))
 
     def take_over(self, other: ArchiveAnalyses, *, homeless: bool = False) -> tuple[int, int]:
-        """Copy the analyses of another archive for the games of this one.
+        """Copy the analyses of another archive for the games of this one; ``homeless``: also those of other games.
 
-        Args:
-            homeless: also copy those of games that are not here.
-        Returns:
-            How many were copied, and how many are of games that are not here.
+        Return how many were copied, and how many are of games that are not here.
         """
         with other._database.reading() as theirs, self._database.writing() as connection:
             return _take_over(theirs, driver_of(connection), homeless=homeless)
@@ -77,12 +65,6 @@ def _take_over(theirs: sqlite3.Connection, driver: sqlite3.Connection, *, homele
     A game is found by its source and key. If that fails, by its source and offset, because a newer parser may read its
     start differently; or by its key alone, unless several games of the other archive share that key, because a longer
     log may have replaced its source.
-
-    Args:
-        theirs: connection to the other archive. driver: connection to this one, in a transaction.
-        homeless: also copy those of games that are not here.
-    Returns:
-        How many were copied, and how many are of games that are not here.
     """
     if not has_analyses(theirs):
         return 0, 0
@@ -121,12 +103,9 @@ def keys_here(theirs: sqlite3.Connection, driver: sqlite3.Connection) -> Callabl
 def _find_key(
     driver: sqlite3.Connection, sha256: str | None, offset: int | None, keys: list[str], *, alone: bool
 ) -> str | None:
-    """The key of a game in this archive, or None.
+    """Return the key of another archive's game here: by source and offset, else by the equal ``keys``.
 
-    Args:
-        sha256, offset: its source and place in the other archive; None: it has no source.
-        keys: the keys that games with equal facts have here.
-        alone: no other game of the other archive has equal facts.
+    ``alone``: no other game of the other archive has equal facts.
     """
     query = "SELECT g.key, s.sha256 FROM games g JOIN sources s ON s.id = g.source_id WHERE g.key = ?"
     found = {key: its for wanted in keys for key, its in driver.execute(query, (wanted,))}

@@ -56,15 +56,7 @@ if TYPE_CHECKING:
 
 
 class ArchiveStore(Closing):
-    """Games and their sources in one SQLite file. No connection stays open between reads and transactions.
-
-    Attributes:
-        path: of the file.
-        analyses: what engines found in games.
-        duplicates: probable duplicates, and decisions about them.
-        erasures: sources and players to be forgotten.
-        positions: in which games positions occurred.
-    """
+    """Games and their sources in one SQLite file. No connection stays open between reads and transactions."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -76,16 +68,7 @@ class ArchiveStore(Closing):
 
     @classmethod
     def open(cls, where: str, *, create: bool = False, read_only: bool = False) -> Self:
-        """Open an archive.
-
-        Args:
-            where: a path or a ``sqlite:///`` URL.
-            create: make it (mode 0600) if it is not there.
-            read_only: nothing can be written.
-        Raises:
-            StorageError: there is none, it is no archive, or its schema is older (the text names the command or
-                version that upgrades it) or newer than this program's.
-        """
+        """Open an archive. ``create`` makes it (mode 0600) if it is not there."""
         return cls(Database.open(where, create=create, read_only=read_only))
 
     def snapshot(self) -> AbstractContextManager[None]:
@@ -95,9 +78,8 @@ class ArchiveStore(Closing):
     def watch_changes(self) -> AbstractContextManager[Callable[[], bool]]:
         """Watch for transactions of other connections.
 
-        Returns:
-            Gives for the time of the block a function that any thread may call: whether one was committed since the
-            block began. Before a snapshot that begins later, too.
+        The function says whether one was committed since the block began. Any thread may call it. It also counts those
+        before a snapshot that begins later.
         """
         return self._database.watch_changes()
 
@@ -106,19 +88,14 @@ class ArchiveStore(Closing):
         return self._database.transaction()
 
     def vacuum(self) -> None:
-        """Rewrite the file: afterwards no deleted data is in it or in its write-ahead log.
-
-        Raises:
-            StorageError: another program reads or writes it.
-        """
+        """Rewrite the file: afterwards no deleted data is in it or in its write-ahead log."""
         self._database.vacuum()
 
     @contextmanager
     def columns(self, *, arrow: bool = True) -> Iterator[ColumnReader]:
         """Main lines as arrays, all of one moment, and so is what is read of the archive in the block.
 
-        Args:
-            arrow: use ADBC if the extra ``arrow`` is installed; the answers are the same without it.
+        ``arrow`` uses ADBC if the extra ``arrow`` is installed; the answers are the same without it.
         """
         from storage.read.columns import column_reader
 
@@ -137,19 +114,14 @@ class ArchiveStore(Closing):
             return source_rows(driver)
 
     def source(self, source_id: str) -> SourceRow:
-        """The source whose id begins with ``source_id``.
-
-        Raises:
-            StorageError: there is none, or several.
-        """
+        """The source whose id begins with ``source_id``."""
         with self._database.reading() as driver:
             return one_source(driver, source_id)
 
     def growth_candidates(self) -> list[tuple[int, str]]:
         """Size and SHA-256 of each known source that is not empty: a file whose first bytes have it continues it.
 
-        Returns:
-            Ascending; without the rest of the rows, since every file that is imported asks for them.
+        They are ascending, without the rest of the rows, since every file that is imported asks for them.
         """
         with self._database.reading() as driver:
             query = "SELECT size_bytes, sha256 FROM sources WHERE size_bytes > 0 ORDER BY size_bytes, sha256"
@@ -161,21 +133,13 @@ class ArchiveStore(Closing):
             return content_version(driver)
 
     def report(self, source_id: str) -> SourceReport:
-        """The report that ``SourceWriter.finish`` stored.
-
-        Raises:
-            StorageError: there is no such source.
-        """
+        """The report that ``SourceWriter.finish`` stored."""
         with self._database.reading() as driver:
             row = one_source(driver, source_id)
             return report_of(driver, row)
 
     def anomalies(self, source_id: str | None = None) -> Iterator[tuple[SourceRow, Anomaly]]:
-        """What was wrong, with the source it is in, by source and then in the order found.
-
-        Raises:
-            StorageError: there is no such source.
-        """
+        """What was wrong, with the source it is in, by source and then in the order found."""
         with self._database.reading() as driver:
             rows = source_rows(driver) if source_id is None else [one_source(driver, source_id)]
             for row in rows:
@@ -189,44 +153,26 @@ class ArchiveStore(Closing):
             return frozenset(AnomalyKind(kind) for (kind,) in driver.execute(query, (sha256,)))
 
     def game_sources(self, key: str) -> list[SourceRow]:
-        """The sources of a game (``key`` as stored), first the one its offsets are in.
-
-        Raises:
-            StorageError: there is no such game.
-        """
+        """The sources of a game (``key`` as stored), first the one its offsets are in."""
         with self._database.reading() as driver:
             return sources_of_game(driver, resolve(driver, key))
 
     def read_source(self, source_id: str, offset: int = 0, length: int | None = None) -> Iterator[bytes]:
-        """The kept bytes of a source, in order, in blocks of at most 1 MiB.
-
-        Args:
-            source_id: as ``SourceRow.id``, or its beginning.
-            offset: of the first byte wanted. length: how many; None: to the end.
-        Raises:
-            StorageError: there is no such source, or the bytes are not all kept.
-        """
+        """The kept bytes of a source, in order, in blocks of at most 1 MiB."""
         with self._database.reading() as driver:
             row = one_source(driver, source_id)
             yield from read_kept(driver, row, offset, length)
 
     def beginnings(self, hashes: Collection[str], length: int) -> dict[str, bytes]:
-        """The first kept bytes of several sources.
+        """Return the first kept bytes, at most 64 KiB, of several sources by SHA-256.
 
-        Args:
-            hashes: their SHA-256. length: how many bytes of each, at most 64 KiB.
-        Returns:
-            Bytes by SHA-256; a source of which nothing is kept is not among them.
+        Those without kept bytes are missing.
         """
         with self._database.reading() as driver:
             return beginnings_of(driver, hashes, length)
 
     def source_timing(self, source_id: str) -> bytes | None:
-        """The timing file a kept typescript was read with; None where there was none or the source is not kept.
-
-        Raises:
-            StorageError: there is no such source.
-        """
+        """The timing file a kept typescript was read with; None where there was none or the source is not kept."""
         with self._database.reading() as driver:
             row = one_source(driver, source_id)
             return timing_of(driver, row)
@@ -269,17 +215,10 @@ class ArchiveStore(Closing):
     ) -> Iterator[SourceWriter]:
         """Write one source in one transaction: committed when the block ends, undone when it raises.
 
-        Args:
-            sha256, size_bytes: of all its decompressed bytes.
-            name, path: the file's name and place. kind: the word ``--kind`` takes.
-            keep: store the bytes given to ``SourceWriter.keep``.
-            parser_version, options: what reads it, and what the user said about it.
-            timing: the timing file of a typescript; stored if ``keep``.
-            continues: the source of which this is a longer version. Its games that began at or after its
-                ``read_up_to`` are deleted, to be added again, and ``keep`` goes on at ``SourceWriter.keep_from``: at
-                its first byte if it is read as a whole, since handles may have been replaced in what was kept.
-        Raises:
-            StorageError: another source has these bytes, or the archive cannot be written.
+        ``sha256`` and ``size_bytes`` are of all its decompressed bytes. ``kind`` is the word ``--kind`` takes.
+        ``continues`` is the source of which this is a longer version: its games that began at or after its
+        ``read_up_to`` are deleted, to be added again, and ``keep`` goes on at ``SourceWriter.keep_from``: at its first
+        byte if it is read as a whole, since handles may have been replaced in what was kept.
         """
         from storage.write.source import SourceWriter, continue_source, reopen_last_chunk, start_source
 
@@ -325,16 +264,10 @@ class ArchiveStore(Closing):
     ) -> Iterator[Game]:
         """The games that match, streaming.
 
-        They come by start (undated games last), then by the source's SHA-256 and the place in it: an order that
-        depends on what was imported, not on when.
-
-        Args:
-            where: which ones; the default is every played game with a ply.
-            with_events, with_holdings, with_thinking: False leaves those lists empty, for speed; without thinking
-                there are no analyses either.
-            with_lines: False excludes taken-back lines.
-            whole_plies: False reads only what PGN shows of proved plies: SAN, the mover's clock, elapsed time, proof.
-                Their other fields are None.
+        They come by start (undated games last), then by the source's SHA-256 and the place in it: an order that depends
+        on what was imported, not on when. Without thinking there are no analyses either; without lines, no taken-back
+        ones. Without ``whole_plies`` only what PGN shows of proved plies is read (SAN, the mover's clock, elapsed time,
+        proof); their other fields are None.
         """
         with self._database.reading() as driver:
             ids = game_ids(driver, where)
@@ -349,11 +282,7 @@ class ArchiveStore(Closing):
             )
 
     def game(self, spec: str) -> Game:
-        """The game whose key begins with ``spec``; or ``last``, ``last~2`` among played games.
-
-        Raises:
-            StorageError: there is none, or several (listed).
-        """
+        """The game whose key begins with ``spec``; or ``last``, ``last~2`` among played games."""
         with self._database.reading() as driver:
             return next(load_games(driver, [resolve(driver, spec)]))
 
@@ -363,11 +292,7 @@ class ArchiveStore(Closing):
             return source_paths(driver, key)
 
     def count(self, where: GameFilter = ALL_PLAYED, *, limit_s: float | None = None) -> int:
-        """How many games match.
-
-        Raises:
-            SearchTimeoutError: it took longer than ``limit_s``; None: there is no limit.
-        """
+        """How many games match."""
         with self._database.reading() as driver, nullcontext() if limit_s is None else within(driver, limit_s):
             return count_games(driver, where)
 
@@ -377,11 +302,7 @@ class ArchiveStore(Closing):
             return count_each(driver, wheres)
 
     def count_outcomes(self, where: GameFilter, limit_s: float) -> dict[str, int]:
-        """How many games match, and how many one of their players won, drew and lost, in one reading.
-
-        Raises:
-            SearchTimeoutError: it took longer than ``limit_s``.
-        """
+        """How many games match, and how many one of their players won, drew and lost, in one reading."""
         with self._database.reading() as driver, within(driver, limit_s):
             return count_outcomes(driver, where)
 
@@ -400,11 +321,7 @@ class ArchiveStore(Closing):
         before: ListPlace | None = None,
         limit_s: float = 10,
     ) -> list[ListedGame]:
-        """Part of a sorted list of games; see ``storage.read.listing.list_games``.
-
-        Raises:
-            SearchTimeoutError: it took longer than ``limit_s``.
-        """
+        """Part of a sorted list of games; see ``storage.read.listing.list_games``."""
         with self._database.reading() as driver, within(driver, limit_s):
             return list_games(driver, where, order, count, after=after, before=before)
 

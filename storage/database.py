@@ -27,10 +27,6 @@ class Database:
     """An archive's file: connections to read from, and transactions.
 
     No connection stays open between reads and transactions, so a ``Database`` need not be closed.
-
-    Args:
-        path: an existing file.
-        read_only: nothing can be written.
     """
 
     def __init__(self, path: Path, *, read_only: bool) -> None:

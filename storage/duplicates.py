@@ -33,11 +33,7 @@ class _DryRunError(Exception):
 
 
 class DuplicateGames:
-    """What an archive knows of duplicates.
-
-    Args:
-        database: of the archive.
-    """
+    """What an archive knows of duplicates."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -50,8 +46,7 @@ class DuplicateGames:
     def folded(self, where: GameFilter) -> frozenset[str]:
         """Keys of the games among those that match which are probable duplicates of another one, which stays.
 
-        Args:
-            where: ``last`` does not count.
+        ``last`` does not count.
         """
         with self._database.reading() as driver:
             found = list(_duplicate_groups(driver))
@@ -67,24 +62,13 @@ class DuplicateGames:
             return decisions(driver)
 
     def merge(self, one: str, other: str, *, dry_run: bool = False) -> list[Game]:
-        """Record that two games are one, whatever was decided or found before.
-
-        Args:
-            one, other: as for ``Archive.game``. dry_run: nothing is stored.
-        Returns:
-            The games that there are then in place of these.
-        Raises:
-            StorageError: there is no such game, or the two cannot be one.
-        """
+        """Record that two games are one, whatever was decided or found before; return the games in place of these."""
         return self._decide(partial(_to_merge, one=one, other=other), same=True, dry_run=dry_run)
 
     def merge_all(self, *, dry_run: bool = False) -> list[Game]:
-        """Record of all probable duplicates that they are one game each, as ``folded`` counts them.
+        """Record that all probable duplicates are one game each, as ``folded`` counts them.
 
-        Args:
-            dry_run: nothing is stored.
-        Returns:
-            The games that there are then in place of them.
+        Return the games in place of them.
         """
         return self._decide(_to_merge_all, same=True, dry_run=dry_run)
 
@@ -92,14 +76,8 @@ class DuplicateGames:
         """Record that a game is not one with those that it was merged with, or that are listed as probable duplicates.
 
         What was merged by hand falls apart as it was before. Else the key of one observation's game separates that one
-        from the others, and the key of the merged game separates all.
-
-        Args:
-            spec: as for ``Archive.game``. dry_run: nothing is stored.
-        Returns:
-            The games that there are then in place of this one and its probable duplicates.
-        Raises:
-            StorageError: there is no such game, or nothing that it could be separated from.
+        from the others, and the key of the merged game separates all. Return the games that there are then in place of
+        this one and its probable duplicates.
         """
         return self._decide(partial(_to_split, spec=spec), same=False, dry_run=dry_run)
 
@@ -126,8 +104,7 @@ class DuplicateGames:
     def take_over_decisions(self, other: DuplicateGames) -> int:
         """Take over the decisions of another archive; of two about the same games the later one counts.
 
-        Returns:
-            How many were taken.
+        Return how many were taken.
         """
         with other._database.reading() as theirs, self._database.writing() as connection:
             driver = driver_of(connection)
@@ -162,11 +139,7 @@ def _keys(driver: sqlite3.Connection, row: int) -> list[str]:
 
 
 def _to_merge(driver: sqlite3.Connection, one: str, other: str) -> list[tuple[str, str]]:
-    """Pairs of keys that make two games one.
-
-    Raises:
-        StorageError: they cannot be one.
-    """
+    """Pairs of keys that make two games one."""
     from recorder.relating.duplicates import why_never_one
     from recorder.relating.grouping import pair_of
 
@@ -196,11 +169,7 @@ def _to_merge_all(driver: sqlite3.Connection) -> list[tuple[str, str]]:
 
 
 def _to_split(driver: sqlite3.Connection, spec: str) -> list[tuple[str, str]]:
-    """Pairs of keys that separate a game.
-
-    Raises:
-        StorageError: there is nothing to separate it from.
-    """
+    """Pairs of keys that separate a game."""
     from recorder.relating.grouping import pair_of
 
     row = resolve(driver, spec)

@@ -25,11 +25,7 @@ if TYPE_CHECKING:
 
 
 class Erasures:
-    """Deletes sources and players, and remembers them until they are wanted again.
-
-    Args:
-        database: of the archive.
-    """
+    """Deletes sources and players, and remembers them until they are wanted again."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -38,9 +34,6 @@ class Erasures:
         """Remove a source, its bytes, games and findings, and players without another game; remember that.
 
         Games of other sources that had successors of its games' keys get the keys that are free then.
-
-        Raises:
-            StorageError: there is no such source, or several ids begin so.
         """
         from storage.maintenance.removal import delete_source
 
@@ -68,11 +61,7 @@ class Erasures:
             return forgotten_handles(driver)
 
     def forget_handles(self, handles: Collection[tuple[str, int, str]], words: HandleText) -> HandleReport:
-        """Take players out of all tables but the kept logs, and remember the hashes of their handles.
-
-        Args:
-            handles: as ``forgotten_handles`` gives them. words: knows them.
-        """
+        """Take players out of all tables but the kept logs, and remember the hashes of their handles."""
         from storage.maintenance.removal import redact_rows
 
         with self._database.writing() as connection:
@@ -95,13 +84,7 @@ class Erasures:
             )
 
     def redact_source(self, source_id: str, redact: Callable[[Iterable[bytes]], Iterator[bytes]]) -> bool:
-        """Rewrite the kept bytes of a source.
-
-        Args:
-            source_id: as for ``source``. redact: gives as many bytes as it gets.
-        Returns:
-            Whether anything was replaced.
-        """
+        """Rewrite the kept bytes of a source by others of equal length; return whether anything was replaced."""
         from storage.maintenance.removal import redact_kept
 
         with self._database.writing() as connection:

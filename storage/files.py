@@ -26,13 +26,7 @@ _URL: Final = "sqlite:///"
 
 
 def file_of(where: str) -> Path:
-    """The file an archive is in.
-
-    Args:
-        where: a path, or a URL of it (``sqlite:///games.db``, ``sqlite:////home/me/games.db``).
-    Raises:
-        StorageError: the URL is of another database, or names no file.
-    """
+    """Return the file of an archive: of a path, or a URL (``sqlite:///games.db``, ``sqlite:////home/me/games.db``)."""
     if "://" not in where:
         if where in ("", ":memory:"):
             raise StorageError("An archive must be a file: give its path.")
@@ -44,11 +38,7 @@ def file_of(where: str) -> Path:
 
 
 def create_file(path: Path) -> None:
-    """Make an empty file that only its owner can read; SQLite gives its WAL the same mode.
-
-    Raises:
-        StorageError: it exists, or the folder cannot be written.
-    """
+    """Make an empty file that only its owner can read; SQLite gives its WAL the same mode."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
@@ -92,12 +82,9 @@ def _is_read_alone(path: Path) -> bool:
 
 @contextmanager
 def unchanged_while_read(path: Path) -> Iterator[None]:
-    """Refuse what was read on a read-only file system if the file changed meanwhile.
+    """Refuse what was read on a read-only file system if the file changed meanwhile, whatever error that caused.
 
     Others may write it by another way: where the file system is mounted for writing, or is shared over a network.
-
-    Raises:
-        StorageError: it changed; so does every error of such a reading become this one.
     """
     before = _stamp(path) if _is_read_alone(path) else None
 
@@ -164,12 +151,7 @@ def _prepare(connection: sqlite3.Connection, *, read_only: bool, foreign_keys: b
 
 @contextmanager
 def reading(path: Path, *, read_only: bool) -> Iterator[sqlite3.Connection]:
-    """A connection in a transaction of its own: all that is read is of the moment of the first read.
-
-    Args:
-        path: an existing file.
-        read_only: open it so that nothing can be written.
-    """
+    """A connection in a transaction of its own: all that is read is of the moment of the first read."""
     with unchanged_while_read(path), closing(open_sqlite(path, read_only=read_only)) as connection:
         _prepare(connection, read_only=read_only)
         connection.execute("BEGIN")
@@ -179,13 +161,8 @@ def reading(path: Path, *, read_only: bool) -> Iterator[sqlite3.Connection]:
 def make_engine(path: Path, *, read_only: bool = False, foreign_keys: bool = True) -> Engine:
     """An engine on an existing file.
 
-    A transaction begins with ``BEGIN``, or ``BEGIN IMMEDIATE`` when the connection has the
-    execution option ``immediate``.
-
-    Args:
-        path: the file.
-        read_only: open it so that nothing can be written.
-        foreign_keys: False for migrations and bulk work, which check once at their end instead of per row.
+    A transaction begins with ``BEGIN``, or ``BEGIN IMMEDIATE`` when the connection has the execution option
+    ``immediate``. Without ``foreign_keys``, migrations and bulk work check them once at their end instead of per row.
     """
     from sqlalchemy import URL, create_engine, event
     from sqlalchemy.pool import NullPool
@@ -215,11 +192,7 @@ def _is_computer(titles: str | None) -> bool:
 
 @contextmanager
 def unfinished_file(target: Path) -> Iterator[Path]:
-    """A name beside a new database's for the time in which it is written: the final name is given to a whole file only.
-
-    Raises:
-        StorageError: ``target`` exists, or cannot be written.
-    """
+    """A name beside a new database's while it is written: only a whole file gets the final name."""
     if os.path.lexists(target):
         raise StorageError(f"Cannot create {target}: the file exists already; give another name.")
     unfinished = target.with_name(f"{target.name}.{os.getpid()}.part")
@@ -238,11 +211,7 @@ def unfinished_file(target: Path) -> Iterator[Path]:
 def backup(path: Path, target: Path) -> None:
     """Copy a database by SQLite's backup API, consistent even while another process writes to it.
 
-    Args:
-        path: the database.
-        target: a file that does not exist yet; it gets mode 0600, and its name when the copy is complete.
-    Raises:
-        StorageError: ``target`` exists or cannot be written.
+    The new file has mode 0600, and gets its name when the copy is complete.
     """
     with unfinished_file(target) as unfinished:
         copy_to(path, unfinished)

@@ -48,13 +48,10 @@ _T = TypeVar("_T")
 
 
 class Field(NamedTuple):
-    """One column.
+    """One column and the attribute of the model's value, by default of the column's name.
 
-    Attributes:
-        column: its name.
-        attribute: of the model's value; empty: the column's name.
-        kind: what the attribute is where SQLite stores something else: an Enum, whose value is stored, or bool.
-        relative: the column counts from the start of the observation, the attribute from 1970.
+    ``kind`` is what the attribute is where SQLite stores something else: an Enum, whose value is stored, or bool.
+    ``relative``: the column counts from the start of the observation, the attribute from 1970.
     """
 
     column: str
@@ -80,15 +77,9 @@ def _stored(kind: type[Any]) -> dict[Any, Any]:
 class Mapping(Generic[_T]):
     """How values of a class are rows of a table.
 
-    Args:
-        model: the class.
-        table: the table's name.
-        given: columns that are not attributes: row numbers, and places in a list. They come first in a row.
-        lines: all other columns; where the class is a named tuple, all its fields in their order.
-
-    Attributes:
-        columns: in the order in which ``row`` and ``values`` have them.
-        types: of each column, in Python. words: what columns of a closed set hold.
+    ``given`` are columns that are not attributes (row numbers, and places in a list); they come first in a row.
+    ``lines`` are all other columns; of a named tuple all its fields in their order. ``words`` are what columns of a
+    closed set hold.
     """
 
     def __init__(self, model: type[_T], table: str, given: str, *lines: Field) -> None:
@@ -119,11 +110,9 @@ class Mapping(Generic[_T]):
         self._check = RowCheck(self.types, self.words, table)
 
     def row(self, value: _T, *given: Any, base_ms: int = 0) -> Row:
-        """The row of a value.
+        """Return the row of a value; ``given`` are the columns that are not its attributes.
 
-        Args:
-            given: values of the columns that are not its attributes.
-            base_ms: the start of its observation; 0 where that is not known.
+        ``base_ms`` is the start of its observation, 0 if that is not known.
         """
         values = list(self._get(value))
         for place in self._words:
@@ -135,10 +124,9 @@ class Mapping(Generic[_T]):
         return (*given, *values)
 
     def values(self, row: Row, base_ms: int = 0) -> list[Any]:
-        """The values of the attributes in a row, which may have more columns behind.
+        """Return the values of the attributes in a row, which may have more columns behind.
 
-        Raises:
-            ValueError: the row has a value that no archive holds.
+        ValueError: one is malformed.
         """
         self._check(row[: self._part.stop])
         values = list(row[self._part])

@@ -61,11 +61,9 @@ _ANCHORS: Final = (
 
 
 class IndexState(NamedTuple):
-    """How much of an archive is indexed.
+    """How much of an archive is indexed; without a file its size is 0.
 
-    Attributes:
-        path: of the file. size_bytes: of the file; 0: there is none.
-        games: that are indexed. missing: games that are not. missing_plies: half-moves of these.
+    ``missing_plies`` are half-moves of missing games.
     """
 
     path: Path
@@ -81,11 +79,9 @@ class IndexState(NamedTuple):
 
 
 class Occurrence(NamedTuple):
-    """A game that has a position, and what was played there.
+    """A game that has a position after ``ply`` half-moves, with the next move, as ``encode_move`` encodes it.
 
-    Attributes:
-        key: of the game. ply: half-moves played before. move: the next one, as ``encode_move`` encodes it; None: none.
-        elapsed_ms, clock_ms: the time of that move, and the mover's clock after it; None: unknown.
+    Clock and elapsed time are of that move.
     """
 
     key: str
@@ -96,12 +92,7 @@ class Occurrence(NamedTuple):
 
 
 class PositionLine(NamedTuple):
-    """Half-moves that follow from a known position.
-
-    Attributes:
-        fen: of the position; None: the normal start. start_ply: half-moves played before it.
-        plies: move, think time and clock of each.
-    """
+    """Half-moves (move, think time, clock) that follow from a position; without ``fen`` it is the normal start."""
 
     fen: str | None
     start_ply: int
@@ -116,11 +107,7 @@ class _Missing(NamedTuple):
 
 
 class PositionIndex:
-    """The index of positions of an archive, there or not.
-
-    Args:
-        database: of the archive.
-    """
+    """The index of positions of an archive, there or not."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -135,13 +122,7 @@ class PositionIndex:
         return IndexState(self.path, size, games, len(missing), sum(one.plies for one in missing))
 
     def update(self, progress: Progress | None = None) -> None:
-        """Index the games that are missing; make the file if it is not there.
-
-        Args:
-            progress: called with a name, the half-moves done, and all of them.
-        Raises:
-            StorageError: the file cannot be written.
-        """
+        """Index the games that are missing; make the file if it is not there."""
         if not self.path.exists():
             create_file(self.path)
         with self._database.reading() as driver, self._writing() as index:
@@ -182,13 +163,7 @@ class PositionIndex:
             return [Occurrence._make(row) for row in index.execute(query, (position_key(position),))]
 
     def lines(self, keys: Collection[str], most: int) -> Iterator[tuple[str, list[PositionLine]]]:
-        """The main lines of games, to replay them.
-
-        Args:
-            keys: of the games. most: half-moves after which lines may end.
-        Yields:
-            The key of each game with its lines.
-        """
+        """Yield the keys of games with their main lines, which may end after ``most`` half-moves, to replay them."""
         with self._database.reading() as driver:
             query = "SELECT key, id FROM games WHERE merged_into IS NULL AND key IN (SELECT value FROM json_each(?))"
             games = driver.execute(query, (json.dumps([*keys]),)).fetchall()
@@ -307,13 +282,7 @@ def _position(fen: str) -> Position | None:
 
 
 def main_lines(driver: sqlite3.Connection, ids: Sequence[int], most: int | None = None) -> Iterator[list[PositionLine]]:
-    """The main lines of games, cut where half-moves or positions are missing.
-
-    Args:
-        driver: of the archive. ids: row numbers of games. most: half-moves after which lines may end; None: all.
-    Yields:
-        For each game its lines, in the order of play.
-    """
+    """Yield for each game its main lines, cut where half-moves or positions are missing, and perhaps after ``most``."""
     wanted = json.dumps([*ids])
     starts = "SELECT w.key, g.start_fen, g.start_ply FROM json_each(?) w CROSS JOIN games g ON g.id = w.value"
     facts = {place: (fen, ply) for place, fen, ply in driver.execute(starts, (wanted,))}

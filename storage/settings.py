@@ -35,12 +35,7 @@ _HANDLE = f"{FORGOTTEN}handle:"
 
 
 class ForgottenSource(NamedTuple):
-    """A log that was taken out.
-
-    Attributes:
-        sha256, size_bytes: of its decompressed bytes: a log that begins with them is the same one, grown.
-        name: as ``sources`` printed it.
-    """
+    """A log that was taken out; logs that begin with its decompressed bytes are the same one, grown."""
 
     sha256: str
     size_bytes: int
@@ -59,11 +54,7 @@ def secret_of(driver: sqlite3.Connection) -> bytes | None:
 
 
 def archive_id(driver: sqlite3.Connection) -> str:
-    """What names this archive in a shared database: 16 hexadecimal digits, the same in its copies.
-
-    Raises:
-        StorageError: the archive has neither an id nor the secret from which it is made.
-    """
+    """What names this archive in a shared database: 16 hexadecimal digits, the same in its copies."""
     if (stored := _value(driver, ARCHIVE_ID)) is not None:
         return stored
     secret = secret_of(driver)
@@ -132,11 +123,7 @@ DECISIONS: Final = "duplicate:"
 
 
 class Decision(NamedTuple):
-    """Whether two games are one.
-
-    Attributes:
-        key, other: of the games in their sources, the lesser first. decided_ms: when, UTC.
-    """
+    """Whether two games, the lesser key first, are one."""
 
     key: str
     other: str
@@ -167,20 +154,12 @@ def load_decided(driver: sqlite3.Connection) -> Decided:
 
 
 def decide(driver: sqlite3.Connection, pairs: Collection[Pair], *, same: bool, now_ms: int) -> None:
-    """Record a decision; what was decided of these pairs before is replaced.
-
-    Args:
-        driver: in a transaction. pairs: of keys. now_ms: UTC.
-    """
+    """Record a decision; what was decided of these pairs before is replaced."""
     store_decisions(driver, (Decision(*pair, same, now_ms) for pair in pairs))
 
 
 def store_decisions(driver: sqlite3.Connection, found: Iterable[Decision]) -> None:
-    """Write decisions; those about the same games are replaced.
-
-    Args:
-        driver: in a transaction. found: which.
-    """
+    """Write decisions; those about the same games are replaced."""
     for one in found:
         value = json.dumps({"same": one.same, "decided_ms": one.decided_ms})
         name = f"{DECISIONS}{one.key}:{one.other}"
@@ -188,11 +167,7 @@ def store_decisions(driver: sqlite3.Connection, found: Iterable[Decision]) -> No
 
 
 def rename_decisions(driver: sqlite3.Connection, renamed: Callable[[str], str]) -> None:
-    """Give all decisions other keys, which may be keys that others of them had.
-
-    Args:
-        driver: in a transaction. renamed: gives a key's new form.
-    """
+    """Give all decisions other keys, which may be keys that others of them had."""
     before = decisions(driver)
     if not before:
         return
@@ -210,11 +185,8 @@ def take_over_decisions(
 ) -> list[Decision]:
     """Take over the decisions of another archive; of two about the same games the later one counts.
 
-    Args:
-        theirs: the other archive. driver: of this one, in a transaction.
-        home: the key that a game of the other archive has here; None: it is not here, and keeps its key.
-    Returns:
-        Those that were taken, by the keys that they have here.
+    ``home`` returns the key that a game of the other archive has here; None: it is not here, and keeps its key. Return
+    those that were taken, by the keys that they have here.
     """
     from recorder.relating.grouping import pair_of
 

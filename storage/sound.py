@@ -45,11 +45,7 @@ _OBJECT: Final = re.compile(r"(?s:\{.*\})")
 
 
 class _Form(Container[object]):
-    """The texts that a pattern matches.
-
-    Attributes:
-        name: of what they are.
-    """
+    """The texts that a pattern matches."""
 
     def __init__(self, name: str, pattern: re.Pattern[str]) -> None:
         self.name = name
@@ -99,13 +95,7 @@ def types_of(model: Any) -> dict[str, frozenset[type]]:
 
 
 class RowCheck:
-    """A check of rows.
-
-    Args:
-        columns: their names, with the types of their values in Python.
-        words: what columns of a closed set hold, by name.
-        table: that they are of, where it matters.
-    """
+    """A check of rows by the names and Python types of their columns, and the words of those with a closed set."""
 
     def __init__(
         self, columns: Mapping[str, frozenset[type]], words: Mapping[str, Container[Any]], table: str = ""
@@ -122,11 +112,7 @@ class RowCheck:
                 self._allowed.append((place, form))
 
     def __call__(self, row: Sequence[Any]) -> None:
-        """Check a row.
-
-        Raises:
-            ValueError: a value is none that its column may hold.
-        """
+        """Raise ValueError if a value is none that its column may hold."""
         types = tuple(map(type, row))
         if types not in self._sound:  # very few of them differ
             if not all(one in known for one, known in zip(types, self._types, strict=True)):
@@ -148,15 +134,10 @@ _SHOWN: Final = [_PLY[Ply._fields.index(name)] for name in ("ply", "san", "white
 
 
 def require_sound_plies(rows: Sequence[Any], count: int, *, shown: bool = False) -> None:
-    """Check the plies of a line.
+    """Raise ValueError if a line's plies are not ``count``, hold an impossible value, or do not rise in number.
 
-    Args:
-        rows: tuples of the fields of ``Ply``; ``shown``: number, move, the mover's clock, elapsed time, and quality of
-            a proof.
-        count: of the line.
-    Raises:
-        ValueError: there are not so many, a value is none that its column may hold, their numbers do not rise, or a
-            proved move is none.
+    Rows are the fields of ``Ply``; of ``shown`` plies number, move, the mover's clock, elapsed time, and quality of a
+    proof.
     """
     numbers = [row[0] for row in rows]
     if len(rows) != count or sorted(set(numbers)) != numbers or numbers[:1] == [0]:
@@ -171,23 +152,13 @@ def require_sound_plies(rows: Sequence[Any], count: int, *, shown: bool = False)
 
 
 def require_moves(proved: Iterable[str]) -> None:
-    """Check the SAN of proved moves.
-
-    Raises:
-        ValueError: one has a control character.
-    """
+    """Raise ValueError if the SAN of a proved move has a control character."""
     if _NO_MOVE.search("".join(proved)):
         raise ValueError("a proved move is malformed")
 
 
 def require_sound_game(game: Game, ply_count: int) -> None:
-    """Check that the segments of a game are those of its plies.
-
-    Args:
-        ply_count: as stored.
-    Raises:
-        ValueError: there are not so many plies in them, or the first or last one is missing.
-    """
+    """Raise ValueError if the segments of a game are not those of its plies."""
     if sum(_plies_of(part, game.observations[part.observation].lines[0]) for part in game.segments) != ply_count:
         raise ValueError("segments are malformed")
 

@@ -81,12 +81,10 @@ _Chat = dict[int, dict[int, Annotation]]
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """A line as far as it can be replayed.
+    """A line as far as it can be replayed; of a saved game's variation the rest is ``unproved``.
 
-    Attributes:
-        unproved: the plies of a saved game's variation that cannot.
-        children: lines that leave it, by the ply that they replace.
-        before: what is said before its first move.
+    ``children`` are lines that leave it, by the ply that they replace; ``before`` is what is said before its first
+    move.
     """
 
     plies: list[Ply]
@@ -120,15 +118,11 @@ def find_extras(
 ) -> Extras:
     """What to write between the moves of one part.
 
-    A variation follows the move that it replaces. Where nothing was played after a takeback there is no such move:
-    the line is written in a comment after the last one.
-
-    Args:
-        variations: taken-back plies too; those of examined games are part of what was shown, and always written.
-        comments: chat too, and a saved game's own. engine: what engines thought of the moves.
-        analysis: whose analysis is written in place of that, where there is one: an engine whose name begins so; empty:
-            as ``main_analysis`` chooses; None: no analysis.
-        written: makes movetext of a variation, for a comment.
+    A variation follows the move that it replaces. Where nothing was played after a takeback there is no such move: the
+    line is written in a comment after the last one. ``variations`` are taken-back plies too; those of examined games
+    are part of what was shown, and always written. ``comments`` are chat too, and a saved game's own. ``analysis`` is
+    written in place of ``engine`` thinking, where there is one: an engine whose name begins so; empty: as
+    ``main_analysis`` chooses. ``written`` makes movetext of a variation, for a comment.
     """
     extras = Extras()
     number = 0
@@ -210,10 +204,8 @@ def _add_thoughts(game: Game, part: PgnPart, first: int, last: int, analysis: st
 def _add_engine_lines(game: Game, part: PgnPart, lines: dict[int, Thinking], extras: Extras) -> None:
     """Add what an engine expected after each position as a variation, if the next move is another one.
 
-    Behind the last move there is none that a variation could replace: the line is in the comment.
-
-    Args:
-        lines: by half-moves played.
+    Behind the last move there is none that a variation could replace: the line is in the comment. ``lines`` are by
+    half-moves played.
     """
     from recorder.replay.boards import start_of  # they load the rules
     from recorder.replay.mainline import play_line, play_ply
@@ -358,10 +350,8 @@ def brace_comment(text: str) -> str:
 def comment_of(items: Sequence[Item], pad: str = "") -> str:
     """One comment with all items, separated by ``|`` where they could be read as one.
 
-    ``recorder.movetext.split_remark`` takes it apart again.
-
-    Args:
-        pad: what follows the opening brace and precedes the closing one.
+    ``recorder.movetext.split_remark`` takes it apart again. ``pad`` follows the opening brace and precedes the closing
+    one.
     """
     parts: list[str] = []
     alone = True

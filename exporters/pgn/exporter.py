@@ -86,10 +86,8 @@ class PgnOptions:
 class PgnExporter:
     """Writes games as PGN in UTF-8.
 
-    ``game_text`` gives one game's text (all its parts); ``write`` streams many. Both count in ``report``.
-
-    Args:
-        in_progress: keys of games whose log is still being written: their text says so.
+    ``game_text`` gives one game's text (all its parts); ``write`` streams many. Both count in ``report``. Games of
+    ``in_progress`` are still being recorded, and their text says so.
     """
 
     suffix = ".pgn"
@@ -105,27 +103,14 @@ class PgnExporter:
         self._usual = self.options.style == "default" and self.options.clock == {"clk", "emt"}
 
     def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
-        """Write games in their order.
-
-        Args:
-            games: in the order in which they are written.
-            out: a binary file; takes UTF-8.
-        Returns:
-            The report; ``excluded`` counts plies that no proof allows to write as moves.
-        """
+        """Write games in their order; ``excluded`` counts plies that no proof allows to write as moves."""
         text, write = self.game_text, out.write
         for game in games:
             write(text(game).encode("utf-8", "replace"))
         return self.report
 
     def game_text(self, game: Game) -> str:
-        """The text of one game: as many PGN games as it has parts, each followed by its blank lines.
-
-        Args:
-            game: is counted in ``report``.
-        Returns:
-            PGN with tags and movetext.
-        """
+        """The text of one game: as many PGN games as it has parts, each followed by its blank lines."""
         parts = cut_into_parts(game)
         main = len(parts)
         if game.kind is not GameKind.PLAYED:
@@ -183,11 +168,7 @@ class PgnExporter:
         return text.replace("\n", "\r\n")
 
     def _movetext(self, game: Game, part: PgnPart) -> tuple[str, list[str], str | None]:
-        """The moves with what stands between them, and the engine whose analysis does.
-
-        Returns:
-            Text that is in lines already, what comes behind it, and the engine's name.
-        """
+        """Return movetext that is in lines already, what comes behind it, and whose analysis it has."""
         options = self.options
         extras = None
         saved = is_saved(game)  # its comments are its own
@@ -390,8 +371,7 @@ def colours_for_handles(reason: str, white: str, black: str) -> str:
 def wrap(text: str, column: int = 0) -> str:
     """Break at blanks into lines of at most 79 characters (a longer word stays whole); no line feed at the end.
 
-    Args:
-        column: how many characters the line has, if the text goes on in one, behind a blank.
+    ``column`` is how many characters the line has, if the text goes on in one, behind a blank.
     """
     if column:
         return wrap(f"{'-' * column} {text}")[column:]

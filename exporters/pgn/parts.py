@@ -73,13 +73,7 @@ class PgnPart:
         return shown_plies(self.rows, self.start_ply + 1) if shown is None else shown
 
     def ply(self, number: int) -> Ply:
-        """The ply with this number.
-
-        Args:
-            number: of the ply in the game, from 1; it must be in this part.
-        Returns:
-            The half-move.
-        """
+        """Return the ply with this number, from 1, which must be in this part."""
         place = number - self.start_ply - 1
         return self.line.ply(place) if isinstance(self.line, ShownLine) else Ply._make(self.line[place])
 
@@ -87,11 +81,7 @@ class PgnPart:
 def cut_into_parts(game: Game) -> list[PgnPart]:
     """The runs of the main line in order; at least one; only one that is alone may be without plies.
 
-    Args:
-        game: with its plies and anchors.
-    Returns:
-        Parts of plies that follow each other from a start position. A ``fen`` of None with a ``start_ply`` above 0 is
-        an unknown position.
+    A ``fen`` of None with a ``start_ply`` above 0 is an unknown position.
     """
     anchors = {anchor.ply: anchor for anchor in game.anchors()}
     first = anchors.get(game.start_ply)
@@ -122,9 +112,8 @@ def cut_line(
 ) -> list[PgnPart]:
     """The runs of any line in order, as ``cut_into_parts``.
 
-    Args:
-        game: whose line it is. plies: the line. anchors: its known positions by ply.
-        fen, start_ply: where it begins; None: at the normal start position if ``start_ply`` is 0, else it is not known.
+    ``anchors`` are its known positions by ply. Without ``fen`` it begins at the normal start if ``start_ply`` is 0,
+    else the position is not known.
     """
     part = PgnPart(fen, start_ply, [])
     parts = [part]
@@ -151,14 +140,7 @@ def cut_line(
 
 
 def is_null_move(ply: Ply) -> bool:
-    """Whether a saved game's player passes here: the other side is to move on the same board.
-
-    Args:
-        ply: any half-move.
-
-    Returns:
-        True for ``--``, which many programs read though no rule allows it.
-    """
+    """Return whether a saved game's player passes (``--``): the other side is to move on the same board."""
     return ply.san == "--" and ply.origin_code == Origin.PGN
 
 
@@ -185,23 +167,17 @@ def fen_with_holdings(game: Game, anchor: Anchor) -> str:
 
 
 def is_chess_fen(fen: str) -> bool:
-    """Whether readers of chess can set it up: eight ranks of eight squares, pieces of chess only.
+    """Return whether a FEN, or its first field, has eight ranks and pieces of chess only.
 
-    Args:
-        fen: a FEN, or its first field; holdings in brackets are allowed.
-    Returns:
-        True: eight ranks and no other pieces. Whether the position is legal is not looked at.
+    Holdings in brackets are allowed. Whether the position is legal is not looked at.
     """
     return _CHESS_BOARD.fullmatch(fen.split(" ", 1)[0]) is not None and fen.count("/") == 7
 
 
 def parts_around(game: Game, main: list[PgnPart]) -> tuple[list[PgnPart], int]:
-    """All parts of an examined game, in the order in which its positions were first shown.
+    """Return all parts of an examined game, in the order in which its positions were first shown.
 
-    Args:
-        main: the parts of its main line.
-    Returns:
-        The parts, and how many of them reach to the end of the main line.
+    Also how many of them reach to the end of the main line ``main``.
     """
     first = min((segment.observation for segment in game.segments), default=0)
     beside = _parts_beside(game)

@@ -96,11 +96,8 @@ def saved_tags(game: Game) -> list[GameEvent]:
 def with_saved_tags(text: str, game: Game, part: PgnPart, saved: bool) -> str:
     """Add the tags of a game's PGN before the last tag pair.
 
-    Args:
-        text: one tag pair a line.
-        part: the moves that follow.
-        saved: whether all sources are saved games; then tags of the PGN replace ours (``_is_preferred``). If it has a
-            code or a name of the opening, none of ours is written.
+    If all sources are saved games (``saved``), tags of the PGN replace ours (``_is_preferred``). If it has a code or a
+    name of the opening, none of ours is written.
     """
     values = _opening_named({event.detail: event.text for event in saved_tags(game)})
     if not saved or part.start_ply != game.start_ply or part.remark is not None:
@@ -211,11 +208,8 @@ def tags(
 ) -> str:
     """Tag pairs in the default style: the seven-tag roster first, then what is known.
 
-    Args:
-        part: the moves that follow. number, count: its number from 1, and how many parts the game has.
-        last: whether it is the last part of the main line.
-        annotator: the engine whose evaluations are written; None: none are.
-        in_progress: whether the game is in progress; then no tag says how it ended.
+    ``number`` of ``count`` is the part's, from 1; ``last``: it ends the main line. ``annotator`` is the engine whose
+    evaluations are written. No tag says how a game in progress ended.
     """
     end = game.end if game.end != "result" and not in_progress else None
     day, white, black = game.day, game.white, game.black
@@ -286,9 +280,6 @@ def fics_tags(game: Game, part: PgnPart, last: bool, annotator: str | None = Non
     """Tag pairs as the FICS games database writes them: no Round, no SetUp, Result last.
 
     Source: files of that archive of 2009 to 2022. Only that archive gives numbers (FICSGamesDBGameNo).
-
-    Args:
-        annotator: the engine whose evaluations are written; the archive has no such tag.
     """
     begun = start_of_second(game)
     white, black = game.white, game.black

@@ -99,11 +99,7 @@ class _Player(NamedTuple):
 
 
 def _player(plies: Plies, who: Who) -> _Player:
-    """What the sheet states of a player's moves.
-
-    Raises:
-        ExportError: the player made no move.
-    """
+    """What the sheet states of a player's moves."""
     own = who.moves(plies)
     shown = shown_of(Drawn(own, ()), player=who.player)
     if not shown.attrs["plies"]:
@@ -152,9 +148,8 @@ def _say(ax: Axes, look: Theme, sentence: str) -> None:
 class PlotOptions(NamedTuple):
     """Options of a picture.
 
-    Attributes:
-        player: whose moves it is about. theme: ``light`` or ``dark``. size: in inches; None: the picture's own.
-        chat: mark kibitzes in a race. move: after which move the lead on the clock is measured.
+    ``size`` is in inches; None: the picture's own. ``chat``: mark kibitzes in a race. ``move``: after which move the
+    lead on the clock is measured.
     """
 
     player: str | None = None

@@ -33,14 +33,10 @@ _QUARTILES = {"q25": 25, "median": None, "q75": 75}
 def clock_quartiles(plies: PlySource, player: str | None = None) -> pd.DataFrame:
     """The rows that ``clock_curve`` draws: one for each move number of the player, the opponents or all.
 
-    Counted and rounded as ``exporters.measures.clock_curve`` does.
-
-    Returns:
-        ``who`` (``player``, ``opponents``, ``all``), ``move_no``, ``games``, ``sides``, and quartiles: ``q25_ms``,
-        ``median_ms``, ``q75_ms`` where all games have one base time, else ``q25_share`` … of the base times; in
-        ``attrs`` ``games``, ``plies``, ``excluded``, ``base_s`` (a list of all base times).
-    Raises:
-        ExportError: no clock is known.
+    Counted and rounded as ``exporters.measures.clock_curve`` does. Columns are ``who`` (``player``, ``opponents``,
+    ``all``), ``move_no``, ``games``, ``sides``, and quartiles: ``q25_ms``, ``median_ms``, ``q75_ms`` where all games
+    have one base time, else ``q25_share`` … of the base times; in ``attrs`` ``games``, ``plies``, ``excluded``,
+    ``base_s`` (a list of all base times).
     """
     return CURVE.computed(plies, player).table
 
@@ -57,11 +53,7 @@ class _CurveData(NamedTuple):
 
 
 def _compute_curve(plies: Plies, who: Who) -> _CurveData:
-    """The clocks of the games of a player or of all.
-
-    Raises:
-        ExportError: no clock is known.
-    """
+    """The clocks of the games of a player or of all."""
     drawn = Drawn(who.games(plies), _REASONS)
     shown = shown_of(drawn, player=who.player, mark_all=True)
     if not shown.attrs["plies"]:
@@ -140,17 +132,7 @@ def _draw_curve(ax: Axes, look: Theme, data: _CurveData, captions: Captions) -> 
 
 
 def _draw_quartiles(ax: Axes, look: Theme, table: pd.DataFrame, bases: list[int], player: str) -> list[LegendEntry]:
-    """Draw medians and quartiles of the clocks, and set their axis.
-
-    Args:
-        ax: where to draw.
-        look: the colours.
-        table: the moves to draw, as ``clock_quartiles`` returns them.
-        bases: the base times in seconds that the games have.
-        player: the handle as the legend writes it.
-    Returns:
-        The entries of the legend.
-    """
+    """Draw medians and quartiles of the clocks, and set their axis; ``bases`` are the games' base times in seconds."""
     one_base = len(bases) == 1
     unit, scale = ("ms", 1000) if one_base else ("share", 1)
     start = float(bases[0]) if one_base else 1.0

@@ -73,11 +73,8 @@ _EXCLUDED: Final = {
 def evaluated_moves(plies: pd.DataFrame) -> pd.DataFrame:
     """The rows that ``evaluation_course`` draws: the moves of one game after which an evaluation is known.
 
-    Returns:
-        Rows of the ply frame with two more columns: ``chances`` (White's, in thousandths, of the evaluation after the
-        move) and ``trouble`` (whether the mover's clock was low); in ``attrs`` ``games``, ``plies``, ``excluded``.
-    Raises:
-        ExportError: there is not exactly one game, or it has no evaluations.
+    Its additional columns are ``chances`` (White's, in thousandths, of the evaluation after the move) and ``trouble``
+    (whether the mover's clock was low); in ``attrs`` ``games``, ``plies``, ``excluded``.
     """
     only_game(plies, "evaluation")
     mate = plies["eval_after_mate"]
@@ -213,23 +210,12 @@ def evaluation_sheet(
 
 
 def blunder_table(plies: PlySource, player: str | None = None, by: str = "clock") -> pd.DataFrame:
-    """The rows that ``blunder_rates`` draws: ``exporters.measures.loss_by_clock`` or ``loss_by_think`` of these moves.
-
-    Args:
-        plies: the ply frame of any number of games, or batches.
-        player: only this handle's moves. by: ``clock`` or ``think``.
-    Raises:
-        ExportError: no move has a loss and a time.
-    """
+    """The rows that ``blunder_rates`` draws: the measure ``loss_by_clock`` or ``loss_by_think`` of these moves."""
     return blunders(by).computed(plies, player).table
 
 
 def _losses(plies: Plies, who: Who, by: str) -> pd.DataFrame:
-    """The table of ``blunder_table``.
-
-    Raises:
-        ExportError: no move has a loss and a time.
-    """
+    """The table of ``blunder_table``."""
     define = definitions.loss_by_clock if by == "clock" else definitions.loss_by_think
     table = run(define(), who.moves(plies)).frame()
     excluded = {_EXCLUDED[reason]: count for reason, count in table.attrs["excluded"].items()}
@@ -249,11 +235,7 @@ class _BlunderData(NamedTuple):
 
 
 def _compute_blunders(plies: Plies, who: Who, by: str) -> _BlunderData:
-    """Blunders by the time left or by the time used.
-
-    Raises:
-        ExportError: no move has a loss and a time.
-    """
+    """Blunders by the time left or by the time used."""
     return _BlunderData(_judged(plies, who), _losses(plies, who, by), by)
 
 

@@ -47,9 +47,8 @@ _QUANTILES = {"p05_ms": 5, "p50_ms": None, "p95_ms": 95}
 class _Series(NamedTuple):
     """The lag of a side of one game, or of several games the player's, all others' or everybody's.
 
-    Attributes:
-        side: whose colours it has. name: for the legend. about: its figures. counts: ``lag_ms`` and ``n``.
-        bands: of several games, by ``move_no``, with ``_QUANTILES``. moves: of one game, the plies.
+    ``counts`` are ``lag_ms`` and ``n``. ``bands`` are of several games, by ``move_no``, with ``_QUANTILES``; ``moves``
+    of one game, the plies.
     """
 
     side: str
@@ -70,11 +69,7 @@ class _LagData(NamedTuple):
 
 
 def _compute_lag(plies: Plies, who: Who) -> _LagData:
-    """The lag of the games of a player or of all.
-
-    Raises:
-        ExportError: no lag is known.
-    """
+    """The lag of the games of a player or of all."""
     drawn = Drawn(who.games(plies), reasons_against("lag_ms"))
     shown = shown_of(drawn, player=who.player)
     if not shown.attrs["plies"]:
@@ -100,11 +95,7 @@ def _compute_lag(plies: Plies, who: Who) -> _LagData:
 
 
 def _series(drawn: Drawn, whose: Mapping[str, str], names: Mapping[str, tuple[str, str]]) -> list[_Series]:
-    """The series that have moves.
-
-    Args:
-        drawn: the plies. whose: the column ``who``. names: the sides and names of the series.
-    """
+    """The series that have moves."""
     about = figures_of(drawn, ("who",), "lag_ms", {"p50_ms": None, "p95_ms": 95}, whose).records()
     bands = figures_of(drawn, ("who", "move_no"), "lag_ms", _QUANTILES, whose).frame()
     counts = counts_of(drawn, "who", "lag_ms", whose)

@@ -18,11 +18,7 @@ _Data = TypeVar("_Data")
 
 
 class Captions(NamedTuple):
-    """What is written around a picture.
-
-    Attributes:
-        player: the handle that it is about; None: it is about all. titles, footer: whether it has them.
-    """
+    """What is written around a picture; without a player it is about all."""
 
     player: str | None
     titles: bool
@@ -31,12 +27,7 @@ class Captions(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Panel(Generic[_Data]):
-    """A picture of many games.
-
-    Attributes:
-        compute: what it shows, of plies and of whose games they are; raises ``ExportError`` if that is nothing.
-        draw: draws that on axes in a theme.
-    """
+    """A picture of many games; ``compute`` raises ExportError if there is nothing to ``draw``."""
 
     compute: Callable[[Plies, Who], _Data]
     draw: Callable[[Axes, Theme, _Data, Captions], None]

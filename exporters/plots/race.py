@@ -85,12 +85,7 @@ _MANY_POINTS = 120
 
 
 def marks_of(events: pd.DataFrame | None, *, chat: bool = False) -> list[Mark]:
-    """The events of a game that a clock race shows: takebacks, added time, pauses, flags, lost connections.
-
-    Args:
-        events: the event frame of one game, or None.
-        chat: kibitzes and whispers, too.
-    """
+    """The events of a game that a clock race shows: takebacks, added time, pauses, flags, lost connections."""
     if events is None:
         return []
     found = []
@@ -160,16 +155,10 @@ def clock_race(
 def _draw_clocks(
     ax: Axes, look: Theme, plies: pd.DataFrame, drawn: pd.DataFrame, stepped: bool
 ) -> tuple[list[LegendEntry], list[float]]:
-    """Draw both sides' clocks.
+    """Draw both sides' clocks; return the legend's entries, and values in seconds between which all clocks are.
 
-    Args:
-        ax: where to draw.
-        look: the colours.
-        plies: the ply frame of the game.
-        drawn: its rows with a known clock.
-        stepped: draw steps, because the clocks were printed in whole seconds.
-    Returns:
-        What the legend says of each side, and values in seconds between which all clocks are.
+    ``drawn`` are the rows with a known clock. ``stepped``: draw steps, because the clocks were printed in whole
+    seconds.
     """
     entries: list[LegendEntry] = []
     seen = [0.0]
@@ -351,15 +340,9 @@ def move_times(
 def _draw_times(
     ax: Axes, right: Axes, look: Theme, plies: pd.DataFrame, drawn: pd.DataFrame
 ) -> tuple[list[LegendEntry], float, float]:
-    """Draw the bars of both sides and the lines of their sums.
+    """Draw the bars of both sides and the lines of their sums (on ``right``).
 
-    Args:
-        ax, right: the axes of the bars and of the sums.
-        look: the colours.
-        plies: the ply frame of the game.
-        drawn: its rows with a known time.
-    Returns:
-        What the legend says of each side, the longest time and the larger sum, both in seconds.
+    Return the legend's entries, the longest time and the larger sum, both in seconds.
     """
     entries: list[LegendEntry] = []
     highest, most = 0.0, 0.0

@@ -37,13 +37,9 @@ _OUTCOMES = ((1.0, "won"), (0.5, "drawn"), (0.0, "lost"))
 def lead_scores(plies: PlySource, player: str | None = None, move: int = 20) -> pd.DataFrame:
     """The rows that ``score_by_lead`` draws: one for each class of clock leads after move ``move`` of both sides.
 
-    Leads and scores are those of ``exporters.measures.clock_lead``, as shares of the side's own base time.
-
-    Returns:
-        ``lead`` (the class), ``lead_no``, ``sides``, ``score`` (mean points); in ``attrs`` ``games``, ``plies`` (of
-        those moves), ``excluded``.
-    Raises:
-        ExportError: no game with a result and clocks reached that move.
+    Leads and scores are those of ``exporters.measures.clock_lead``, as shares of the side's own base time. Columns are
+    ``lead`` (the class), ``lead_no``, ``sides``, ``score`` (mean points); in ``attrs`` ``games``, ``plies`` (of those
+    moves), ``excluded``.
     """
     return leads(move).computed(plies, player).table
 
@@ -57,11 +53,7 @@ class _LeadData(NamedTuple):
 
 
 def _compute_leads(plies: Plies, who: Who, move: int) -> _LeadData:
-    """The scores by the lead after a move.
-
-    Raises:
-        ExportError: no game with a result and clocks reached that move.
-    """
+    """The scores by the lead after a move."""
     # Black's ply, and White's next one with the clocks before it.
     decisive = who.moves(plies).where(f"move_no = CASE side WHEN 'white' THEN {move + 1} ELSE {move} END")
     table = run(clock_lead(moves=[move], edges_percent=_LEADS), decisive).frame()
@@ -71,11 +63,7 @@ def _compute_leads(plies: Plies, who: Who, move: int) -> _LeadData:
 
 
 def _scores_of(table: pd.DataFrame, move: int) -> pd.DataFrame:
-    """The rows of ``lead_scores``, of the measure's table.
-
-    Raises:
-        ExportError: as ``lead_scores``.
-    """
+    """The rows of ``lead_scores``, of the measure's table."""
     if not table.attrs["plies"] and not table.attrs["excluded"]:
         raise ExportError(f"No data: no game in this selection reached move {move}.")
     if table.empty:
@@ -149,10 +137,7 @@ def leads(move: int = 20) -> Panel[_LeadData]:
 def result_counts(plies: PlySource, player: str) -> pd.DataFrame:
     """The rows that ``endings`` draws: one for each way in which this player's games ended.
 
-    Returns:
-        ``ended`` (the reason, or how the recording ended), ``won``, ``drawn``, ``lost``, ``no_result``.
-    Raises:
-        ExportError: the player made no move.
+    Columns are ``ended`` (the reason, or how the recording ended), ``won``, ``drawn``, ``lost``, ``no_result``.
     """
     return _results_of(ENDINGS.computed(plies, player))
 
@@ -165,11 +150,7 @@ class _Endings(NamedTuple):
 
 
 def _compute_endings(plies: Plies, who: Who) -> _Endings:
-    """How the games of a player ended.
-
-    Raises:
-        ExportError: the player made no move.
-    """
+    """How the games of a player ended."""
     own = who.moves(plies)
     shown = shown_of(Drawn(own, ()), player=who.player)
     if not shown.attrs["plies"]:

@@ -22,9 +22,7 @@ _SAMPLED: Final = f"key, {_ALIKE}, mover, opponent, mover_rating, opponent_ratin
 class Shown:
     """What a picture states of its plies.
 
-    Attributes:
-        titled, player: what the title is about. marks: as ``words.footer_marks`` returns them.
-        attrs: ``games``, ``plies`` and ``excluded`` (reason → plies), of the plies that are drawn.
+    ``attrs`` (``games``, ``plies``, ``excluded``) are of the plies that are drawn.
     """
 
     titled: Plies
@@ -55,10 +53,9 @@ class Drawn:
 
 
 def reasons_against(column: str, *, clocks: bool = False, thinks: bool = False) -> list[Reason]:
-    """Why a ply is not drawn.
+    """Say why a ply is not drawn.
 
-    Args:
-        column: that must be known. clocks: exclude untimed games. thinks: exclude these and each side's first move.
+    ``column`` is unknown, with ``clocks`` also untimed games, with ``thinks`` first moves too.
     """
     measured = thinks or column == "lag_ms"  # the measures of these exclude inferred plies
     inferred = "origin = 'inferred'" if measured else f"origin = 'inferred' AND {column} IS NULL"
@@ -72,11 +69,9 @@ def reasons_against(column: str, *, clocks: bool = False, thinks: bool = False) 
 
 
 def shown_of(drawn: Drawn, *, about: Plies | None = None, player: str | None = None, mark_all: bool = False) -> Shown:
-    """What a picture states.
+    """Return what a picture states; its title is about ``about``, by default all of ``drawn``.
 
-    Args:
-        drawn: the plies. about: that the title is about; None: all of ``drawn``. player: whose handle the title has.
-        mark_all: whether the footer is about all plies, not only those that are drawn.
+    ``mark_all``: the footer is about all plies, not only those that are drawn.
     """
     titled = drawn.plies if about is None else about
     counted = run(Program((), drawn.reasons, {"n": "games"}), drawn.plies).attrs

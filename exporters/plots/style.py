@@ -104,11 +104,7 @@ _STEPS_S = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 36
 
 
 def theme_of(theme: str | Theme) -> Theme:
-    """A theme by its name.
-
-    Raises:
-        ExportError: there is none of that name.
-    """
+    """A theme by its name."""
     if isinstance(theme, Theme):
         return theme
     if theme not in THEMES:
@@ -159,15 +155,9 @@ def move_axis(ax: Axes) -> None:
 def draw_points(
     ax: Axes, xs: Iterable[float], ys: Iterable[float], gids: Iterable[str], *, size: float, colour: str, face: str
 ) -> None:
-    """Draw points that have names of their own, which pages use to find a move's point.
+    """Draw points that have names of their own (``ply-17``), which pages use to find a move's point.
 
-    Args:
-        ax: where to draw.
-        xs, ys: the places, in the units of the axes.
-        gids: the name of each point, as ``ply-17``.
-        size: the diameter in points.
-        colour: of the edge.
-        face: of the inside.
+    Sizes are in points.
     """
     for x, y, gid in zip(xs, ys, gids, strict=True):
         ax.add_artist(
@@ -240,12 +230,7 @@ def fill_lines(text: str, width: float, points: float) -> list[str]:
 def add_legend(ax: Axes, theme: Theme, entries: Sequence[LegendEntry], footer: str = "", drop: float = 0.0) -> None:
     """Add a legend below the axes, where it hides nothing, and the footer under it.
 
-    Args:
-        ax: axes that have all their labels.
-        theme: the colours.
-        entries: in their order; none: the footer alone.
-        footer: its sentence, or "" for none.
-        drop: points that tick labels need more than usual.
+    ``drop`` are the points that tick labels need more than usual.
     """
     rows = 0
     top = _LEGEND_TOP + drop
@@ -293,8 +278,7 @@ def _columns(labels: Sequence[str], width: float) -> int:
 def add_footer(ax: Axes, theme: Theme, footer: str, *, drop: float = 0.0) -> None:
     """A small line below the axes: how much was drawn, and what was excluded and why.
 
-    Args:
-        drop: points of what else stands below the axes besides usual tick labels and the axis label.
+    ``drop`` are the points of what else is below the axes besides usual tick labels and the axis label.
     """
     if footer:
         ax.annotate(

@@ -37,11 +37,9 @@ _WHOLE_S = (0.0, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0
 
 
 class Classes(NamedTuple):
-    """Think times in classes.
+    """Think times in classes; ``places`` has the class of each time.
 
-    Attributes:
-        labels: of the classes in use, one after the other. places: the class of each time.
-        edges, ends: where the classes in use begin and end, in seconds.
+    ``edges`` and ``ends`` are where the classes in use begin and end, in seconds.
     """
 
     labels: list[str]
@@ -103,11 +101,7 @@ class _Thinks(NamedTuple):
 
 
 def _compute_thinks(plies: Plies, who: Who, by: str) -> _Thinks:
-    """The think times of a player or of all, counted by a column.
-
-    Raises:
-        ExportError: no time is known.
-    """
+    """The think times of a player or of all, counted by a column."""
     drawn = Drawn(who.moves(plies), reasons_against("elapsed_ms", thinks=True))
     shown = shown_of(drawn, player=who.player)
     if not shown.attrs["plies"]:
@@ -120,11 +114,8 @@ def _compute_thinks(plies: Plies, who: Who, by: str) -> _Thinks:
 def phase_shares(plies: PlySource, player: str | None = None) -> pd.DataFrame:
     """What ``think_times`` draws: one row for each phase and step of times.
 
-    Returns:
-        ``phase``, ``think`` (the step, in seconds), ``plies``, ``share`` (of the phase's moves), ``phase_plies``,
-        ``median_ms``, ``precision`` (of the median); in ``attrs`` ``games``, ``plies``, ``excluded``.
-    Raises:
-        ExportError: no time is known.
+    Columns are ``phase``, ``think`` (the step, in seconds), ``plies``, ``share`` (of the phase's moves),
+    ``phase_plies``, ``median_ms``, ``precision`` (of the median); in ``attrs`` ``games``, ``plies``, ``excluded``.
     """
     return _shares_of(THINKS.computed(plies, player))
 
@@ -238,11 +229,8 @@ def _draw_shares(ax: Axes, look: Theme, shares: pd.DataFrame) -> list[LegendEntr
 def heatmap_cells(plies: PlySource, player: str | None = None) -> pd.DataFrame:
     """What ``think_heatmap`` draws: one row for each cell that has moves.
 
-    Returns:
-        ``move_from``, ``move_to`` (a column's move numbers), ``think`` (the class), ``think_no``, ``plies``; in
-        ``attrs`` ``games``, ``plies``, ``excluded``, ``labels``, ``columns`` (a column's width in moves).
-    Raises:
-        ExportError: no time is known.
+    Columns are ``move_from``, ``move_to`` (a column's move numbers), ``think`` (the class), ``think_no``, ``plies``; in
+    ``attrs`` ``games``, ``plies``, ``excluded``, ``labels``, ``columns`` (a column's width in moves).
     """
     return _cells_of(HEATMAP.computed(plies, player))[0]
 

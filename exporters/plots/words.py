@@ -19,11 +19,7 @@ _RATED = {True: "rated", False: "unrated"}
 
 
 def only_game(plies: pd.DataFrame, picture: str) -> None:
-    """Check that a frame holds one game.
-
-    Raises:
-        ExportError: it holds none, or several.
-    """
+    """Check that a frame holds one game."""
     games = plies["key"].nunique()
     if games == 0:
         raise ExportError(f"No data: no game in this selection has a known move ({picture}).")
@@ -32,19 +28,14 @@ def only_game(plies: pd.DataFrame, picture: str) -> None:
 
 
 def player_of(plies: PlySource, player: str) -> ChosenPlayer:
-    """The player that a handle names (``exporters.tables.facts.choose_player``).
-
-    Raises:
-        ExportError: several guests, maybe different people, had this handle.
-    """
+    """The player that a handle names (``exporters.tables.facts.choose_player``)."""
     return Plies.of(plies).player(player)
 
 
 class Who:
-    """Whose games and moves a picture of many games shows.
+    """Whose games and moves a picture of many games shows; without a player, everybody's.
 
-    Attributes:
-        player: the handle; None: of everybody. identities: of the player. alone: there are no games of others.
+    ``alone``: there are no games of others.
     """
 
     def __init__(
@@ -69,13 +60,7 @@ class Who:
 
 
 def who_of(plies: Plies, player: str | None) -> Who:
-    """Whose games and moves a picture shows.
-
-    Args:
-        plies: of the games. player: the handle, in any case; None: of everybody.
-    Raises:
-        ExportError: as ``player_of`` raises.
-    """
+    """Whose games and moves a picture shows."""
     return Who() if player is None else Who(player, plies.player(player).identities)
 
 
@@ -89,14 +74,9 @@ def name_of(plies: pd.DataFrame, player: str) -> str:
 
 
 def usable(plies: pd.DataFrame, column: str, *, clocks: bool = False) -> pd.DataFrame:
-    """The rows of one game or match whose ``column`` is known.
+    """Return the rows of one game or match whose ``column`` is known, with their ``attrs``.
 
-    Args:
-        clocks: exclude untimed games.
-    Returns:
-        The rows, with ``attrs`` ``games``, ``plies`` and ``excluded`` (reason → plies).
-    Raises:
-        ExportError: there are none; the message has the reason.
+    ``clocks`` excludes untimed games. ExportError: there are none; the message has the reason.
     """
     excluded: dict[str, int] = {}
     kept = plies
@@ -153,12 +133,7 @@ def footer_marks(drawn: pd.DataFrame) -> dict[str, int]:
 
 
 def footer_text(attrs: Mapping[Any, Any], marks: Mapping[str, int], *notes: str | None) -> str:
-    """``1 game, 80 plies · excluded: 2 plies without a known clock · clocks in whole seconds``.
-
-    Args:
-        attrs: ``games``, ``plies`` and ``excluded``, as ``usable`` gives them. marks: as ``footer_marks`` returns them.
-        notes: what else is written.
-    """
+    """``1 game, 80 plies · excluded: 2 plies without a known clock · clocks in whole seconds``."""
     games, plies = attrs["games"], attrs["plies"]
     parts = [f"{games:,} game{'' if games == 1 else 's'}, {plies:,} {'ply' if plies == 1 else 'plies'}"]
     parts += [f"excluded: {reasons_text(attrs['excluded'])}"] if attrs["excluded"] else ["nothing excluded"]

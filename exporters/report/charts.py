@@ -89,8 +89,7 @@ def _side(white_below: bool) -> str:
 def draw_board(board: str | None, marked: tuple[str, ...] = (), *, white_below: bool = True) -> Markup:
     """What stands inside a board's ``svg`` (``viewBox`` 0 0 390 390): the squares, what is marked, the pieces.
 
-    Args:
-        board: as in ``exporters.boards``; None: only the squares. marked: squares of the last move.
+    ``board`` is as in ``exporters.boards``; None: only the squares.
     """
     drawn = [f'<use class="squares" href="#{_side(white_below)}"/>', '<g class="marks">']
     for square in marked:
@@ -165,14 +164,9 @@ class Chart(NamedTuple):
 def draw_charts(
     keys: Sequence[str], plies: pd.DataFrame, events: pd.DataFrame | None = None
 ) -> tuple[list[Chart], str]:
-    """The pictures of a game, or of a match.
+    """Draw the pictures that a game's or match's data allow; also return the style sheet that gives them their colours.
 
-    Args:
-        keys: of the game, or of board A and of board B. plies: their ply frame. events: their event frame.
-    Returns:
-        The pictures that the game's data allow, and the style sheet that gives them their colours.
-    Raises:
-        ExportError: matplotlib is not installed.
+    ``keys`` are those of the game, or of board A and of board B.
     """
     return _draw(list(_wanted(keys, plies, events)))
 
@@ -180,12 +174,7 @@ def draw_charts(
 def draw_player_charts(plies: Plies, player: str, identities: frozenset[str]) -> tuple[list[Chart], str]:
     """The pictures of a player: those of the profile sheet, one by one, and blunders of evaluated moves.
 
-    Args:
-        plies: of the player's games only. player: the handle. identities: as ``mover_id`` has them.
-    Returns:
-        As ``draw_charts``.
-    Raises:
-        ExportError: matplotlib is not installed.
+    The plies are of the player's games only.
     """
     pictures = _pictures()
     panels = {**pictures.catalogue.PLAYER_PANELS, **pictures.catalogue.BLUNDER_PANELS}
@@ -257,11 +246,7 @@ def _wanted(
 
 
 def _pictures() -> Any:
-    """The package that draws.
-
-    Raises:
-        ExportError: matplotlib is not installed.
-    """
+    """The package that draws."""
     try:
         from exporters import plots as pictures
     except ImportError as error:
@@ -278,8 +263,7 @@ def _drawing(
 ) -> _Draw:
     """Draws one of the pictures in a theme.
 
-    Args:
-        moves: the first and the last move of the axis that the pictures of a game share; None: it has another one.
+    ``moves`` are the first and the last move of the axis that the pictures of a game share; None: it has another one.
     """
 
     def draw(theme: str) -> Any:
@@ -302,8 +286,7 @@ def _ticks(first: int, last: int) -> list[int]:
 def _themed(heading: str, figures: Sequence[Figure], prefix: str, colours: dict[tuple[str, str, str], str]) -> Markup:
     """A picture whose colours are classes where the themes differ; its moves have ``data-ply``.
 
-    Args:
-        figures: the picture in the light and in the dark theme.
+    ``figures`` are the picture in the light and in the dark theme.
     """
     from exporters.plots import svg_text
 

@@ -62,8 +62,7 @@ _FEEDS = {
 def event_words(event: GameEvent, exact: bool) -> EventWords | None:
     """An event in words; None where the boards already show it, or it is about the log and not about the game.
 
-    Args:
-        exact: whether the game's clocks were printed with thousandths.
+    ``exact``: the game's clocks were printed with thousandths.
     """
     kind, detail = event.kind, event.detail
     if kind is EventKind.CHAT:

@@ -63,19 +63,10 @@ def game_report(
     in_progress: Collection[str] = (),
     site: Site | None = None,
 ) -> bytes:
-    """A self-contained page that plays a game back.
+    """Make a self-contained page that plays a game (no mere set-up position) back; the same game gives the same bytes.
 
-    Args:
-        game: any that is no mere set-up position.
-        match: both boards, if it is one of them. evidence: what tells that they are one match.
-        anomalies: of the game, or of board A and of board B.
-        in_progress: keys of games that have not ended.
-        plies, events: the ply frame and the event frame of the game or of both boards; without plies no pictures.
-        site: that the page is part of.
-    Returns:
-        HTML in UTF-8; the same game gives the same bytes.
-    Raises:
-        ExportError: what it needs is not installed.
+    ``match`` has both boards, if the game is one of them, with the ``evidence`` that they are one match. Anomalies and
+    the frames of plies and events are of the game or of both boards; without plies there are no pictures.
     """
     games = [game] if match is None else [match.a, match.b]
     holdings = {} if match is None else match_holdings(match)

@@ -31,9 +31,6 @@ def player_file(handle: str, server: str | None) -> str:
 
     Any handle gives a name that all file systems have: letters and digits of the handle, and 16 digits that differ
     between players, also where a handle has other characters, is long, or is a name that Windows reserves.
-
-    Args:
-        handle: in any case. server: of the games; None: unknown.
     """
     folded = handle.lower()
     digits = hashlib.sha256(f"{server or ''}\n{folded}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -45,10 +42,8 @@ def player_file(handle: str, server: str | None) -> str:
 class FileSite:
     """A site of files, whose addresses are relative.
 
-    Attributes:
-        keys: of the games that have pages. players: the same of players: by handle, in lower case, and server, the
-            names of their files.
-        depth: folders between the page that is made and the index. bar: of that page.
+    ``players`` maps handle, in lower case, and server to file names. ``depth`` is the number of folders between the
+    page that is made and the index.
     """
 
     keys: frozenset[str]
@@ -91,12 +86,7 @@ class FileSite:
 
 
 def index_of_files(games: Sequence[ListedGame], site: Site, in_progress: Collection[str]) -> bytes:
-    """The index of a site of files: the newest games, and all of them for its script to search.
-
-    Args:
-        games: the newest first. site: where their pages and those of their players are.
-        in_progress: keys of games that have not ended.
-    """
+    """Make the index of a site of files: the newest games, and all of them for its script to search."""
     rows = [list_row(game, site, in_progress) for game in games]
     values = {
         "title": "Chess games",

@@ -49,16 +49,10 @@ def index_report(
     excluded: Mapping[str, int] | None = None,
     most: int | None = None,
 ) -> bytes:
-    """A self-contained page about an archive, or about a choice of its games.
+    """Make a self-contained page about an archive, or a choice of its games; the same rows give the same bytes.
 
-    Args:
-        games: the rows of the game table. again: reads the rows at these places of it again.
-        sources: the logs of the archive. excluded: reason → games that were asked for and are not in the table.
-        most: how many games the page lists, the newest; None: ``MOST_GAMES``.
-    Returns:
-        HTML in UTF-8; the same rows give the same bytes.
-    Raises:
-        ExportError: what the page needs is not installed.
+    ``again`` reads the rows at these places of ``games`` again. ``excluded`` counts by reason the games that were asked
+    for and are not in the table.
     """
     counted = _Counts()
     for row in games:
@@ -125,13 +119,7 @@ def _is(value: Any) -> bool:
 
 
 class _Counts:
-    """What the page counts of all games.
-
-    Attributes:
-        dated, undated: places of games with and without a day.
-        players: by identity. guests: all of them together.
-        controls: games and plies by variant and time control. endings: games by result, ending and reason.
-    """
+    """What the page counts of all games; ``dated`` and ``undated`` are places of games."""
 
     def __init__(self) -> None:
         self.plies = 0

@@ -36,9 +36,7 @@ _SIGNS = {"blunder": "??", "mistake": "?", "inaccuracy": "?!"}
 class MoveVerdict(NamedTuple):
     """The evaluation after a move from White's side, the word for a bad move, and the loss.
 
-    Attributes:
-        chances: White's chances of winning, in thousandths. loss_cp: bounded as in docs/reference/tables.md; None: not
-            known.
+    ``chances`` are White's of winning, in thousandths; ``loss_cp`` is bounded as in docs/reference/tables.md.
     """
 
     evaluation: str
@@ -103,14 +101,10 @@ _BAR = 100
 
 @dataclass(slots=True)
 class Cell:
-    """One move.
+    """One move; ``place`` is its first one in the playback, None if it is not shown there.
 
-    Attributes:
-        place: its first place in the playback; None: it is not shown there.
-        share: its time in hundredths of the longest time of the game.
-        long, low: whether its time was long, and whether the mover's clock was low.
-        gives: the piece that its capture passed to a player on the other board.
-        judged: the engines' verdict.
+    ``share`` is its time in hundredths of the longest time of the game. ``gives`` is the piece that its capture passed
+    to a player on the other board.
     """
 
     place: int | None
@@ -131,10 +125,9 @@ class Cell:
 class Row:
     """A row: two moves, an event with its place in the playback, or cells beside the main line under a heading.
 
-    Attributes:
-        kind: ``moves``, ``event``, ``engine`` (an event that is folded), ``branch`` or ``gap``.
-        number: of the move; of an event, the move that it came after.
-        closed: whether the moves of a branch were taken back, so that others have a row of their own.
+    ``kind`` is ``moves``, ``event``, ``engine`` (an event that is folded), ``branch`` or ``gap``. ``number`` is that of
+    the move; of an event, the move that it came after. ``closed``: the moves of a branch were taken back, so that
+    others have a row of their own.
     """
 
     kind: str
@@ -162,10 +155,6 @@ def move_rows(
     judged: Mapping[int, MoveVerdict] = MappingProxyType({}),
 ) -> list[Row]:
     """The rows of one board.
-
-    Args:
-        gives: by ply, the piece that a capture passed to a player on the other board.
-        judged: by ply of the main line, the engines' verdict.
 
     Both moves of a pair have one row; what happened between them is below it. A played game is in the order of play.
     Variations of a saved or an examined game are behind the move that they replace.

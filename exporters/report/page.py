@@ -32,14 +32,10 @@ if TYPE_CHECKING:
 
 
 class BarItem(NamedTuple):
-    """What the bar at the top of a page contains.
+    """What the bar at the top of a page contains; without ``href`` it is text.
 
-    Attributes:
-        text: its words.
-        href: where it leads; None: it is a text alone.
-        rel: ``prev``, ``next``, ``up`` or nothing.
-        here: whether it is the page itself.
-        at_ply: whether the page's script adds the shown half-move to the address, as ``ply``.
+    ``rel`` is ``prev``, ``next``, ``up`` or empty. ``here``: it is the page itself. ``at_ply``: the page's script adds
+    the shown half-move to the address, as ``ply``.
     """
 
     text: str
@@ -61,21 +57,13 @@ class Site(Protocol):
         """The bar of the page."""
 
     def game(self, key: str, ply: int | None = None) -> str | None:
-        """The page of a game.
-
-        Args:
-            key: of the game, as stored. ply: the half-move that it shows first; None: the start.
-        """
+        """The page of a game."""
 
     def player(self, handle: str, server: str | None) -> str | None:
         """The page of a player."""
 
     def lines(self, key: str, sha256: str) -> str | None:
-        """The lines of a game in one of its logs; None: they are not shown.
-
-        Args:
-            key: of the game. sha256: of the log.
-        """
+        """Return the page of a game's lines in one of its logs; None: they are not shown."""
 
     def games(self, **filters: str) -> str | None:
         """The list of the games that match filters, by the names that they have in addresses."""
@@ -112,8 +100,7 @@ def count(number: int, word: str, words: str | None = None) -> str:
 def clock_text(ms: int | None, exact: bool) -> str:
     """``4:57.338``, ``1:04:57``; a negative clock keeps its sign; unknown is a dash.
 
-    Args:
-        exact: whether the server printed thousandths: show them, 000 too. Otherwise whole seconds are shown.
+    ``exact``: the server printed thousandths, which are shown even if they are 000; otherwise whole seconds are.
     """
     if ms is None:
         return "–"
@@ -197,20 +184,11 @@ def render_page(
     site: Site | None = None,
     folder: Path | None = None,
 ) -> bytes:
-    """A whole page.
+    """Make a whole page; the same arguments give the same bytes.
 
-    Args:
-        template: a file of ``templates`` that extends ``base.html``.
-        values: what it shows; texts need not be escaped.
-        styles, scripts: files of ``templates`` that become the one style sheet (after ``base.css``) and the one script.
-        more_style: rules of this page alone, made by this program.
-        data: what the script reads.
-        site: that the page is part of: it may then send forms to its own site, and ask it for data.
-        folder: where further templates are, and files for ``styles`` and ``scripts``.
-    Returns:
-        UTF-8. The same arguments give the same bytes.
-    Raises:
-        ExportError: Jinja2 is not installed.
+    ``template`` extends ``base.html``; values need not be escaped. ``styles`` and ``scripts`` become the one style
+    sheet (after ``base.css``) and the one script, which reads ``data``. A page of a ``site`` may send forms to its own
+    site, and ask it for data.
     """
     folders = (_TEMPLATES,) if folder is None else (folder, _TEMPLATES)
     sheets = ("base.css", *styles) if site is None else ("base.css", *styles, "site.css")

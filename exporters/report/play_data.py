@@ -26,13 +26,12 @@ class PlaybackBoard(NamedTuple):
 
 
 def play_data(boards: Sequence[PlaybackBoard], shown: Playback) -> dict[str, Any]:
-    """What ``game.js`` plays.
+    """Return what ``game.js`` plays.
 
-    Returns:
-        ``boards``: each with its states (``men`` as in a FEN, squares to mark, both clocks in milliseconds, the move in
-        words; ``eval``: White's chances in thousandths, and the evaluation). ``play``: what comes when, ``at`` in
-        milliseconds in the real time and in each hurry; ``run``: the side,
-        from and to of the clock that runs until then. ``end``: as ``at``. ``long``: a longer think is long.
+    ``boards``: each with its states (``men`` as in a FEN, squares to mark, both clocks in milliseconds, the move in
+    words; ``eval``: White's chances in thousandths, and the evaluation). ``play``: what comes when, ``at`` in
+    milliseconds in the real time and in each hurry; ``run``: the side, from and to of the clock that runs until then.
+    ``end``: as ``at``. ``long``: a longer think is long.
     """
     numbers: dict[int, int] = {}
     states: list[list[dict[str, Any]]] = [[] for _ in boards]

@@ -34,15 +34,11 @@ class ClockRun(NamedTuple):
 
 @dataclass(slots=True)
 class Showing:
-    """A board comes, or an event.
+    """A board or an event (``event``) that is shown on ``board`` 0, or 1 for board B.
 
-    Attributes:
-        board: 0, or 1 for board B. state: what the board shows now.
-        event: the event that is shown; None: a board is shown.
-        back: the board goes back, because moves were taken back.
-        at_ms: since the first moment. known: whether the log has the time.
-        capped_ms: as ``at_ms`` with long waits shortened, for each of ``CAPS_MS``.
-        run: the clock that ran until this board came. think_ms: what the move took, as printed.
+    ``back``: moves were taken back. ``at_ms`` counts from the first moment, ``capped_ms`` too, with long waits
+    shortened, for each of ``CAPS_MS``; ``known``: the log has the time. ``run`` is the clock that ran until this board
+    came, ``think_ms`` what the move took, as printed.
     """
 
     board: int
@@ -67,11 +63,7 @@ class Playback:
 
 
 def play(games: Sequence[Game], courses: Sequence[Course]) -> Playback:
-    """What comes when.
-
-    Args:
-        games: one, or both boards of a match. courses: theirs.
-    """
+    """Return what comes when, of one game or both boards of a match."""
     moments = moments_of_games(games, pace_ms=STEP_MS)
     capped = [[moment.at_ms for moment in cap_idle(moments, most_ms)] for most_ms in CAPS_MS]
     boards = [_Board(number, game, course) for number, (game, course) in enumerate(zip(games, courses, strict=True))]

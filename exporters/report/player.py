@@ -46,12 +46,7 @@ _MOST_OPENINGS = 20
 def player_of_handle(sides: Sequence[_Row], player: str) -> ChosenPlayer:
     """The player of a handle, over all servers of the games; guests are never pooled.
 
-    Args:
-        sides: those of others are ignored. player: the handle, in any case.
-    Returns:
-        The player, with what was excluded.
-    Raises:
-        ExportError: the handle is that of several guests, or of no player.
+    ExportError: the handle is that of several guests, or of no player.
     """
     games: dict[tuple[str, str, bool | None], set[str]] = {}
     for row in sides:
@@ -66,14 +61,7 @@ def player_of_handle(sides: Sequence[_Row], player: str) -> ChosenPlayer:
 
 
 def games_by_server(sides: Sequence[_Row], chosen: ChosenPlayer) -> dict[str, int]:
-    """The number of the player's games on each server, the largest first; ``unknown``: no log names it.
-
-    Args:
-        sides: the sides of games with this handle.
-        chosen: as ``player_of_handle`` returns it.
-    Returns:
-        Numbers of games by the server's name, in falling order.
-    """
+    """The number of the player's games on each server, the largest first; ``unknown``: no log names it."""
     return _servers([row for row in sides if row["player_id"] in chosen.identities])
 
 
@@ -86,17 +74,10 @@ def player_report(
     site: Site | None = None,
     filters: Mapping[str, str] | None = None,
 ) -> bytes:
-    """A self-contained page about one player.
+    """Make a self-contained page about one player; the same tables give the same bytes.
 
-    Args:
-        plies: those of the player's games, both sides. sides: the player's sides of the same games.
-        player: the handle, in any case.
-        excluded: reason → games that match the filters and are not there.
-        site: that the page is part of. filters: that choose the player's games there, by their names in addresses.
-    Returns:
-        HTML in UTF-8; the same tables give the same bytes.
-    Raises:
-        ExportError: the handle is not one player's (see ``player_of_handle``), or what the page needs is not installed.
+    ``plies`` are both sides of the player's games, ``sides`` the player's. ``excluded`` counts by reason the games that
+    match the filters and are not there.
     """
     plies = Plies.of(plies)
     chosen = player_of_handle(sides, player)
@@ -108,12 +89,10 @@ def player_report(
 
 
 class PlayerPage(NamedTuple):
-    """Whom a page is about.
+    """Whom a page is about; ``handle`` is as written in the last game.
 
-    Attributes:
-        handle: as written in the last game. identities: the player's, as ``player_id`` has them, one for each server.
-        excluded: reason → games with this handle that are not counted.
-        filters: that choose the player's games on the site, by their names in addresses.
+    ``identities`` are the player's, as ``player_id`` has them, one for each server. ``excluded`` counts by reason the
+    games with this handle that are not counted.
     """
 
     handle: str
@@ -132,12 +111,8 @@ def player_pages(
 ) -> Iterator[bytes]:
     """The pages of several players, whose measures are computed together.
 
-    Args:
-        plies: those of all their games, both sides. sides: the sides of these games.
-        pages: whom they are about. site: that they are part of.
-        pictures: whether the only page has them; drawing those of one player takes seconds.
-    Yields:
-        HTML in UTF-8, in the order of ``pages``.
+    ``plies`` and ``sides`` are of all their games, both sides. Only the page of one player has pictures; drawing them
+    takes seconds.
     """
     from exporters.report.player_measures import measure_players
     from exporters.report.player_tables import sections_of
@@ -308,11 +283,7 @@ def _score_cells(group: Sequence[_Row]) -> list[str]:
 
 
 def _scores(group: Sequence[_Row], site: Site | None, chosen: Mapping[str, str]) -> list[CellText]:
-    """Games, won, drawn and lost, each leading to its games, and the score.
-
-    Args:
-        chosen: filters that choose the group's games, by their names in addresses.
-    """
+    """Return games, won, drawn and lost, each leading to its games, and the score."""
     cells = _score_cells(group)
     if site is None:
         return [*cells]

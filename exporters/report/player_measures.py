@@ -16,11 +16,7 @@ _THINKS: Final = 10
 
 
 class PlayerTable(NamedTuple):
-    """The table of a measure, as far as it is about one player.
-
-    Attributes:
-        rows: by the names of columns. attrs: as those of a measure's table, of the player's plies.
-    """
+    """The table of a measure, as far as it is about one player; ``attrs`` are of the player's plies."""
 
     rows: list[dict[str, Any]]
     attrs: Mapping[str, Any]
@@ -64,11 +60,10 @@ _OF_EVALUATED: Final = {
 
 
 class PlayerTables(NamedTuple):
-    """What the page of a player shows of the measures.
+    """What the page of a player shows of the measures, by the names of ``_WANTED``.
 
-    Attributes:
-        tables: by the names of ``_WANTED``. longest: the moves that took longest. moves: how many the player made.
-        excluded: of the moves that took longest: as ``attrs`` of a measure.
+    ``moves`` counts those that the player made; ``excluded`` is of the moves that took ``longest``, as ``attrs`` of a
+    measure.
     """
 
     tables: dict[str, PlayerTable]
@@ -77,13 +72,10 @@ class PlayerTables(NamedTuple):
 
 
 def measure_players(plies: Plies, players: Mapping[str, str]) -> dict[str, PlayerTables]:
-    """Compute the measures of players' pages, for all players at once.
+    """Compute the measures of players' pages, for all players at once, by page.
 
-    Args:
-        plies: those of all their games, both sides.
-        players: by identity, as ``mover_id`` has it, whose page the plies are for. A page may have several identities.
-    Returns:
-        The tables by page.
+    ``players`` maps identities (``mover_id``) to pages; a page may have several. Plies are both sides of all their
+    games.
     """
     pages = sorted(set(players.values()))
     sources = _sources(plies, players)

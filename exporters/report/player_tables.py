@@ -44,14 +44,10 @@ def sections_of(
     filters: Mapping[str, str] | None = None,
     games: Mapping[tuple[str, str, str | None], int] | None = None,
 ) -> list[Section]:
-    """The measures of one player; docs/reference/measures.md defines them.
+    """Return the sections with measures of one player that have something to show.
 
-    Args:
-        found: as ``measure_players`` computes it.
-        site: that the page is part of. filters: that choose the player's games there, by their names in addresses.
-        games: of each time control, variant and outcome (None: all), with those that a measure excludes.
-    Returns:
-        The sections that have something to show.
+    ``games`` counts those of each time control, variant and outcome (None: all), with those that a measure
+    excludes.
     """
     of = found.tables
     profile = of["profile"]

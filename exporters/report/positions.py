@@ -28,17 +28,7 @@ _NO_HOLDINGS: Final[BothHoldings] = (None, None)
 
 @dataclass(eq=False, slots=True)
 class ReportPosition:
-    """A position of a game: a start, or the position after a move.
-
-    Attributes:
-        ply: half-moves played to reach it. move: the ply that led to it; None at a start.
-        board: as in ``exporters.boards``; None: not known.
-        holdings: White's and Black's letters; None: unknown, or a variant without holdings.
-        white_clock_ms, black_clock_ms: as printed with it; if only the mover's was printed, the other one is that of
-            the position before.
-        missing: plies before this one that were not seen.
-        line: 0 for the main line, else the number of its variation.
-    """
+    """A position of a game: a start, or the position after a move."""
 
     ply: int
     move: Ply | None
@@ -65,19 +55,10 @@ class Branch:
 
 
 class Course:
-    """The positions of a game as a tree.
-
-    Attributes:
-        start: the first position. main: the main line after it. branches: takebacks and variations, numbered from 1.
-    """
+    """The positions of a game as a tree."""
 
     def __init__(self, game: Game, holdings: Mapping[int, BothHoldings] | None = None) -> None:
-        """Read a game.
-
-        Args:
-            game: the game.
-            holdings: by ply both sides' holdings, used instead of those that the log contains.
-        """
+        """Read a game."""
         concluded = holdings or {}
         boards = boards_by_ply(game)
         (white_base_s, _), (black_base_s, _) = control_of(game, True), control_of(game, False)

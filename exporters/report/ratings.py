@@ -38,10 +38,7 @@ class RatingCurve(NamedTuple):
 def draw_ratings(own: Sequence[Mapping[str, Any]]) -> RatingCurve | None:
     """Draw the ratings that the logs state for a player, of the games with a date: others have no place in the order.
 
-    Args:
-        own: the player's sides, by the names of columns, in the order of the games.
-    Returns:
-        The curve; None if no kind of game has two ratings.
+    ``own`` has the player's sides in the order of the games. None: no kind of game has two ratings.
     """
     kinds: dict[str, list[_Point]] = {}
     rated = [row for row in own if known(row["player_rating"])]

@@ -36,11 +36,7 @@ AnyCell = Callable[[_Row], CellText]
 
 
 def linked(cell: Cell, href: Callable[[_Row], str | None]) -> AnyCell:
-    """A cell that leads to a page; one that is empty, or has no page, is text alone.
-
-    Args:
-        cell: makes the text. href: makes the address; None: there is no page.
-    """
+    """A cell that leads to a page; one that is empty, or has no page, is text alone."""
 
     def made(row: _Row) -> CellText:
         return linked_text(cell(row), href(row))
@@ -54,12 +50,9 @@ def linked_text(text: str, href: str | None) -> CellText:
 
 
 class Table(NamedTuple):
-    """A table as a page contains it.
+    """A table as a page contains it; the first column's cells head their rows.
 
-    Attributes:
-        caption: what it is. columns: headings; the first one's cells head their rows.
-        rows: cells as text, or with an address. words: places of the columns that hold words, which are aligned left.
-        note: what it excludes.
+    ``words`` are the places of the columns that hold words, which are aligned left; ``note`` says what it excludes.
     """
 
     caption: str
@@ -91,11 +84,7 @@ def from_rows(
     *,
     note: str | None = None,
 ) -> Table | None:
-    """A measure's table for a page; None where it is empty and excludes nothing.
-
-    Args:
-        columns: heading → what makes a row's cell. note: instead of what the measure excluded.
-    """
+    """Make a measure's table for a page; None if it is empty and excludes nothing."""
     if not found.rows and (note is not None or not found.attrs["excluded"]):
         return None
     rows = [[cell(row) for cell in columns.values()] for row in found.rows]
@@ -143,11 +132,7 @@ def _is_exact(row: _Row) -> bool:
 
 
 def took(name: str, *, exact: bool | None = None) -> Cell:
-    """A time that something took: thousandths only where they were printed.
-
-    Args:
-        exact: None: as the row's ``precision`` says.
-    """
+    """Write a time that something took: thousandths only if ``exact``, by default as the row's ``precision`` says."""
 
     def cell(row: _Row) -> str:
         if not known(row[name]):

@@ -20,12 +20,7 @@ if TYPE_CHECKING:
 
 
 class DatasetSource(NamedTuple):
-    """A source of a data set.
-
-    Attributes:
-        sha256, name, kind, size_bytes, games: as its record has them.
-        server: the site of its games. me: whose connection recorded them.
-    """
+    """A source of a data set, as its record has it; ``me`` is whose connection recorded it."""
 
     sha256: str
     name: str
@@ -43,12 +38,9 @@ class DatasetSource(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DatasetFiles:
-    """The Parquet files of a data set.
+    """The Parquet files of a data set, by the SHA-256 of the source that they were made from.
 
-    Attributes:
-        sources: whose records name the files.
-        plies, games, events: by the SHA-256 of the source that they were made from.
-        complete: False while a program writes the data set, and after it was interrupted.
+    ``complete`` is False while a program writes the data set, and after it was interrupted.
     """
 
     sources: list[DatasetSource]
@@ -64,15 +56,7 @@ class DatasetFiles:
 
 
 def find_files(where: str) -> DatasetFiles:
-    """Find the files of a data set: those that the record of a finished source names.
-
-    Args:
-        where: the folder, or its URL.
-    Returns:
-        Their paths, as DuckDB reads them.
-    Raises:
-        StorageError: there is no data set, or a record cannot be read, or an older program wrote it.
-    """
+    """Find the files of a data set: those that the record of a finished source names."""
     place = where if is_url(where) else str(Path(where).expanduser())
     if not is_url(where) and not Path(place).is_dir():
         raise StorageError(f"{where}: there is no such data set; `ics-recorder convert --dataset` writes one.")
@@ -111,11 +95,7 @@ def find_files(where: str) -> DatasetFiles:
 
 
 def connect(where: str = "") -> DuckDBPyConnection:
-    """A database in memory: what needs more than 300 MB is put into files of the folder for temporary ones.
-
-    Args:
-        where: the data set that it is to read.
-    """
+    """A database in memory: what needs more than 300 MB is put into files of the folder for temporary ones."""
     connection = new_database()
     if is_url(where):
         register(connection, where)
@@ -123,11 +103,7 @@ def connect(where: str = "") -> DuckDBPyConnection:
 
 
 def register(connection: DuckDBPyConnection, where: str) -> None:
-    """Let a connection read the files of a data set that are not on this computer.
-
-    Raises:
-        StorageError: they cannot be listed.
-    """
+    """Let a connection read the files of a data set that are not on this computer."""
     system = file_system(where, listed=True)
     system.invalidate_cache()
     try:
@@ -144,11 +120,7 @@ def listed(paths: Collection[str]) -> str:
 
 
 def count_shared_games(folder: DataFolder, names: Sequence[str]) -> int:
-    """How many games several sources have, by their fingerprints; each game counts once.
-
-    Args:
-        folder: of the data set. names: of its files of games.
-    """
+    """How many games several sources have, by their fingerprints; each game counts once."""
     if not names:
         return 0
     files = listed([f"{folder.name}/{name}" for name in names])
@@ -160,13 +132,7 @@ def count_shared_games(folder: DataFolder, names: Sequence[str]) -> int:
 
 @contextmanager
 def dataset_errors(where: str, files: DatasetFiles) -> Iterator[None]:
-    """Errors of DuckDB as one sentence.
-
-    Args:
-        where: the data set. files: of it.
-    Raises:
-        StorageError: DuckDB cannot read the data set.
-    """
+    """Errors of DuckDB as one sentence."""
     import duckdb
 
     try:

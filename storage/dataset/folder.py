@@ -21,11 +21,9 @@ _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Part(NamedTuple):
-    """A file of a data set.
+    """A file of a data set; its name has slashes, from the data set's folder on.
 
-    Attributes:
-        name: with slashes, from the data set's folder on. rows: their number.
-        size_bytes: of the file; None: an older program wrote it.
+    ``size_bytes`` is None if an older program wrote it.
     """
 
     name: str
@@ -41,27 +39,16 @@ class DataFolder(Protocol):
         """As the user gave it."""
 
     def create(self, name: str) -> AbstractContextManager[BinaryIO]:
-        """Open a new file.
+        """Open a new file, which has its name when the block ends without an exception.
 
-        Args:
-            name: folders are made. A file of this name is replaced.
-        Returns:
-            Takes the bytes; the file has its name when the block ends without an exception.
+        Folders are made. A file of this name is replaced.
         """
 
     def read_all(self, names: Sequence[str]) -> dict[str, bytes]:
-        """What is in some small files, by their names.
-
-        Raises:
-            OSError, StorageError: one cannot be read.
-        """
+        """What is in some small files, by their names."""
 
     def open(self, name: str) -> BinaryIO:
-        """Open a file to read it.
-
-        Raises:
-            FileNotFoundError: there is none.
-        """
+        """Open a file to read it; FileNotFoundError: there is none."""
 
     def files(self, under: str = "") -> dict[str, int]:
         """All files in a folder and the folders in it, by name, with their bytes; none if it is not there."""
@@ -75,21 +62,13 @@ class DataFolder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LocalFolder:
-    """A folder of this machine.
-
-    Args:
-        name: as the user gave it.
-    """
+    """A folder of this machine."""
 
     name: str
 
     @contextmanager
     def create(self, name: str) -> Iterator[BinaryIO]:
-        """As ``DataFolder.create``.
-
-        Raises:
-            ExportError: it cannot be written.
-        """
+        """As ``DataFolder.create``."""
         path = Path(self.name, name)
         unfinished = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
         try:
@@ -134,21 +113,13 @@ class LocalFolder:
 
 @dataclass(frozen=True, slots=True)
 class UrlFolder:
-    """A folder of a data set, as ``DataFolder``.
-
-    Args:
-        name: the URL, which ``check_url`` accepts.
-    """
+    """A folder of a data set at a URL that ``check_url`` accepts."""
 
     name: str
 
     @classmethod
     def of(cls, url: str) -> UrlFolder:
-        """The folder of a URL as the user gave it.
-
-        Raises:
-            SourceError: data sets cannot be there.
-        """
+        """The folder of a URL as the user gave it."""
         check_url(url, DATASET_SCHEMES)
         return cls(url.rstrip("/"))
 
@@ -160,11 +131,7 @@ class UrlFolder:
 
     @contextmanager
     def create(self, name: str) -> Iterator[BinaryIO]:
-        """As ``DataFolder.create``: a file of this computer, which is sent when it is complete.
-
-        Raises:
-            ExportError: it cannot be written.
-        """
+        """As ``DataFolder.create``: a file of this computer, which is sent when it is complete."""
         try:
             with tempfile.NamedTemporaryFile(prefix="ics-recorder-") as out:
                 yield cast(BinaryIO, out)
@@ -227,11 +194,7 @@ class UrlFolder:
 
     @contextmanager
     def _errors(self, name: str) -> Iterator[None]:
-        """Errors of the libraries as one sentence.
-
-        Raises:
-            FileNotFoundError: there is no such file. StorageError: anything else.
-        """
+        """Raise errors of the libraries as one sentence, FileNotFoundError if there is no such file."""
         try:
             yield
         except (FileNotFoundError, StorageError):
@@ -241,11 +204,7 @@ class UrlFolder:
 
 
 def _unwritable(folder: str, name: str, error: OSError) -> ExportError:
-    """What is raised where a file cannot be written.
-
-    Args:
-        folder: in which there may be too little room. name: of the file. error: of the system.
-    """
+    """Return the error for a file that cannot be written, perhaps because the folder has too little room."""
     if error.errno in _NO_ROOM:
         return ExportError(f"{folder}: no space left to write the data set; make room and repeat with --update.")
     return ExportError(f"{name} cannot be written: {error.strerror or error}.")
@@ -254,10 +213,7 @@ def _unwritable(folder: str, name: str, error: OSError) -> ExportError:
 def open_folder(where: str, *, absolute: bool = False) -> DataFolder:
     """The folder of a data set, which need not be there yet.
 
-    Args:
-        where: as the user names it: a path, or a URL of S3. absolute: other computers are to find the path, too.
-    Raises:
-        SourceError: data sets cannot be at this URL.
+    ``absolute``: other computers are to find the path, too.
     """
     if is_url(where):
         return UrlFolder.of(where)

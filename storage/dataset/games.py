@@ -64,15 +64,9 @@ def events_by_game(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[GameEvent]
 
 
 def game_of(row: dict[str, Any], plies: Iterable[tuple[Any, ...]], events: list[GameEvent], source: SourceName) -> Game:
-    """A game of its row, its plies and its events.
+    """Make a game with one observation of its row, its plies and its events.
 
-    Args:
-        row: of the table of games, by column.
-        plies: rows of ``PLY_NAMES``, by number.
-        events: in their order.
-        source: that has the game.
-    Returns:
-        A game with one observation; what a data set does not have is unknown.
+    What a data set does not have is unknown.
     """
     values = list(plies)
     rows = [_ply_row(*ply) for ply in values]

@@ -66,8 +66,7 @@ class _Driver:
 class DatasetReader:
     """Reads the tables of a data set. Made by ``DatasetStore.columns``.
 
-    Attributes:
-        connection: has the views ``game_rows``, ``plies`` and ``events``, and ``games`` for filters.
+    ``connection`` has the views ``game_rows``, ``plies`` and ``events``, and ``games`` for filters.
     """
 
     def __init__(self, connection: DuckDBPyConnection, files: DatasetFiles) -> None:
@@ -137,14 +136,8 @@ def _want(connection: DuckDBPyConnection, ids: Sequence[int]) -> None:
 class DatasetStore(Closing):
     """The games of a data set: one row for each game of each source.
 
-    Its files are those that were there when it was opened.
-
-    Args:
-        where: the folder.
-    Attributes:
-        warning: what the user must know before its games are counted, one sentence, or None.
-    Raises:
-        StorageError: there is no data set that it can read; also from every method.
+    Its files are those that were there when it was opened. ``warning`` is what the user must know before its games are
+    counted, one sentence. Every method raises StorageError if the data set cannot be read.
     """
 
     def __init__(self, where: str) -> None:
@@ -240,11 +233,7 @@ class DatasetStore(Closing):
             yield from reader.games([row_id for row_id, _ in reader.games_of(where)], with_events=with_events)
 
     def game(self, spec: str) -> Game:
-        """As ``ArchiveStore.game``.
-
-        Raises:
-            StorageError: there is none, or several.
-        """
+        """As ``ArchiveStore.game``."""
         with self.columns() as reader:
             return next(reader.games([resolve(_Driver(reader.connection), spec, FILTERS)]))
 
@@ -259,21 +248,15 @@ class DatasetStore(Closing):
             return count_by_handle(_Driver(connection), FILTERS)
 
     def require_plies(self) -> None:
-        """Check that there are plies.
-
-        Raises:
-            StorageError: there are none.
-        """
+        """Check that there are plies."""
         if not self._files.tables()["plies"]:
             raise StorageError("No game of the data set has a move, which this needs.")
 
     def files_of_plies(self, where: GameFilter, *, matches: bool = False) -> list[tuple[str, list[str] | None]]:
         """The files that have the plies of some games, by their whole paths, and the keys of those games.
 
-        Args:
-            where: which games. matches: both boards of the bughouse matches of which one board matches.
-        Returns:
-            None for the keys if all games that were played are wanted.
+        ``matches``: both boards of the bughouse matches of which one board matches. None for the keys: all games that
+        were played are wanted.
         """
         self.require_plies()
         keys: dict[str, list[str] | None] = dict.fromkeys(self._files.plies)

@@ -118,11 +118,7 @@ def write_record(folder: DataFolder, record: SourceRecord) -> None:
 
 
 def read_records(folder: DataFolder) -> list[SourceRecord]:
-    """The sources of a data set, by their hashes.
-
-    Raises:
-        StorageError: a record cannot be read, or a newer program wrote it.
-    """
+    """The sources of a data set, by their hashes."""
     found = []
     names = [name for name in folder.files(_SOURCES) if name.endswith(".json")]  # others are being written
     try:
@@ -143,13 +139,7 @@ def read_records(folder: DataFolder) -> list[SourceRecord]:
 
 
 def remove_source(folder: DataFolder, sha256: str, names: list[str]) -> None:
-    """Remove a source, or what a process that was ended has left of it.
-
-    Args:
-        folder: of the data set.
-        sha256: of the source.
-        names: its files.
-    """
+    """Remove a source, or what a process that was ended has left of it."""
     folder.remove(_record_name(sha256))
     for name in names:
         folder.remove(name)
@@ -180,11 +170,7 @@ def part_names(files: Iterable[str]) -> dict[str, list[str]]:
 
 
 def why_broken(folder: str, record: SourceRecord, files: Mapping[str, int]) -> str | None:
-    """What is wrong with the files of a source, one sentence; None: they are as they were written.
-
-    Args:
-        folder: of the data set. record: of the source. files: as ``DataFolder.files`` gives them.
-    """
+    """Say what is wrong with the files of a source; None: they are as they were written."""
     for part in record.parts:
         size = files.get(part.name)
         if size is None or part.size_bytes not in (None, size):
@@ -199,11 +185,7 @@ def update_command(folder: str, source: str) -> str:
 
 
 def read_manifest(folder: DataFolder) -> Manifest | None:
-    """The manifest of a data set; None: the folder is no data set.
-
-    Raises:
-        StorageError: it cannot be read, or a newer program wrote it.
-    """
+    """Read the manifest of a data set; None: the folder is no data set."""
     try:
         values = _from_json(folder.read_all([_MANIFEST])[_MANIFEST])
     except FileNotFoundError:
@@ -226,15 +208,7 @@ def read_manifest(folder: DataFolder) -> Manifest | None:
 def write_manifest(
     folder: DataFolder, records: list[SourceRecord], shared_games: int = 0, *, parser_version: str, complete: bool
 ) -> Manifest:
-    """Write the summary of all sources.
-
-    Args:
-        folder: of the data set.
-        records: of all sources.
-        shared_games, parser_version, complete: as in ``Manifest``.
-    Returns:
-        The manifest.
-    """
+    """Write the summary of all sources."""
     manifest = Manifest(
         version("ics-recorder"),
         parser_version,

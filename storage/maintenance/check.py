@@ -33,14 +33,9 @@ def foreign_statements(driver: sqlite3.Connection) -> list[str]:
 
 
 def check(path: Path) -> list[str]:
-    """Look at the whole file: SQLite's own structures, each value, foreign keys, the schema, and rules between tables.
+    """Check the whole file: SQLite's own structures, each value, foreign keys, the schema, and rules between tables.
 
-    Args:
-        path: an archive with the newest schema.
-    Returns:
-        One sentence for each finding; empty: all is well.
-    Raises:
-        StorageError: the file is no archive that this program can read.
+    Return one sentence for each finding.
     """
     require_current(path)
     engine = make_engine(path, read_only=True)

@@ -332,10 +332,6 @@ def corrupt(path: Path) -> StorageError | None:
 
 
 def require_sound(path: Path) -> None:
-    """Read a whole archive before it is copied for others.
-
-    Raises:
-        StorageError: anything in it is malformed.
-    """
+    """Read a whole archive before it is copied for others."""
     if (found := corrupt(path)) is not None:
         raise found

@@ -35,11 +35,9 @@ _HARMLESS = re.compile(r"-?[0-9]{1,19}(?:\.[0-9]{1,9})?|true|false")
 
 
 def published_events(with_text: str, row: str = "events") -> str:
-    """The condition, in SQL, that a row of ``events`` is for others.
+    """Return the condition, in SQL, that a row of ``events`` is for others.
 
-    Args:
-        with_text: which chat is among them: ``public``, or ``none``.
-        row: the name or alias of the table in the statement.
+    ``with_text`` says which chat is: ``public``, or ``none``.
     """
     public = f" OR {row}.detail IN ({', '.join(map(repr, PUBLIC_CHAT))})" if with_text == "public" else ""
     return f"({row}.kind <> '{EventKind.CHAT.value}'{public})"
@@ -49,10 +47,6 @@ def published_settings(stored: str, secret: bytes) -> str:
     """The settings of an analysis without the values of options that may be paths and names.
 
     These are replaced by a hash, so that different settings stay different; numbers and booleans are kept.
-
-    Args:
-        stored: as in ``analyses.settings``.
-        secret: the archive's.
     """
     settings = json.loads(stored)
     for name, value in settings.get("options", {}).items():
@@ -65,11 +59,7 @@ _SECRET: Final = secrets.token_bytes(16)
 
 
 def public_game(game: Game, with_text: str = "public") -> Game:
-    """A game without what is not for others: private chat, and values of engines' options that may be paths.
-
-    Args:
-        game: as stored. with_text: which chat is kept: ``public``, or ``none``.
-    """
+    """A game without what is not for others: private chat, and values of engines' options that may be paths."""
     kept = PUBLIC_CHAT if with_text == "public" else ()
     observations = [
         replace(

@@ -57,13 +57,9 @@ class ForgetReport:
 
 
 def delete_games(connection: Connection, ids: Select[tuple[int]]) -> tuple[int, int, int]:
-    """Delete games with all that hangs on them, and games that were made of them and others.
+    """Delete games with all that hangs on them, and games that were made of them and others; count what went.
 
-    Args:
-        connection: in a transaction.
-        ids: a query that gives the row numbers.
-    Returns:
-        How many games, observations and plies went.
+    ``ids`` is a query for row numbers. The counts are of games, observations and plies.
     """
     links, games, segments, seen = models.game_links, models.games, models.segments, models.observations
     chosen = ids.scalar_subquery()
@@ -105,10 +101,8 @@ def delete_unused_players(connection: Connection) -> int:
 def delete_analyses(connection: Connection, ids: Select[tuple[int]]) -> None:
     """Delete the analyses of games that are to be taken out for good.
 
-    Where other sources have the same game, it stays, and its analyses are kept.
-
-    Args:
-        connection: in a transaction. ids: a query that gives the row numbers, before anything of them is deleted.
+    Where other sources have the same game, it stays, and its analyses are kept. It must run before anything of these
+    games is deleted.
     """
     if not has_analyses(driver_of(connection)):
         return
@@ -134,11 +128,7 @@ def delete_analyses(connection: Connection, ids: Select[tuple[int]]) -> None:
 
 
 def delete_decisions(connection: Connection, ids: Select[tuple[int]]) -> None:
-    """Delete the decisions about games that are to be taken out for good.
-
-    Args:
-        connection: in a transaction. ids: a query that gives the row numbers, before anything of them is deleted.
-    """
+    """Delete the decisions about games that are to be taken out for good, before anything of them is deleted."""
     games, settings = models.games.c, models.settings
     keys = set(connection.scalars(select(games.key).where(games.id.in_(ids.scalar_subquery()))))
     for one in decisions(driver_of(connection)):
@@ -213,12 +203,7 @@ class HandleReport:
 
 
 def redact_rows(connection: Connection, words: HandleText) -> HandleReport:
-    """Take players out of all tables but the kept logs.
-
-    Args:
-        connection: in a transaction.
-        words: which players.
-    """
+    """Take players out of all tables but the kept logs."""
     driver = driver_of(connection)
     driver.create_function("is_forgotten", 1, lambda handle: handle in words, deterministic=True)
     is_utf8 = cache(partial(_is_utf8, driver))  # reads all that is kept of a source
@@ -286,14 +271,7 @@ def _redact_warnings(connection: Connection, words: HandleText) -> int:
 
 
 def redact_kept(driver: sqlite3.Connection, row_id: int, redact: Callable[[Iterable[bytes]], Iterator[bytes]]) -> bool:
-    """Rewrite what is kept of a source.
-
-    Args:
-        driver: in a transaction. row_id: of the source.
-        redact: gives as many bytes as it gets.
-    Returns:
-        Whether anything was replaced.
-    """
+    """Rewrite what is kept of a source by as many bytes; return whether anything was replaced."""
     places = driver.execute(
         'SELECT "offset", size_bytes FROM source_chunks WHERE source_id = ? ORDER BY "offset"', (row_id,)
     ).fetchall()

@@ -28,11 +28,7 @@ _GLANCE_S = 0.1
 
 
 class Replacement:
-    """The new archive while it is being made.
-
-    Attributes:
-        path: where it is: an empty archive with the settings of the old one.
-    """
+    """The new archive while it is being made: at first empty, with the settings of the old one."""
 
     def __init__(self, old: Path, lock: sqlite3.Connection) -> None:
         self.path = old.with_name(f"{old.name}.rebuilt")
@@ -65,10 +61,7 @@ class Replacement:
     def swap(self, *, keep_old: bool) -> Path | None:
         """Put the new file, which no process may have open, in the old one's place.
 
-        Args:
-            keep_old: under another name, which is returned.
-        Raises:
-            StorageError: another process has the old archive open, or wrote to it at the last moment; it is unchanged.
+        ``keep_old`` keeps it under another name, which is returned. After an error the old archive is unchanged.
         """
         _finish(self.path)
         lock = self._lock
@@ -139,12 +132,9 @@ def _require_unopened(path: Path) -> None:
 
 @contextmanager
 def replacing(path: Path, *, to_swap: bool = True) -> Iterator[Replacement]:
-    """Lock an archive for making a new one of it; without ``swap`` it stays as it is and the new one is removed.
+    """Lock an archive for making a new one of it, refused at once if another process has it open.
 
-    Args:
-        to_swap: it is to be replaced: refused at once if another process has it open.
-    Raises:
-        StorageError: it is no archive of this schema, or another program is writing to it or has it open.
+    Without ``to_swap`` it stays as it is and the new one is removed.
     """
     path = path.resolve()
     schema.require_current(path)
@@ -198,11 +188,7 @@ def is_database(path: Path) -> bool:
 
 @contextmanager
 def reading_other(path: Path) -> Iterator[ArchiveStore]:
-    """Open an archive for reading; one with an older schema is copied, and the copy upgraded.
-
-    Raises:
-        StorageError: it is another program's database, damaged, or its schema is newer than this program.
-    """
+    """Open an archive for reading; one with an older schema is copied, and the copy upgraded."""
     revision = schema.current(path)
     if revision is None or revision == schema.HEAD or revision not in schema.revisions():
         with ArchiveStore.open(str(path), read_only=True) as archive, archive.snapshot():

@@ -143,16 +143,10 @@ def share(
 ) -> None:
     """Write a copy without sources' bytes and paths, private chat, and lines that may contain what the user typed.
 
-    Args:
-        path: the archive. target: the copy, which must not exist; mode 0600 like every archive.
-        pseudonyms: replace each handle by a word that is the same in all shares of this archive, in texts too, and
-            each log's name; exclude chat, tags and reasons of saved games; make ratings and times coarse.
-        chat: which chat is kept: ``public``, or ``none``.
-        with_text: with pseudonyms, keep chat, tags and reasons. exact: with pseudonyms, keep ratings and times.
-        redact: regular expressions (case-insensitive); what they match in texts becomes ``[redacted]``.
-    Raises:
-        StorageError: the archive cannot be read, the target exists, one of ``redact`` is no regular expression, or a
-            handle still occurs in the copy with pseudonyms; then there is no copy.
+    ``pseudonyms`` replaces each handle by a word that is the same in all shares of this archive, in texts too, and each
+    log's name; it excludes chat, tags and reasons of saved games unless ``with_text``, and makes ratings and times
+    coarse unless ``exact``. What the regular expressions of ``redact`` match in texts becomes ``[redacted]``. If a
+    handle still occurs in the copy with pseudonyms, there is no copy.
     """
     require_current(path)
     rewrites = [_redaction(expression) for expression in redact]
@@ -181,11 +175,7 @@ def _redaction(expression: str) -> Rewrite:
 
 
 class _Handles:
-    """Finds handles in texts, at borders of words of any alphabet and in any case, the longest first.
-
-    Args:
-        words: what replaces each handle.
-    """
+    """Finds handles in texts, at borders of words of any alphabet and in any case, the longest first."""
 
     def __init__(self, words: Iterable[tuple[str, str]]) -> None:
         self._words: dict[tuple[str, ...], str] = {}
@@ -230,11 +220,7 @@ class _Handles:
 
 
 class _Copying:
-    """Copies the rows of the attached database ``original``.
-
-    Args:
-        original: the archive. driver: of the copy, in a transaction. rewrites: for texts.
-    """
+    """Copies the rows of the attached database ``original``."""
 
     def __init__(self, original: sqlite3.Connection, driver: sqlite3.Connection, rewrites: list[Rewrite]) -> None:
         self._driver = driver
@@ -379,11 +365,7 @@ def _beginnings(driver: sqlite3.Connection) -> dict[int, int]:
 
 
 def _refuse_handles(path: Path, handles: _Handles) -> None:
-    """Read the finished copy, whatever tables it has.
-
-    Raises:
-        StorageError: a handle still occurs in it.
-    """
+    """Read the finished copy, whatever tables it has."""
     with closing(open_sqlite(path, read_only=True)) as driver:
         tables = driver.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         for (table,) in tables:

@@ -21,8 +21,7 @@ _OLDEST: Final = 15
 def url_error(url: str) -> str | None:
     """What is wrong with the URL of a shared database, in one sentence that repeats nothing of it; None: nothing.
 
-    Args:
-        url: ``postgresql://HOST/DATABASE``, or with a service: ``postgresql:///?service=NAME``.
+    URLs are ``postgresql://HOST/DATABASE``, or with a service: ``postgresql:///?service=NAME``.
     """
     if not url.startswith(_PREFIXES):
         return "This is not the URL of a PostgreSQL database: write it as postgresql://HOST/DATABASE."
@@ -40,13 +39,9 @@ def url_error(url: str) -> str | None:
 
 @contextmanager
 def connected(url: str, error: type[RecorderError]) -> Iterator[Connection[Any]]:
-    """A connection in autocommit mode to a server and database that can hold archives.
+    """Connect in autocommit mode to a server and database that can hold archives.
 
-    Args:
-        url: as for ``url_error``.
-        error: what is raised, also for errors of the server in the block.
-    Raises:
-        RecorderError: the URL is refused, the server cannot be reached, is too old, or reports an error.
+    ``error`` is raised for errors of the server in the block, too.
     """
     if (refused := url_error(url)) is not None:
         raise error(refused)

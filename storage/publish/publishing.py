@@ -147,16 +147,8 @@ def publish(
 ) -> Published:
     """Make a shared database equal to what of an archive is for others (``storage.maintenance.private``).
 
-    Args:
-        path: the archive, which is only read.
-        url: of the database, without a password.
-        with_text: chat that is published: ``public`` (kibitz and whisper) or ``none``; None: as when the archive was
-            published before, else ``public``.
-        dry_run: compare only.
-        progress: gets the number of games that were compared and copied.
-    Raises:
-        StorageError: the archive cannot be read, or something in it is malformed.
-        ExportError: the database cannot be used.
+    ``with_text`` says which chat is published: ``public`` (kibitz and whisper) or ``none``; None: as when the archive
+    was published before, else ``public``.
     """
     with connected(url, ExportError) as connection, reading(path, read_only=True) as driver:
         version = content_version(driver)  # the first read: all others are of the same moment
@@ -202,11 +194,7 @@ class _Publisher:
     # --- the archive's own row
 
     def _refuse_foreign(self) -> None:
-        """Refuse a place with tables of other programs that have the names of ours.
-
-        Raises:
-            ExportError: names one of them, and where it is.
-        """
+        """Refuse a place with tables of other programs that have the names of ours."""
         names = ["archives", *(table.name for table in PUBLISHED)]
         there = (
             "SELECT c.relname, n.nspname, current_database() FROM pg_class c"
@@ -227,11 +215,7 @@ class _Publisher:
                     self._connection.execute(statement)
 
     def _register(self, *, dry_run: bool) -> bool:
-        """Find the archive's number, or give it one; returns whether the archive is there as it is now.
-
-        Raises:
-            ExportError: the tables are of another schema, or another process is publishing this archive.
-        """
+        """Find the archive's number, or give it one; returns whether the archive is there as it is now."""
         run = self._connection.execute
         if other := run("SELECT schema FROM archives WHERE schema <> %s LIMIT 1", (HEAD,)).fetchone():
             raise ExportError(

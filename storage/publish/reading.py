@@ -91,11 +91,7 @@ class _Reader(ColumnReader):
 class PublishedStore:
     """The games of all archives of a shared database; of games with equal keys one.
 
-    Args:
-        url: of the database, without a password.
-    Raises:
-        StorageError: the URL is refused, the database cannot be reached, or no archive was published there; also from
-            every method.
+    Every method raises StorageError if the database cannot be read, or no archive was published there.
     """
 
     def __init__(self, url: str) -> None:
@@ -159,11 +155,7 @@ class PublishedStore:
             )
 
     def game(self, spec: str) -> Game:
-        """As ``ArchiveStore.game``.
-
-        Raises:
-            StorageError: there is none, or several.
-        """
+        """As ``ArchiveStore.game``."""
         with self._reading() as driver:
             return next(load_games(driver, [resolve(driver, spec, _FILTERS)]))
 

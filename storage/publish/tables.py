@@ -126,9 +126,7 @@ def columns_of(table: Table) -> list[str]:
 def selected(table: Table, number: int) -> str:
     """The expressions of a SELECT from an archive that gives the rows of a published table, without the revision.
 
-    Args:
-        table: of an archive; its alias in the SELECT is ``g`` for games, else ``t``.
-        number: of the archive.
+    The table's alias in the SELECT is ``g`` for games, else ``t``.
     """
     row = "g" if table.name == "games" else "t"
     found = [str(number)]

@@ -25,13 +25,9 @@ _COLUMNS: Final = ", ".join(f"l.{name}" for name in ANALYSIS_LINES.columns[2:])
 
 
 class StoredAnalysis(NamedTuple):
-    """An analysis with all its stored positions, also those that its game no longer has.
+    """An analysis with all its stored positions, in the order of storing, also those that its game no longer has.
 
-    Attributes:
-        key: the game's key in this archive.
-        sha256, first_offset: the source and the game's place in it; None: the game is not in this archive.
-        analysis: without lines, which are in ``positions``.
-        positions: with their lines, in the order of storing.
+    Source and offset are None if the game is not in this archive. The analysis's own lines are empty.
     """
 
     key: str
@@ -92,14 +88,7 @@ def _numbered(by_ply: dict[int, list[Thinking]]) -> tuple[Thinking, ...]:
 
 
 def current_plies(driver: sqlite3.Connection, keys: Collection[str], analysis: Analysis) -> set[int]:
-    """The positions that this engine analysed with these settings and that the game still has.
-
-    Args:
-        keys: all keys of the game.
-        analysis: its engine, protocol and settings are looked up.
-    Returns:
-        Half-moves played to reach each position.
-    """
+    """Return the positions, by half-moves played, that this engine analysed so and that the game still has."""
     marks = ", ".join("?" * len(keys))
     rows = driver.execute(
         "SELECT p.ply FROM analyses a JOIN analysed_positions p ON p.analysis_id = a.id AND p.stands"

@@ -320,10 +320,9 @@ class ColumnReader:
         return ThinkingColumns._make((*numbers, engine.astype(object)))
 
     def plies(self, runs: list[tuple[int, int]]) -> PlyArrays:
-        """Rows of ``plies``, given by the first row number and the number of rows of each run, at least one.
+        """Read rows of ``plies``, by the first row number and the number of rows of each run.
 
-        Raises:
-            ValueError: not all of the rows are there, or one is malformed.
+        ValueError: not all of the rows are there, or one is malformed.
         """
         joined: list[list[int]] = []
         for first, count in runs:
@@ -365,9 +364,6 @@ def column_reader(path: Path, *, read_only: bool, arrow: bool) -> Iterator[tuple
 
     ADBC, several times faster than Python's driver, has a connection of its own. It sees the same moment if nothing was
     committed between the beginnings of both transactions, which a third connection that was opened before can see.
-
-    Args:
-        path: of the archive. read_only: nothing can be written. arrow: use ADBC if the extra ``arrow`` is installed.
     """
     adbc = _adbc() if arrow else None
     with closing(open_sqlite(path, read_only=True)) as probe, reading(path, read_only=read_only) as driver:
@@ -428,12 +424,7 @@ def _integers(column: NDArray[Any]) -> Ints:
 
 
 def arrays_of(more: Callable[[], list[Any]], width: int) -> Arrays:
-    """The columns of rows.
-
-    Args:
-        more: gives the next rows; none: there are no more.
-        width: the number of columns.
-    """
+    """Return the columns of rows; ``more`` returns the next rows, none at the end."""
     blocks: list[list[Ints]] = [[] for _ in range(width - 1)]
     texts: list[NDArray[np.object_]] = []
     while rows := more():
@@ -447,13 +438,7 @@ def arrays_of(more: Callable[[], list[Any]], width: int) -> Arrays:
 
 
 def pieces(games: Iterable[tuple[int, int]], plies: int) -> Iterator[list[int]]:
-    """Divide games into pieces that fit in memory.
-
-    Args:
-        games: row numbers and numbers of plies. plies: the most plies of a piece of several games.
-    Yields:
-        Row numbers of one game or more, in the order of the games.
-    """
+    """Divide games (row number, number of plies) into pieces of at most ``plies``, unless one game has more."""
     ids: list[int] = []
     count = 0
     for row_id, ply_count in games:

@@ -77,8 +77,7 @@ def load_plies(driver: SqlDriver, first: int, count: int, base_ms: int, base_off
 def load_shown(driver: SqlDriver, line: ShownLine, first: int, count: int) -> bool:
     """Like ``load_plies``, but into a line, and only what PGN shows: every column costs time, looked at or not.
 
-    Returns:
-        False where a ply is not proved: what can be shown of it depends on its move, so the line must be loaded whole.
+    False: a ply is not proved. What can be shown of it depends on its move, so the line must be loaded whole.
     """
     run = (first, first + count - 1)
     line.shown = _usual_plies(driver, run)
@@ -155,13 +154,9 @@ def load_games(
 ) -> Iterator[Game]:
     """The games with these row numbers, in this order; memory is bounded by one batch without its plies.
 
-    Args:
-        driver: of the archive; must stay in one transaction while the iterator is used.
-        ids: row numbers of ``games``.
-        with_events, with_holdings, with_thinking: False leaves the observations' lists empty, and analyses. Of events
-            one kind may be loaded alone.
-        with_lines: False loads no plies that were taken back, only main lines and variations.
-        whole_plies: False leaves None what ``load_shown`` does not load.
+    The driver must stay in one transaction while the iterator is used. Of events one kind may be loaded alone. Without
+    thinking there are no analyses; without ``with_lines`` no plies that were taken back, only main lines and
+    variations; without ``whole_plies`` what ``load_shown`` does not load is None.
     """
     wanted = _Wanted(with_events, with_holdings, with_lines, whole_plies, with_thinking)
     for start in range(0, len(ids), BATCH_GAMES):

@@ -35,12 +35,7 @@ _EVENT_TAGS: Final = {(EventKind.TAG, "Event", None), (EventKind.NOTICE, "pgn-ta
 
 
 class GamesReader(ColumnReader):
-    """Reads games of one source. A game's row number is its place among them.
-
-    Args:
-        games: with their events, holdings and thinking output, as a pipeline makes them.
-        sha256, kind: of their source.
-    """
+    """Reads games of one source, as a pipeline makes them. A game's row number is its place among them."""
 
     def __init__(self, games: Sequence[Game], sha256: str, kind: str) -> None:
         self._games = games

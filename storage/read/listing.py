@@ -104,11 +104,7 @@ _CHECK: Final = RowCheck({name: GAMES.types[name] for name in _COLUMNS}, GAMES.w
 
 @contextmanager
 def within(driver: sqlite3.Connection, limit_s: float) -> Iterator[None]:
-    """Limit the time of the statements in the block.
-
-    Raises:
-        SearchTimeoutError: they took longer; the last one was stopped.
-    """
+    """Limit the time of the statements in the block; one that takes longer is stopped."""
     end = time.monotonic() + limit_s
     driver.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
     try:
@@ -130,13 +126,9 @@ def list_games(
     after: ListPlace | None = None,
     before: ListPlace | None = None,
 ) -> list[ListedGame]:
-    """Part of a list of games. Games without the value that sorts come last, in either direction.
+    """Return the first ``count`` games behind ``after``, or the last ones in front of ``before``, in order.
 
-    Args:
-        where: which games. order: of the list. count: the most games to give.
-        after: give the first games behind this place. before: give the last games in front of this place.
-    Returns:
-        The games in the order of the list.
+    Games without the value that sorts come last, in either direction.
     """
     text, values = conditions_and_last(where)
     backwards = before is not None
@@ -174,11 +166,7 @@ def _beyond(order: ListOrder, place: ListPlace, backwards: bool) -> tuple[str, t
 
 
 def place_of(driver: sqlite3.Connection, key: str, order: ListOrder) -> ListPlace | None:
-    """The place that a game has in a list; None: there is no such game.
-
-    Args:
-        key: as stored; of a merged game.
-    """
+    """Return the place of a game, by its stored key (of a merged game), in a list; None: there is no such game."""
     statement = f"SELECT {SORTS[order.by]}, g.id FROM games g WHERE g.key = ? AND g.merged_into IS NULL"
     row = driver.execute(statement, (key,)).fetchone()
     return None if row is None else ListPlace(*row)

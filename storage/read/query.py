@@ -176,10 +176,9 @@ def _met_with(where: GameFilter, own: str) -> _Condition:
 
 
 def conditions_of(where: GameFilter, words: FilterWords = _ARCHIVE) -> _Condition:
-    """What a game must be, but for ``last``: a condition in SQL and the values for its question marks.
+    """Return what a game must be, but for ``last``: a condition in SQL and the values for its question marks.
 
-    Args:
-        where: the filter. words: of the database; ``g`` is the row of ``games``.
+    The row of ``games`` is ``g``.
     """
     return _all(_conditions(where, words))
 
@@ -400,8 +399,7 @@ def count_games(driver: SqlDriver, where: GameFilter, words: FilterWords = _ARCH
 def count_each(driver: SqlDriver, wheres: Sequence[GameFilter], words: FilterWords = _ARCHIVE) -> list[int]:
     """How many games match each filter, in one reading that compares each condition once.
 
-    Args:
-        driver: of the archive. wheres: each asks all that the one before asks, and ``last`` in the last one only.
+    Each filter asks all that the one before asks, and ``last`` in the last one only.
     """
     asked = [_conditions(where, words) for where in wheres]
     text, values = _all(asked[0])
@@ -420,11 +418,7 @@ def count_each(driver: SqlDriver, wheres: Sequence[GameFilter], words: FilterWor
 def count_outcomes(driver: SqlDriver, where: GameFilter) -> dict[str, int]:
     """How many games match, and how many of them one of ``players`` won, drew and lost.
 
-    Args:
-        driver: of the archive. where: which games, with ``players``; ``last`` does not count.
-    Returns:
-        Numbers of games by ``all``, ``win``, ``draw`` and ``loss``. A game between two of the players counts as both
-        won and lost.
+    A game between two of the players counts as both won and lost. ``last`` does not count.
     """
     text, values = conditions_of(where)
     sides = [_met_with(where, own) for own in _RESULTS]
@@ -480,14 +474,10 @@ def count_by_handle(driver: SqlDriver, words: FilterWords = _ARCHIVE) -> dict[st
 
 
 def resolve(driver: SqlDriver, spec: str, words: FilterWords = _ARCHIVE) -> int:
-    """The row number of the one game that ``spec`` names.
+    """Return the row number of the one game that ``spec`` names.
 
-    Args:
-        driver: of the archive.
-        spec: the beginning of a key (that of a member names its merged game), ``last``,
-            or ``last~2`` for the third newest played game.
-    Raises:
-        StorageError: no game, or several (they are listed).
+    It is the beginning of a key (that of a member names its merged game), ``last``, or ``last~2`` for the third newest
+    played game.
     """
     if match := _LAST.fullmatch(spec):
         text, values = conditions_of(ALL_PLAYED, words)

@@ -94,11 +94,7 @@ def source_rows(driver: sqlite3.Connection, sha256: str = "") -> list[SourceRow]
 
 
 def one_source(driver: sqlite3.Connection, source_id: str) -> SourceRow:
-    """The source whose id begins with ``source_id``.
-
-    Raises:
-        StorageError: there is none, or several.
-    """
+    """The source whose id begins with ``source_id``."""
     found = source_rows(driver, source_id.lower()) if source_id else []
     if not found:
         raise StorageError(no_source(source_id))
@@ -113,11 +109,7 @@ def no_source(source_id: str) -> str:
 
 
 def row_number(driver: sqlite3.Connection, sha256: str) -> int:
-    """The row of a source.
-
-    Raises:
-        StorageError: it is no longer there.
-    """
+    """The row of a source."""
     row = driver.execute("SELECT id FROM sources WHERE sha256 = ?", (sha256,)).fetchone()
     if row is None:
         raise StorageError(f"The source {sha256[:ID_DIGITS]} is no longer in the archive.")
@@ -165,13 +157,9 @@ _MOST_BYTES: Final = 1 << 28  # no timing file is as large, nor is any chunk
 
 
 def unpacked(data: object, place: str, *, cut: bool = False) -> bytes:
-    """What a BLOB of zstd holds.
+    """Return what a BLOB of zstd holds; ``place`` names its table and row in errors.
 
-    Args:
-        data: the value as it is in the row. place: names its table and row in the error.
-        cut: only its beginning is given.
-    Raises:
-        StorageError: it is no BLOB, no zstd, not whole, or holds more than ``_MOST_BYTES``.
+    ``cut``: only its beginning is given.
     """
     import zstandard  # who asks for games needs none
 
@@ -196,13 +184,7 @@ def unpacked(data: object, place: str, *, cut: bool = False) -> bytes:
 def read_kept(
     driver: sqlite3.Connection, row: SourceRow, offset: int = 0, length: int | None = None
 ) -> Iterator[bytes]:
-    """The kept bytes of a source, in order, in blocks of at most 1 MiB.
-
-    Args:
-        row: the source. offset: of the first byte wanted. length: how many; None: to the end.
-    Raises:
-        StorageError: the bytes are not all kept.
-    """
+    """The kept bytes of a source, in order, in blocks of at most 1 MiB."""
     end = row.size_bytes if length is None else min(offset + length, row.size_bytes)
     if end > row.kept_bytes:
         raise StorageError(
@@ -227,10 +209,9 @@ def read_kept(
 
 
 def beginnings_of(driver: sqlite3.Connection, hashes: Collection[str], length: int) -> dict[str, bytes]:
-    """The first kept bytes of several sources; of those of which nothing is kept, none.
+    """Return the first kept bytes, at most 64 KiB, of several sources by SHA-256.
 
-    Args:
-        hashes: their SHA-256. length: how many bytes of each, at most 64 KiB.
+    Those without kept bytes are missing.
     """
     query = (
         "SELECT substr(c.zstd, 1, ?) FROM source_chunks c JOIN sources s ON s.id = c.source_id"
@@ -320,13 +301,7 @@ def conflicts_of(driver: sqlite3.Connection, sha256: str) -> list[tuple[str, str
 
 
 def source_paths(driver: sqlite3.Connection, key: str) -> dict[str, str | None]:
-    """The games that are one with a game, as each source gives it, by their keys, with the source's path if known.
-
-    Args:
-        key: of the game as one source gives it, as stored; it is among them.
-    Returns:
-        Nothing if there is no such game.
-    """
+    """Return the games that are one with a game, this one too, by their keys, with the source's path if known."""
     query = """
     SELECT w.key, s.path FROM games g
     JOIN games w ON w.id = g.id OR w.merged_into = g.merged_into JOIN sources s ON s.id = w.source_id

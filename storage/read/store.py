@@ -71,9 +71,4 @@ class SqlDriver(Protocol):
     """A connection in a transaction: all that is read is of one moment."""
 
     def execute(self, sql: str, parameters: Any = ..., /) -> Rows:
-        """Run a statement.
-
-        Args:
-            sql: the statement, with question marks for values.
-            parameters: the values.
-        """
+        """Run a statement."""

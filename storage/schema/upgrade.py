@@ -80,11 +80,7 @@ def head() -> str:
 
 
 def current(path: Path) -> str | None:
-    """The revision of a file; None for an empty database.
-
-    Raises:
-        StorageError: there is no file, it is no SQLite database, or that of another program.
-    """
+    """Return the revision of a file; None for an empty database."""
     if path.is_dir():
         raise StorageError(f"{path} is a folder, not an archive: give the archive's file with --db.")
     if not path.is_file():
@@ -125,11 +121,7 @@ def _why_unreadable(path: Path) -> str | None:
 
 
 def require_current(path: Path) -> None:
-    """Refuse a file whose schema is not the newest one.
-
-    Raises:
-        StorageError: the schema is older (names the command or version that upgrades it), newer, or there is none.
-    """
+    """Refuse a file whose schema is not the newest one; the text names the command or version that upgrades it."""
     revision = current(path)
     if revision is None:
         raise StorageError(f"{path} is an empty database, not an archive: import a log into it first.")
@@ -154,11 +146,7 @@ def _unknown(path: Path, revision: str, newest: str) -> StorageError:
 
 
 def create(path: Path) -> None:
-    """Make a new archive, or finish one whose making was interrupted. All or nothing.
-
-    Raises:
-        StorageError: the file cannot be made.
-    """
+    """Make a new archive, or finish one whose making was interrupted. All or nothing."""
     if not path.exists():
         create_file(path)
     from sqlalchemy.exc import DBAPIError
@@ -185,16 +173,8 @@ def upgrade(path: Path, scripts: Path = SCRIPTS, target: str = "head") -> Path |
 
     That transaction also names the openings of all games, and merges the games of several sources. An archive of the
     newest schema whose games were not merged, because an older version was killed between the two, is merged now.
-
-    Args:
-        path: the archive.
-        scripts: the script directory (tests have their own).
-        target: a revision, ``head`` for the newest.
-    Returns:
-        The backup's path, or None when there was nothing to do.
-    Raises:
-        StorageError: the schema is newer than this program or of a development version, or the upgrade failed: the
-            archive is as it was.
+    Return the backup's path, or None when there was nothing to do. After an error the archive is as it was. Tests have
+    their own ``scripts``.
     """
     revision, known = current(path), revisions(scripts)
     if revision is None:
@@ -329,11 +309,7 @@ _UPDATE = "UPDATE games SET eco = ?, opening = ?, opening_ply = ? WHERE id = ?"
 
 
 def name_openings(driver: sqlite3.Connection) -> None:
-    """Store the opening of every game.
-
-    Args:
-        driver: in a transaction.
-    """
+    """Store the opening of every game."""
     found = []
     for (number,) in driver.execute(_STANDARD).fetchall():
         opening = find_opening(sorted(driver.execute(_PLIES, (number,))))

@@ -34,10 +34,8 @@ def store_positions(
 ) -> None:
     """Store an engine's analysis of positions, not yet marked as valid.
 
-    Args:
-        driver: in a transaction. key: of the game. analysis: by which engine; its own lines are not looked at.
-        replace: replace stored analyses of the same positions, and the time of the analysis. Otherwise
-            positions that are stored already are skipped.
+    The analysis's own lines are not looked at. ``replace`` replaces stored analyses of the same positions, and the time
+    of the analysis; otherwise positions that are stored already are skipped.
     """
     named = (key, analysis.engine, analysis.protocol, analysis.settings)
     row = driver.execute(_FIND, named).fetchone()
@@ -64,11 +62,7 @@ def store_positions(
 
 
 def move_analyses(driver: sqlite3.Connection, keys: Mapping[str, str]) -> None:
-    """Games got other keys, which may be keys that others of them had.
-
-    Args:
-        driver: in a transaction. keys: what each was, and is now.
-    """
+    """Apply other keys of games, which may be keys that others of them had."""
     if has_analyses(driver):
         moving = [(f"{_MOVING}{now}", was) for was, now in keys.items()]
         driver.executemany("UPDATE analyses SET game_key = ? WHERE game_key = ?", moving)
@@ -92,10 +86,8 @@ _POSITIONS: Final = (
 class AnalysisCounts(NamedTuple):
     """What an archive has of analyses.
 
-    Attributes:
-        analyses, positions: how many there are.
-        fallen: positions that their game no longer has. homeless: analyses of games that are not in the archive.
-        wrong: keys of games with a wrong mark of a position.
+    ``fallen`` are positions that their game no longer has, ``homeless`` analyses of games that are not in the archive,
+    ``wrong`` keys of games with a wrong mark of a position.
     """
 
     analyses: int
@@ -112,10 +104,9 @@ def shown_games(driver: sqlite3.Connection, key: str) -> list[int]:
 
 
 def touched_analyses(driver: sqlite3.Connection, members: Collection[int]) -> list[int]:
-    """Row numbers of the games whose analyses are to be checked after those in ``temp.touched`` changed.
+    """Return the rows of games whose analyses are to be checked after those in ``temp.touched`` changed.
 
-    Args:
-        driver: in a transaction. members: row numbers of other members of their merged games.
+    ``members`` are rows of other members of their merged games.
     """
     if not has_analyses(driver):
         return []
@@ -129,11 +120,7 @@ def touched_analyses(driver: sqlite3.Connection, members: Collection[int]) -> li
 
 
 def settle_analyses(driver: sqlite3.Connection, games: Collection[int]) -> None:
-    """Determine again which positions are valid.
-
-    Args:
-        driver: in a transaction. games: row numbers of games as they are shown.
-    """
+    """Determine again which positions are valid."""
     for _, changed in find_changed_validity(driver, games):
         driver.executemany("UPDATE analysed_positions SET stands = ? WHERE id = ?", changed)
 

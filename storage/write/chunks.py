@@ -11,11 +11,7 @@ CHUNK_BYTES = 1 << 20
 
 
 class ChunkCutter:
-    """Cuts the bytes of a source into the compressed chunks that are stored.
-
-    Args:
-        rest: bytes that begin the first chunk.
-    """
+    """Cuts the bytes of a source into the compressed chunks that are stored; ``rest`` begins the first one."""
 
     def __init__(self, rest: bytes = b"") -> None:
         self._pending = [rest]

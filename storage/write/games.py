@@ -48,11 +48,7 @@ def find_successors(driver: sqlite3.Connection) -> dict[str, list[str]]:
 
 
 def successors_among(keys: Collection[str]) -> dict[str, list[str]]:
-    """As ``find_successors``, of these keys.
-
-    Args:
-        keys: a set, or the keys of a dictionary.
-    """
+    """As ``find_successors``, of these keys."""
     found: dict[str, list[str]] = {}
     for wanted in keys:
         if successor(wanted, 2) in keys:
@@ -64,11 +60,7 @@ def successors_among(keys: Collection[str]) -> dict[str, list[str]]:
 
 @contextmanager
 def closing_up(driver: sqlite3.Connection) -> Iterator[None]:
-    """Games may be deleted in the block: afterwards those with equal keys have the key and its first successors.
-
-    Args:
-        driver: in a transaction.
-    """
+    """Games may be deleted in the block: afterwards those with equal keys have the key and its first successors."""
     before = find_successors(driver)
     yield
     for chain in before.values():
@@ -106,11 +98,7 @@ def order_of_sources(driver: sqlite3.Connection) -> dict[str, list[str]]:
 
 
 def restore_order(driver: sqlite3.Connection, wanted: dict[str, list[str]]) -> None:
-    """Give games with equal keys the order that they had in another archive, as far as they are of the same sources.
-
-    Args:
-        driver: in a transaction. wanted: as ``order_of_sources`` gave it there.
-    """
+    """Give games with equal keys the order of another archive, as far as they are of the same sources."""
     for key, order in order_of_sources(driver).items():
         before = wanted.get(key, order)
         if before == order or sorted(before) != sorted(order) or len(set(order)) < len(order):
@@ -156,11 +144,7 @@ _PLACE_OF = f"SELECT {_PLACE} FROM sources WHERE id = ?"
 
 
 class GameRows:
-    """The games of one source on their way into the tables.
-
-    Args:
-        driver: in a transaction. source_id: the source's row number.
-    """
+    """The games of one source on their way into the tables."""
 
     def __init__(self, driver: sqlite3.Connection, source_id: int) -> None:
         self._driver = driver
@@ -199,11 +183,7 @@ class GameRows:
                 self.flush()
 
     def _add(self, game: Game, game_id: int) -> None:
-        """Add a game to the batches.
-
-        Args:
-            game_id: its row number, below 0 for a game in progress.
-        """
+        """Add a game to the batches; the row number of a game in progress is below 0."""
         batches = self._batches
         white, black = self._player(game.server, game.white), self._player(game.server, game.black)
         batches["games"].append(game_row(game, game_id, white, black, self._source_id))
@@ -256,8 +236,7 @@ class GameRows:
     def _insert_games(self, games: list[Row]) -> list[str]:
         """Insert rows of games with free keys; games of the archive may have moved on to make them free.
 
-        Returns:
-            The keys that they got.
+        Return the keys that they got.
         """
         wanted = Counter(row[_KEY] for row in games)
         found = {key for (key,) in select_in(self._driver, _FIND_KEYS, [(key,) for key in wanted])}
@@ -306,11 +285,7 @@ class GameRows:
         return self._player_at((server or "", fold(player.handle)), player.handle)
 
     def _player_at(self, place: tuple[str, str], handle: str) -> int:
-        """The row number of a player.
-
-        Args:
-            place: server and folded handle. handle: as this game has it; the first one is kept.
-        """
+        """Return the row number of a player by server and folded handle; the first spelling is kept."""
         known = self._players.get(place)
         if known is None:
             known = self._players[place] = self._next_player
@@ -320,11 +295,7 @@ class GameRows:
 
 
 def _rows_of_observation(seen: Observation, row_id: int, ply_id: int) -> Iterator[tuple[str, list[Row]]]:
-    """The rows of one observation's children but for its plies, as (table, rows), parents first.
-
-    Args:
-        seen: the observation. row_id: its row number. ply_id: the first free row number of ``plies``.
-    """
+    """The rows of one observation's children but for its plies, as (table, rows), parents first."""
     base = seen.started_at_ms or 0
     for line in seen.lines:
         count = len(line.rows)

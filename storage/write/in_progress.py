@@ -46,11 +46,7 @@ class OvertakenError(StorageError):
 
 
 class _RowsInProgress(GameRows):
-    """Rows of games in progress.
-
-    Args:
-        games: all that are added.
-    """
+    """Rows of games in progress."""
 
     def __init__(self, driver: sqlite3.Connection, source_id: int, games: Sequence[Game]) -> None:
         super().__init__(driver, source_id)
@@ -76,13 +72,8 @@ class _RowsInProgress(GameRows):
 class SourceInProgress:
     """Writes one source that is in the archive already, again and again.
 
-    Args:
-        path: of the archive. sha256: of the source as it is stored. mark: ``unfinished`` in its row.
-    Attributes:
-        in_progress: row numbers of the games that are stored as they stand.
-    Raises:
-        StorageError: from every method: the archive cannot be written. Then close it and start again.
-        OvertakenError: as it says.
+    ``mark`` is ``unfinished`` in its row; ``in_progress`` are row numbers of the games that are stored as they stand.
+    After a StorageError, which every method may raise, close it and start again.
     """
 
     def __init__(self, path: Path, sha256: str, mark: str) -> None:
@@ -117,11 +108,7 @@ class SourceInProgress:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit what is written in the block when it ends, and undo it when it raises.
-
-        Raises:
-            OvertakenError: as for ``_begin``. StorageError: SQLite fails; any exception of the block.
-        """
+        """Commit what is written in the block when it ends, and undo it when it raises."""
         try:
             self._begin()
             yield
@@ -137,11 +124,7 @@ class SourceInProgress:
             self._rows = None
 
     def _begin(self) -> None:
-        """Begin a transaction, and check the source if another program has written.
-
-        Raises:
-            OvertakenError: another program has changed the source or replaced the archive.
-        """
+        """Begin a transaction, and check the source if another program has written; OvertakenError: it changed it."""
         self._driver.execute("BEGIN IMMEDIATE")
         (version,) = self._driver.execute("PRAGMA data_version").fetchone()
         if identity_of(self._where) != self._file:
@@ -160,12 +143,9 @@ class SourceInProgress:
             self.checkpoint()
 
     def _look_around(self, version: int) -> None:
-        """Make sure that everything is as this program left it.
+        """Make sure that source, games in progress and erased players are as this program left them.
 
-        Args:
-            version: of the archive, as SQLite counts commits of other connections.
-        Raises:
-            OvertakenError: another program has changed the source, its games in progress or the erased players.
+        ``version`` counts commits of other connections.
         """
         found = self._driver.execute(_MARK, (self._row_id,)).fetchone()
         there = {number for (number,) in self._driver.execute(_GAMES, (self._row_id,))} if self.in_progress else set()
@@ -188,12 +168,9 @@ class SourceInProgress:
         self._open_rows.add(games)
 
     def replace(self, games: Sequence[tuple[int | None, Game]]) -> list[int]:
-        """Store games in progress as they stand now.
+        """Store games in progress as they are now, each with its row number if it was stored before.
 
-        Args:
-            games: each with its row number, if it is stored as it stood before.
-        Returns:
-            Their row numbers.
+        Return the row numbers.
         """
         if not games:
             return []
@@ -251,11 +228,8 @@ class SourceInProgress:
     ) -> None:
         """Record in the source's row how far it was read, in one transaction.
 
-        Args:
-            sha256, size_bytes: of all its bytes.
-            kept: those that came since the last time, secrets replaced; None: they are not kept.
-            drop: those that were kept are to be kept no more.
-            read_up_to, unfinished, report: as for ``SourceWriter``.
+        ``kept`` are the bytes that came since the last time, secrets replaced; None: they are not kept. ``drop``: those
+        that were kept are to be kept no more.
         """
         with self.transaction():
             connection = self._connection

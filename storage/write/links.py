@@ -22,10 +22,7 @@ from storage.write.rows import insert_into, insert_rows
 def connected(numbers: Iterable[int], pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
     """Numbers in groups: two are in one if pairs lead from one to the other.
 
-    Args:
-        numbers: all of them. pairs: of numbers.
-    Returns:
-        The groups by their first numbers; within each the numbers stand as they were given.
+    The groups come by their first numbers; within each the numbers are as they were given.
     """
     parents = {number: number for number in numbers}
 
@@ -86,13 +83,10 @@ class _Board:
 
 
 def boards_of_several(driver: sqlite3.Connection, again: Collection[int]) -> Iterator[list[int]]:
-    """Groups of games of which some may be partners though no source shows both; links between them are deleted.
+    """Yield groups of games of which some may be partners though no source shows both; links between them are deleted.
 
-    Args:
-        driver: in a transaction; the links within each source are there.
-        again: row numbers of the games that are new or changed, or whose links were rebuilt.
-    Yields:
-        Row numbers of games, merged games in place of their members.
+    Merged games are in place of their members. ``again`` are the games that are new or changed, or whose links were
+    rebuilt; the links within each source are there.
     """
     boards: dict[int, _Board] = {}
     of: dict[int, int] = {}

@@ -120,31 +120,19 @@ class _Candidate(NamedTuple):
 
 
 def touch(driver: sqlite3.Connection, games: str, values: Sequence[Any] = ()) -> None:
-    """Note games that are new or changed.
-
-    Args:
-        driver: in a transaction. games: a SELECT of their row numbers. values: for its question marks.
-    """
+    """Note games that are new or changed."""
     driver.execute("CREATE TEMP TABLE IF NOT EXISTS touched (id INTEGER PRIMARY KEY)")
     driver.execute(f"INSERT OR IGNORE INTO temp.touched {games}", values)
 
 
 def touch_keys(driver: sqlite3.Connection, keys: Iterable[str]) -> None:
-    """Note the games that sources give under these keys.
-
-    Args:
-        driver: in a transaction.
-    """
+    """Note the games that sources give under these keys."""
     query = "SELECT g.id FROM json_each(?) wanted JOIN games g ON g.key = wanted.value AND g.source_id IS NOT NULL"
     touch(driver, query, (json.dumps(sorted(keys)),))
 
 
 def touch_others(driver: sqlite3.Connection, games: Iterable[int]) -> None:
-    """Note the games that may be of several sources, or linked, only because these are to be deleted.
-
-    Args:
-        driver: in a transaction. games: row numbers.
-    """
+    """Note the games that may be of several sources, or linked, only because these are to be deleted."""
     numbers = list(games)
     if not numbers:
         return
@@ -164,11 +152,7 @@ def _touch_overlapping(driver: sqlite3.Connection) -> None:
 
 
 def dissolve(driver: sqlite3.Connection, merged: Iterable[int]) -> None:
-    """Take merged games apart: their members are shown by themselves until ``relate``.
-
-    Args:
-        driver: in a transaction. merged: row numbers of games without a source.
-    """
+    """Take merged games (without a source) apart: their members are shown by themselves until ``relate``."""
     for number in merged:
         touch(driver, "SELECT id FROM games WHERE merged_into = ?", (number,))
         driver.execute("UPDATE games SET merged_into = NULL WHERE merged_into = ?", (number,))
@@ -281,8 +265,7 @@ def _load(driver: sqlite3.Connection, ids: list[int]) -> Iterator[Game]:
 def _pairs(driver: sqlite3.Connection, decided: Decided) -> list[tuple[_Pair, ...]]:
     """Players of touched games that may be of several sources, and of those that a person decided about.
 
-    Returns:
-        Pairs of row numbers. Those with the same handles are together, if the server of one of them is not known.
+    The pairs are of row numbers. Those with the same handles are together, if the server of one of them is not known.
     """
     pairs: list[_Pair] = driver.execute(_PAIRS).fetchall()
     if decided.same:
@@ -349,11 +332,7 @@ def _store(driver: sqlite3.Connection, game: Game) -> None:
 
 
 def _groups(driver: sqlite3.Connection, pairs: Sequence[_Pair], decided: Decided) -> Iterator[list[int]]:
-    """Row numbers of two players' games of which each may have to do with another.
-
-    Args:
-        pairs: the row numbers that they have on each server.
-    """
+    """Row numbers of two players' games of which each may have to do with another."""
     candidates = [_Candidate(*row) for pair in pairs for row in driver.execute(_CANDIDATES, pair)]
     openings: dict[int, tuple[int, ...]] = {}
     if any(one.begun_ms is None for one in candidates):

@@ -94,11 +94,7 @@ class _Source:
 
 
 class NeighbourGames:
-    """Finds games that overlap two games of two sources.
-
-    Args:
-        driver: the archive's connection, in one transaction while this object is used.
-    """
+    """Finds games that overlap two games of two sources, in one transaction while this object is used."""
 
     def __init__(self, driver: sqlite3.Connection) -> None:
         self._driver = driver
@@ -115,8 +111,7 @@ class NeighbourGames:
     def __call__(self, one: Game, other: Game) -> list[tuple[Game, Game]]:
         """Pairs of games with equal players and number: the first overlaps ``one``, the second ``other``.
 
-        Returns:
-            The pairs that overlap longest, that one first; none for games whose times of day are known.
+        Those that overlap longest come first; none for games whose times of day are known.
         """
         (first, mine), (second, its) = self._place(one), self._place(other)
         if mine is None or its is None or first is second:

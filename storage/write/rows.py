@@ -44,25 +44,14 @@ sqlite3.register_adapter(type(None), _NONE.get)
 
 
 def insert_rows(driver: sqlite3.Connection, into: str, rows: Collection[Sequence[Any]]) -> None:
-    """Insert rows of one width, in order.
-
-    Args:
-        driver: of the archive.
-        into: an INSERT up to the word VALUES.
-        rows: the values of each.
-    """
+    """Insert rows of one width, in order; ``into`` is an INSERT up to the word VALUES."""
     if rows:
         width = len(next(iter(rows)))
         insert_values(driver, into, width, list(chain.from_iterable(rows)))
 
 
 def insert_values(driver: sqlite3.Connection, into: str, width: int, values: list[Any]) -> None:
-    """As ``insert_rows``, for rows that stand one after another in one list.
-
-    Args:
-        width: how many values a row has.
-        values: those of all rows.
-    """
+    """Insert rows of ``width`` values that follow one another in one list, as ``insert_rows``."""
     most = driver.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) // width
     for at, rows in _steps(len(values) // width, most):
         driver.execute(_statement(into, width, rows), values[at * width : (at + rows) * width])
@@ -90,11 +79,9 @@ def _statement(into: str, width: int, rows: int) -> str:
 def select_in(driver: sqlite3.Connection, select: str, keys: Collection[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
     """The rows of a SELECT from a table of keys.
 
-    Args:
-        driver: of the archive.
-        select: from ``wanted``, whose columns are ``column1`` and ``column2``. With ``CROSS JOIN`` each key is looked
-            up in an index; for a list of pairs after ``IN`` the database would read the whole index.
-        keys: each one or two values; all have one width.
+    ``select`` is from ``wanted``, whose columns are ``column1`` and ``column2``; keys are one or two values. With
+    ``CROSS JOIN`` each key is looked up in an index; for a list of pairs after ``IN`` the database would read the whole
+    index.
     """
     most = driver.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) // _WIDEST_KEY
     wanted = list(keys)
@@ -116,15 +103,10 @@ _NUMBERED: Final = {
 def add_plies(
     values: list[Any], plies: list[Ply] | list[PlyRow], base_ms: int, base_offset: int, *, timed: bool = True
 ) -> bool:
-    """Append the columns of plies, without ``id``, row after row in one flat list.
+    """Append the columns of plies, without ``id``, row after row in one flat list for ``insert_plies``.
 
-    Args:
-        values: what ``insert_plies`` will get.
-        plies: a line.
-        base_ms, base_offset: its observation's ``started_at_ms`` (0 where that is None) and ``offset``.
-        timed: with the column of arrivals.
-    Returns:
-        False where an arrival is known and ``timed`` is False; then nothing is appended.
+    ``base_ms`` and ``base_offset`` are its observation's ``started_at_ms`` (0 if None) and ``offset``. False: an
+    arrival is known and ``timed``, which adds the column of arrivals, is False; then nothing is appended.
     """
     codes = PRECISION_CODES
     before = len(values)
@@ -149,10 +131,7 @@ def insert_plies(driver: sqlite3.Connection, values: list[Any], end: int, *, tim
     """Insert what was gathered, in this order.
 
     Rows from 1 on are those behind the largest ``id``, so SQLite numbers them. Rows below 0 are of games in progress:
-    see ``storage.write.in_progress``.
-
-    Args:
-        values: of the plies. end: the number behind the last of them. timed: as for ``add_plies``.
+    see ``storage.write.in_progress``. ``end`` is the number behind the last of them.
     """
     columns = _TIMED if timed else _UNTIMED
     width = len(columns)

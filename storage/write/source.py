@@ -25,11 +25,8 @@ _INSERT_CHUNK = insert_sql("source_chunks")
 class SourceWriter:
     """What ``Archive.write_source`` gives: everything one source has to say goes through here.
 
-    Nothing is visible to others before the ``with`` block ends without an exception.
-
-    Attributes:
-        row_id: the source's row number.
-        keep_from: offset at which ``keep`` goes on.
+    Nothing is visible to others before the ``with`` block ends without an exception. ``keep_from`` is the offset at
+    which ``keep`` goes on.
     """
 
     def __init__(
@@ -63,19 +60,14 @@ class SourceWriter:
     def keep(self, block: bytes) -> None:
         """Store the next bytes of the source, secrets already replaced. Does nothing if they are not to be kept.
 
-        Args:
-            block: any length; blocks follow each other from ``keep_from`` on.
+        Blocks follow each other from ``keep_from`` on.
         """
         if self._keep:
             for chunk in self._cutter.receive(block):
                 self.keep_chunk(*chunk)
 
     def keep_chunk(self, size_bytes: int, zstd: bytes) -> None:
-        """Store the next bytes of the source, as a ``ChunkCutter`` gives them.
-
-        Args:
-            size_bytes: how many they are. zstd: compressed.
-        """
+        """Store the next bytes of the source, as a ``ChunkCutter`` gives them."""
         self._driver.execute(_INSERT_CHUNK, (self.row_id, self._chunk_offset, size_bytes, zstd))
         self._chunk_offset += size_bytes
 
@@ -97,23 +89,15 @@ class SourceWriter:
         self._rows.flush()
 
     def read_up_to(self, offset: int, unfinished: str | None) -> None:
-        """Note how far the source was read.
-
-        Args:
-            offset: every game that begins before it is final.
-            unfinished: as ``SourceRow.unfinished``.
-        """
+        """Note that every game that begins before this offset is final; ``unfinished`` is as in ``SourceRow``."""
         self._driver.execute(
             "UPDATE sources SET read_up_to = ?, unfinished = ? WHERE id = ?", (offset, unfinished, self.row_id)
         )
 
     def finish(self, report: SourceReport) -> None:
-        """Store what the pass found besides games.
+        """Store what the pass found besides games, in place of an earlier report.
 
-        It replaces an earlier report.
-
-        Raises:
-            StorageError: other bytes were kept than the source's size says.
+        StorageError: other bytes were kept than the source's size says.
         """
         if self._keep:
             for chunk in self._cutter.finish():
@@ -165,11 +149,7 @@ class SourceWriter:
             self._driver.executemany(insert_sql(table), rows)
 
     def close(self) -> None:
-        """Called at the end of the ``with`` block, before the commit.
-
-        Raises:
-            StorageError: ``finish`` was not called.
-        """
+        """Check at the end of the ``with`` block, before the commit, that ``finish`` was called."""
         if not self._finished:
             raise StorageError("A source was written without its report: call finish before the block ends.")
         self._rows.touch()
@@ -189,11 +169,7 @@ def start_source(connection: Connection, values: dict[str, Any]) -> int:
 
 
 def continue_source(connection: Connection, row_id: int, read_up_to: int, values: dict[str, Any]) -> None:
-    """Prepare a source's row for its grown bytes: games that are not final are stored again.
-
-    Args:
-        read_up_to: games that begin before this offset are final. values: new values of the row's columns.
-    """
+    """Prepare a source's row for its grown bytes: games from ``read_up_to`` on are not final and are stored again."""
     connection.execute(update(models.sources).where(models.sources.c.id == row_id).values(**values))
     games = models.games.c
     delete_games(connection, select(games.id).where(games.source_id == row_id, games.first_offset >= read_up_to))
@@ -203,8 +179,7 @@ def continue_source(connection: Connection, row_id: int, read_up_to: int, values
 def reopen_last_chunk(connection: Connection, row_id: int) -> tuple[int, bytes]:
     """Take the last kept chunk out to be continued, so that a growing log does not leave many small ones.
 
-    Returns:
-        Its offset and bytes; 0 and none if nothing was kept.
+    Return its offset and bytes; 0 and none if nothing was kept.
     """
     driver = driver_of(connection)
     last = driver.execute(
