@@ -26,38 +26,21 @@ from recorder.text import later
 
 
 def record_line(at_ns: int, mark: bytes, data: bytes) -> bytes:
-    """A record as its line, without the line end.
-
-    Args:
-        at_ns: since the session's anchor. mark: which way the bytes went. data: no more than a record has.
-    Returns:
-        Time, mark, escaped data and checksum.
-    Raises:
-        ValueError: the time is negative.
-    """
+    """A record as its line, without the line end."""
     if at_ns < 0:
         raise ValueError(f"no record at {at_ns} ns can be written")
     return checked(b"%d.%09d %b %b" % (at_ns // _SECOND, at_ns % _SECOND, mark, escape(data)))
 
 
 def checked(content: bytes) -> bytes:
-    """A line's content with its checksum.
-
-    Args:
-        content: of a line, without checksum and line end.
-    Returns:
-        The content, a blank and its CRC-32 in eight hexadecimal digits.
-    """
+    """Return a line's content with a blank and its CRC-32 in eight hexadecimal digits."""
     return b"%b %08x" % (content, crc32(content))
 
 
 def escape(data: bytes) -> bytes:
     """Bytes as a record shows them, in printable ASCII.
 
-    Args:
-        data: any bytes.
-    Returns:
-        Up to four characters for each byte; ``unescape`` is the inverse.
+    Each byte becomes up to four characters; ``unescape`` is the inverse.
     """
     # The codec escapes exactly \t, \n, \r, \\ and as \xHH what is not printable ASCII.
     return unicode_escape_encode(data.decode("latin-1"))[0]
@@ -108,14 +91,10 @@ _KINDS: Final = {kind.mark: kind for kind in RecordKind}
 class JournalHeader(NamedTuple):
     """The header of a journal's part.
 
-    Attributes:
-        version: of the file as it was written; lines that are read have been converted to ``VERSION``.
-        session: of the connection, random hexadecimal digits; the same in all its parts.
-        part: 1, 2 … in the order in which they were written.
-        role: ``record``, ``proxy`` or ``follow``.
-        host, port: of the server; port None: not known.
-        anchor_utc_ns: the wall clock when the session began, nanoseconds since 1970; the same in all parts.
-        program: what wrote it, with its version.
+    ``version`` is the file's as it was written; lines that are read have been converted to ``VERSION``. ``session`` are
+    random hexadecimal digits, the same in all its parts; parts count from 1. ``role`` is ``record``, ``proxy`` or
+    ``follow``. ``anchor_utc_ns`` is the wall clock when the session began, nanoseconds since 1970, the same in all
+    parts.
     """
 
     version: int
@@ -129,12 +108,9 @@ class JournalHeader(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What happened at one instant.
+    """What happened at one instant, in monotonic nanoseconds since the session's anchor.
 
-    Attributes:
-        at_ns: monotonic nanoseconds since the session's anchor.
-        kind: which way the bytes went, or a note.
-        data: the bytes; a note's are one JSON object, see ``parse_note``.
+    ``data`` are the bytes that were sent or received; a note's are one JSON object, see ``parse_note``.
     """
 
     at_ns: int
@@ -143,13 +119,7 @@ class Record(NamedTuple):
 
 
 def format_header(header: JournalHeader) -> bytes:
-    """Write a header as its line, without the line end.
-
-    Args:
-        header: its ``version`` is written as it is.
-    Returns:
-        The line, with its checksum.
-    """
+    """Write a header as its line, without the line end."""
     fields = header._asdict()
     del fields["version"]
     text = json.dumps({**fields, "about": _ABOUT}, separators=(",", ":")).encode("ascii")
@@ -157,16 +127,7 @@ def format_header(header: JournalHeader) -> bytes:
 
 
 def parse_header(line: bytes) -> JournalHeader:
-    """Read a header's line.
-
-    Args:
-        line: without its end.
-    Returns:
-        The header; fields that this version does not know are ignored.
-    Raises:
-        NewerJournalError: its version is newer than this program.
-        JournalError: it is damaged or none at all.
-    """
+    """Parse a header's line, without its end; fields that this version does not know are ignored."""
     content = _content(line)
     match = _NEWER().match(content)
     if match is None:
@@ -192,15 +153,7 @@ def parse_header(line: bytes) -> JournalHeader:
 
 
 def format_record(record: Record) -> bytes:
-    """Write a record as its line, without the line end.
-
-    Args:
-        record: at most ``MAX_DATA_BYTES`` bytes.
-    Returns:
-        The line, with its checksum.
-    Raises:
-        ValueError: its time is negative, or it has more than ``MAX_DATA_BYTES`` bytes.
-    """
+    """Write a record as its line, without the line end."""
     at_ns, kind, data = record
     if len(data) > MAX_DATA_BYTES:
         raise ValueError(f"no record with {len(data)} bytes can be written")
@@ -208,26 +161,12 @@ def format_record(record: Record) -> bytes:
 
 
 def unescape(text: bytes) -> bytes:
-    """The inverse of ``escape``.
-
-    Args:
-        text: a result of ``escape``; any other text gives undefined bytes or an error.
-    Returns:
-        The bytes.
-    """
+    """Invert ``escape``; any other text gives undefined bytes or an error."""
     return text.decode("unicode_escape").encode("latin-1")
 
 
 def parse_record(line: bytes, version: int = VERSION) -> Record:
-    """Read a record's line.
-
-    Args:
-        line: without its end. version: of its file.
-    Returns:
-        The record, its data unescaped.
-    Raises:
-        JournalError: the line is corrupt.
-    """
+    """Read a record's line."""
     match = _RECORD().fullmatch(_upgraded(_content(line), version))
     if match is None:
         raise JournalError("This is no record of a journal.")
@@ -243,15 +182,7 @@ NOTE_OUTLETS: Final = "outlets"
 
 
 def format_note(kind: str, facts: Mapping[str, Any]) -> bytes:
-    """Write a note's data.
-
-    Args:
-        kind: ``connected``, ``closed``, ``outage`` … facts: values that JSON has; none is called kind.
-    Returns:
-        One JSON object, as the data of a record.
-    Raises:
-        ValueError: the facts cannot be written as JSON, or they are too long for a record.
-    """
+    """Write a note's data, one JSON object; ValueError: it is too long for a record, or no JSON."""
     if "kind" in facts:
         raise ValueError("a note has only one kind")
     data = json.dumps({"kind": kind, **facts}, separators=(",", ":"), allow_nan=False).encode("ascii")
@@ -261,15 +192,7 @@ def format_note(kind: str, facts: Mapping[str, Any]) -> bytes:
 
 
 def parse_note(data: bytes) -> dict[str, Any]:
-    """Read a note's data: an object whose ``kind`` is a text.
-
-    Args:
-        data: of a record of the kind ``NOTE``.
-    Returns:
-        The object; ``kind`` is a text, the other values are not checked.
-    Raises:
-        JournalError: they are something else.
-    """
+    """Parse a note's data; ``kind`` is a text, the other values are not checked."""
     try:
         note = json.loads(data)
     except (ValueError, RecursionError):

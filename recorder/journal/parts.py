@@ -23,25 +23,14 @@ _sync = getattr(os, "fdatasync", os.fsync)  # the size is synced, too, as far as
 
 
 class AppendedFile:
-    """A file that is appended to. Every method raises ``OSError``.
-
-    Args:
-        name: where it stands, for what is said when it is gone.
-        fd: it is open for appending; this object closes it.
-    """
+    """A file that is appended to; this object closes it. Every method raises ``OSError``."""
 
     def __init__(self, name: str, fd: int) -> None:
         self._name = name
         self._fd = fd
 
     def write(self, data: bytes, /) -> int:
-        """Hand bytes to the operating system, perhaps fewer than all.
-
-        Args:
-            data: any bytes.
-        Returns:
-            How many bytes the operating system has taken.
-        """
+        """Pass bytes to the operating system; return how many it has taken, perhaps fewer than all."""
         return os.write(self._fd, data)
 
     def sync(self) -> None:
@@ -80,13 +69,7 @@ class PartFile(Protocol):
     """A file that is being appended to. Every method raises ``OSError``."""
 
     def write(self, data: bytes, /) -> int:
-        """Hand bytes to the operating system, perhaps fewer than all.
-
-        Args:
-            data: any bytes.
-        Returns:
-            How many bytes the operating system has taken.
-        """
+        """Pass bytes to the operating system; return how many it has taken, perhaps fewer than all."""
         ...
 
     def sync(self) -> None:
@@ -120,15 +103,7 @@ def _create(path: Path, flags: int = 0) -> int:
 
 
 def new_part(path: Path) -> PartFile:
-    """Create a file that only its owner may read.
-
-    Args:
-        path: of the new file.
-    Returns:
-        The open and locked file.
-    Raises:
-        OSError: it exists, or cannot be created.
-    """
+    """Create and lock a file that only its owner may read; OSError: it exists."""
     fd = _create(path, os.O_APPEND)
     _lock(fd)
     return AppendedFile(str(path), fd)
@@ -137,10 +112,7 @@ def new_part(path: Path) -> PartFile:
 def is_being_written(path: Path) -> bool:
     """Whether a running process appends to a part.
 
-    Args:
-        path: of a part.
-    Returns:
-        False also where the file is missing or the file system has no locks.
+    False also where the file is missing or the file system has no locks.
     """
     try:
         with path.open("rb") as file:
@@ -152,10 +124,8 @@ def is_being_written(path: Path) -> bool:
 def part_name(header: JournalHeader) -> str:
     """The file name of a part; names sort by the time of the session and by part.
 
-    Args:
-        header: of the part. Characters of the host that are not safe in file names become ``_``.
-    Returns:
-        A name without a folder, as ``20260101T120000000Z_freechess.org_5000_0123456789abcdef_00001.journal``.
+    Characters of the host that are not safe in file names become ``_``:
+    ``20260101T120000000Z_freechess.org_5000_0123456789abcdef_00001.journal``.
     """
     begun = datetime.fromtimestamp(header.anchor_utc_ns // 1_000_000_000, UTC)
     ms = header.anchor_utc_ns // 1_000_000 % 1000
@@ -167,10 +137,7 @@ def part_name(header: JournalHeader) -> str:
 def find_part(path: Path) -> Path:
     """The file of a part now: its name changes when it is compressed or decompressed.
 
-    Args:
-        path: of the part, plain or compressed.
-    Returns:
-        ``path``, or the other form of the part; ``path`` if neither exists.
+    If neither form exists, ``path`` is returned.
     """
     other = path.with_suffix("") if path.name.endswith(COMPRESSED) else path.with_name(f"{path.name}.zst")
     return other if not path.exists() and other.exists() else path
@@ -179,10 +146,7 @@ def find_part(path: Path) -> Path:
 def session_parts(path: Path) -> dict[int, Path]:
     """The parts of a file's session in its folder, by number; compressed ones before plain ones.
 
-    Args:
-        path: of any part of the session.
-    Returns:
-        Only the file itself as part 0 if its name does not have the form of ``part_name``.
+    A file whose name does not have the form of ``part_name`` is part 0, alone.
     """
     name = _NAME().fullmatch(path.name)
     if name is None:
@@ -198,36 +162,19 @@ def session_parts(path: Path) -> dict[int, Path]:
 def is_unfinished(path: Path) -> bool:
     """Whether a file is, by its name, one that ``compress_part`` has begun to write.
 
-    Args:
-        path: of a file in a folder of journals.
-    Returns:
-        True also for a file whose process is still writing it.
+    True also for a file whose process is still writing it.
     """
     return path.name.startswith(".") and f"{SUFFIX}." in path.name and path.suffix == ".part"
 
 
 def session_name(name: str) -> str | None:
-    """The text with which the names of all parts of a session begin.
-
-    Args:
-        name: of a file, without its folder.
-    Returns:
-        None: it is not the name of a part.
-    """
+    """The text with which the names of all parts of a session begin. None: it is not the name of a part."""
     match = _NAME().fullmatch(name)
     return None if match is None else match["session"]
 
 
 def session_sizes(folder: Path) -> dict[str, int]:
-    """The sizes of the sessions in a folder, the oldest first.
-
-    Args:
-        folder: of journals.
-    Returns:
-        Decompressed bytes by ``session_name``.
-    Raises:
-        OSError: the folder cannot be listed. A file that cannot be read counts nothing.
-    """
+    """Return decompressed sizes by ``session_name``, the oldest first; a file that cannot be read counts nothing."""
     parts: dict[tuple[str, str], Path] = {}
     for entry in sorted(folder.iterdir()):  # x.journal before x.journal.zst
         if match := _NAME().fullmatch(entry.name):
@@ -251,14 +198,8 @@ def compress_part(path: Path) -> Path:
     """Replace a closed part by its compressed form.
 
     The compressed file gets its name only when it is on the disk and was read again, and only then the plain one is
-    removed: after a crash at any point one of them is whole, and where both are there they hold the same.
-
-    Args:
-        path: of the plain part.
-    Returns:
-        The compressed file.
-    Raises:
-        OSError, JournalError: it cannot be written; the plain file is as it was.
+    removed: after a crash at any point one of them is whole, and where both are there they hold the same. After an
+    error the plain file is as it was.
     """
     target = path.with_name(f"{path.name}.zst")
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")  # several may do this at once
@@ -297,12 +238,7 @@ def _digest(path: Path) -> bytes:
 def part_blocks(path: Path) -> Generator[bytes, None, None]:
     """The bytes of one part, decompressed if it is compressed; no block is empty.
 
-    Args:
-        path: of a part, plain or compressed.
-    Yields:
-        Blocks of any size; none is empty.
-    Raises:
-        OSError: the file cannot be read. JournalError: what was compressed is damaged; all before was given.
+    JournalError: what was compressed is damaged; all bytes before were yielded.
     """
     with path.open("rb") as file:
         if not file.peek(len(_ZSTD)).startswith(_ZSTD):
@@ -326,10 +262,7 @@ def part_blocks(path: Path) -> Generator[bytes, None, None]:
 def is_closed(path: Path) -> bool:
     """Whether a part ends with the note ``end``; another process may still write a part without it.
 
-    Args:
-        path: of a part that is not compressed.
-    Returns:
-        False also if the file cannot be read.
+    False also if the file cannot be read. The part is not compressed.
     """
     try:
         with path.open("rb") as file:

@@ -41,13 +41,10 @@ _CR: Final = "\\r"
 class Reads(NamedTuple):
     """What the server sent, in records that follow each other.
 
-    Attributes:
-        offsets: of the first byte of each record's line; those of records of sent bytes are among them.
-        last_ns: time of the last record.
-        at_ns: times of what was received. places: offset of the first byte of their data. texts: the data, escaped.
-        end: how lines end, escaped; some may end otherwise.
-        lines: all data as one text, cut at each ``end``.
-        escaped: which of them contain an escape, in order.
+    ``offsets`` are of the first byte of each record's line, records of sent bytes included. ``at_ns``, ``places``
+    (offset of the first byte of the data) and ``texts`` (escaped) are of what was received. ``lines`` is all data as
+    one text, cut at each ``end`` (how lines end, escaped; some may end otherwise); ``escaped`` are the lines that
+    contain an escape.
     """
 
     offsets: Sequence[int]
@@ -61,13 +58,9 @@ class Reads(NamedTuple):
 
 
 def parse_lines(lines: list[bytes], offset: int) -> list[tuple[int, Record] | Reads] | None:
-    """Read lines of this version.
+    """Parse lines of this version: notes with their offsets, and what was received between them.
 
-    Args:
-        lines: without their ends. offset: of the first.
-    Returns:
-        Notes with their places, and what was received between them. None if a line is no record or is hard to read:
-        then each must be looked at.
+    ``offset`` is that of the first line. None: a line is no record or is hard to read; then each must be looked at.
     """
     contents = [line[:-_CHECKSUM_BYTES] for line in lines]
     sums = pack(f">{len(lines)}I", *map(crc32, contents)).hex(" ", 4)
@@ -110,11 +103,10 @@ def parse_lines(lines: list[bytes], offset: int) -> list[tuple[int, Record] | Re
 def _cut(
     offsets: Sequence[int], last_ns: int, at_ns: Sequence[int], places: Sequence[int], texts: Sequence[bytes]
 ) -> Reads:
-    """Cut what records hold.
+    """Split what records hold into lines.
 
-    Raises:
-        JournalError: one of them is not what ``escape`` makes of bytes, or of more than a record can have; or it is
-            not worth the trouble to find out.
+    JournalError: one of them is not what ``escape`` makes of bytes, or of more than a record can have; or it is not
+    worth the trouble to find out.
     """
     whole = b"".join(texts)
     if whole.translate(None, _PRINTABLE):
@@ -178,13 +170,10 @@ class Damage(NamedTuple):
 class JournalReader:
     """Turns bytes into headers and records. Pure: how the journal is cut into blocks never matters.
 
-    Parts may follow each other: each begins with a header. Damage costs the lines that it is in, no others.
-
-    Attributes:
-        damage: what could not be read, in the order of the file; neighbours are one.
-        torn: the last line, if it is not whole: what was written when the recorder was killed or the disk was full.
-            Complete after ``finish``. So is a line of which the note ``end`` behind it says so.
-        size_bytes: read so far.
+    Parts may follow each other: each begins with a header. Damage costs the lines that it is in, no others. ``damage``
+    is in the order of the file; neighbours are one. ``torn`` is the last line, if it is not whole: what was written
+    when the recorder was killed or the disk was full, also where the note ``end`` behind it says so. It is complete
+    after ``finish``.
     """
 
     def __init__(self) -> None:
@@ -197,29 +186,13 @@ class JournalReader:
         self._version = VERSION
 
     def read(self, blocks: Iterable[bytes]) -> Iterator[JournalEntry]:
-        """Read a whole journal.
-
-        Args:
-            blocks: of one or several parts in order, cut anywhere.
-        Yields:
-            Headers and records in their order.
-        Raises:
-            NewerJournalError: a header's version is newer than this program.
-        """
+        """Read a whole journal, one or several parts in order, cut anywhere."""
         for block in blocks:
             yield from self.receive(block)
         yield from self.finish()
 
     def receive(self, block: bytes) -> list[JournalEntry]:
-        """Read the next bytes.
-
-        Args:
-            block: cut anywhere.
-        Returns:
-            The headers and records of the lines that are complete now.
-        Raises:
-            NewerJournalError: a header's version is newer than this program.
-        """
+        """Read the next bytes, cut anywhere; return the headers and records of the lines that are complete now."""
         out: list[JournalEntry] = []
         lines, begin = self._split(block)
         self._read_each(lines, begin, out)
@@ -230,12 +203,8 @@ class JournalReader:
         """Read the next bytes if they are one whole line of what was received, as a journal that is written grows.
 
         A way round ``receive_lines`` for text with no other escapes than those of line ends: few steps, because what
-        they touch has left the processor's caches since the last one.
-
-        Args:
-            block: the bytes that were appended since the last call.
-        Returns:
-            Its time and data; None: nothing was read, and ``receive_lines`` takes it.
+        they touch has left the processor's caches since the last one. None: nothing was read, and the caller must call
+        ``receive_lines``.
         """
         end = len(block) - 1
         if self._rest or self._in_long or self._version != VERSION or end >= _MANY_BYTES or block.find(b"\n") != end:
@@ -258,13 +227,7 @@ class JournalReader:
         return int(seconds) * _NS_PER_S + int(fraction), data
 
     def receive_lines(self, block: bytes) -> list[JournalEntry | Reads]:
-        """Read the next bytes as ``receive`` does; many records may come as one value.
-
-        Args:
-            block: cut anywhere.
-        Returns:
-            As ``receive``; ``Reads`` has many records of received bytes.
-        """
+        """Read the next bytes as ``receive`` does; many records may come as one value."""
         out: list[JournalEntry | Reads] = []
         lines, begin = self._split(block)
         done = 0
@@ -321,11 +284,7 @@ class JournalReader:
             self._offset = end
 
     def finish(self) -> list[JournalEntry]:
-        """Read what stands at the end. A line that only lacks its end is whole.
-
-        Returns:
-            The last header or record, if its line lacked its end.
-        """
+        """Read the end: a line that only lacks its line end is whole."""
         out: list[JournalEntry] = []
         if self._rest and not self._in_long:
             try:

@@ -46,17 +46,12 @@ class Outage(NamedTuple):
 
 
 class Survey:
-    """Takes the parts of one session in their order.
+    """Takes the parts of one session in their order; ``header`` is of the first part that has one.
 
-    Attributes:
-        header: of the first part that has one. parts: their numbers. records: of each kind.
-        received_bytes, sent_bytes: of all parts.
-        last_ns: the latest time of a record, since the anchor; None: there is no record.
-        outages, damage, torn: in the order of the files; ``torn`` and ``damage`` with their files.
-        findings: all that is wrong, by file and place; complete after ``finish``. disorder: of them what is no damage:
-            lines and parts that are missing, or stand where they should not.
-        closed: whether the last part ends with the note that says so.
-        crashed: whether this note was written by another than its recorder, after a crash.
+    ``last_ns`` is the latest time of a record. ``findings`` are all that is wrong, by file and place, complete after
+    ``finish``; ``disorder`` are those that are no damage: lines and parts that are missing, or are where they should
+    not be. ``closed``: the last part ends with the note that says so; ``crashed``: this note was written by another
+    than its recorder, after a crash.
     """
 
     def __init__(self) -> None:
@@ -78,21 +73,13 @@ class Survey:
         self._latest: dict[str, int] = {}  # direction → time of its last record
 
     def begin(self, file: str) -> None:
-        """Begin the next part.
-
-        Args:
-            file: its name, for findings.
-        """
+        """Begin the next part, named for findings."""
         self._file = file
         self._files.append(file)
         self.closed = False
 
     def feed(self, entry: JournalEntry) -> None:
-        """Take the next header or record.
-
-        Args:
-            entry: of the part that ``begin`` has named.
-        """
+        """Process the next header or record of the part that ``begin`` has named."""
         if isinstance(entry.value, JournalHeader):
             self._begin_part(entry.offset, entry.value)
             return
@@ -101,11 +88,7 @@ class Survey:
         self._read(entry.offset, entry.value)
 
     def end(self, reader: JournalReader) -> None:
-        """Take what a file's reader has found besides headers and records, after its last entry.
-
-        Args:
-            reader: of the part, after its ``finish``.
-        """
+        """Note what a finished reader has found besides headers and records, after its last entry."""
         for damage in reader.damage:
             self.damage.append((self._file, damage))
             what = f"{damage.size_bytes:,} bytes are damaged: {damage.why}" if damage.size_bytes else damage.why
@@ -186,12 +169,7 @@ _LAST_BYTES: Final = 1 << 20  # more than two of the longest records, and than w
 
 
 class OpenSession(NamedTuple):
-    """A session whose last part has no end.
-
-    Attributes:
-        path, size_bytes: of that part. header: its own.
-        written: whether a running process appends to it.
-    """
+    """A session whose last part has no end; ``written``: a running process appends to it."""
 
     path: Path
     size_bytes: int
@@ -199,14 +177,7 @@ class OpenSession(NamedTuple):
     written: bool
 
     def end(self) -> tuple[int | None, dict[str, Any] | None]:
-        """Read what is near the end of the part.
-
-        Returns:
-            When its last complete record was made, since the header's anchor, None if there is none; and its last note
-            ``games``, if one is near its end.
-        Raises:
-            OSError: the file cannot be read.
-        """
+        """Return the time of the last complete record, since the header's anchor, and the last note ``games``."""
         with self.path.open("rb") as file:
             file.seek(max(0, self.size_bytes - _LAST_BYTES))
             lines = file.read().split(b"\n")
@@ -223,12 +194,9 @@ class OpenSession(NamedTuple):
 
 
 def open_sessions(folder: Path) -> list[OpenSession]:
-    """The open sessions of a folder, the oldest first.
+    """Return the open sessions of a folder, the oldest first, also those that a running process is writing.
 
-    Args:
-        folder: where journals are; it need not exist. What is in it and is no journal is passed over.
-    Returns:
-        Also sessions that a running process is writing (``written``).
+    The folder need not exist, and what is no journal is skipped.
     """
     if not folder.is_dir():
         return []
@@ -248,14 +216,7 @@ def close_left_open(path: Path) -> bool:
     """Close a part that a crash has left open with the note ``end`` that its recorder could not write.
 
     The recorder's bytes stay unchanged. A part that a process may still write is not closed: where the file system has
-    no locks, nothing is done.
-
-    Args:
-        path: of the part, as ``open_sessions`` returns it.
-    Returns:
-        Whether it was done; not if another process writes or has just ended it.
-    Raises:
-        OSError: the file cannot be read or written. NewerJournalError: only a newer program may end it.
+    no locks, nothing is done. False: another process writes or has just ended it.
     """
     with path.open("r+b", buffering=0) as file:
         try:

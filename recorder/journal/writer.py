@@ -62,19 +62,11 @@ class Compressor:
             self._work.append(("", self._thread.submit(self._compress_left_over, there)))
 
     def compress(self, path: Path) -> None:
-        """Compress a closed part in the background.
-
-        Args:
-            path: of the plain part.
-        """
+        """Compress a closed part in the background."""
         self._work.append((path.name, self._thread.submit(compress_part, path)))
 
     def failures(self) -> list[tuple[str, str]]:
-        """The parts that could not be compressed since the last call.
-
-        Returns:
-            File names and reasons.
-        """
+        """Return names and reasons of the parts that could not be compressed since the last call."""
         done = [(name, work) for name, work in self._work if work.done()]
         self._work = [entry for entry in self._work if entry not in done]
         left, self._left = self._left, []
@@ -144,19 +136,9 @@ SYSTEM: Final[JournalClock] = _System()
 class JournalWriter:
     """The journal of one connection: a file, or several parts one after the other. Not for use by several threads.
 
-    Args:
-        folder: where the files stand; made if it is not there.
-        host, port: of the server; port None: not known.
-        role: ``record``, ``proxy`` or ``follow``.
-        sync: when the disk has what was written.
-        max_bytes: a part that would grow beyond is closed and the next begun; so it is at midnight (UTC).
-        clock, open_part: where time comes from, and what makes a part's file.
-    Attributes:
-        last_sync_ns: when the disk last confirmed that it has everything, since the anchor; None: never yet.
-        anchor_utc_ns: the wall clock when the session began; all times count from there.
-        path, size_bytes: of the current part; after ``close`` the last part's path.
-    Raises:
-        JournalError: from every method: the journal cannot be written. It is not written any more then.
+    A part that would grow beyond ``max_bytes`` is closed and the next begun, and also at midnight (UTC).
+    ``last_sync_ns`` is when the disk last confirmed that it has everything, since the anchor. After a JournalError,
+    which every method may raise, nothing is written any more.
     """
 
     def __init__(
@@ -199,11 +181,7 @@ class JournalWriter:
         self._begin_part(0)
 
     def now_ns(self) -> int:
-        """Nanoseconds since the session's anchor, to be taken when bytes arrive.
-
-        Returns:
-            Nanoseconds of the monotonic clock since the session's anchor.
-        """
+        """Return nanoseconds since the session's anchor, to be called when bytes arrive."""
         return self._clock_ns() - self._start_ns
 
     def received(self, data: bytes, at_ns: int | None = None) -> None:
@@ -215,14 +193,7 @@ class JournalWriter:
         self._put(_SENT, data, self.now_ns() if at_ns is None else at_ns)
 
     def note(self, kind: str, **facts: Any) -> None:
-        """Write a fact about the connection: ``connected``, ``closed``, ``outage`` …
-
-        Args:
-            kind: one word. ``end`` is this module's own.
-            facts: values that JSON has.
-        Raises:
-            ValueError: the facts cannot be written as JSON.
-        """
+        """Write a fact about the connection: ``connected``, ``closed``, ``outage`` …; ``end`` is this module's own."""
         self._append(self.now_ns(), _NOTE, format_note(kind, facts))
 
     def tick(self) -> None:

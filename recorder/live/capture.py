@@ -33,10 +33,9 @@ _STEADY_S: Final = 600.0  # after a connection of this length the pauses are sho
 
 
 def pause_s(failures: int, chance: float) -> float:
-    """How long to wait before the next attempt.
+    """Return how long to wait after so many failed attempts in a row, from 1.
 
-    Args:
-        failures: failed attempts in a row, from 1. chance: 0 to 1, so that many clients do not reconnect together.
+    ``chance`` (0 to 1) spreads many clients, so that they do not reconnect together.
     """
     whole: float = min(_FIRST_PAUSE_S * 2 ** (min(failures, 16) - 1), _LONGEST_PAUSE_S)
     return whole * (0.5 + chance / 2)
@@ -44,11 +43,9 @@ def pause_s(failures: int, chance: float) -> float:
 
 @dataclass(slots=True)
 class ReceivedCounts:
-    """Totals of all connections.
+    """Totals of all connections; games are counted when their connection has ended.
 
-    Attributes:
-        games: of the connections that have ended. outages: connections that were lost.
-        heard_s: monotonic, when the last byte arrived.
+    ``heard_s`` is monotonic, when the last byte arrived.
     """
 
     connections: int = 0
@@ -60,12 +57,9 @@ class ReceivedCounts:
 
 
 class ConnectionState(NamedTuple):
-    """The state of the connection.
+    """The state of the connection, since ``since_s`` (monotonic); the next attempt is made at ``until_s``.
 
-    Attributes:
-        since_s: monotonic, when this state began. until_s: when the next attempt is made; None: no pause.
-        conversation, journal: of the open connection; both None: there is none.
-        over: ``run`` has ended.
+    Conversation and journal are of the open connection. ``over``: ``run`` has ended.
     """
 
     since_s: float
@@ -78,19 +72,8 @@ class ConnectionState(NamedTuple):
 class Capture:
     """Records from one server until it is stopped.
 
-    Args:
-        address: of the server.
-        open_journal: makes the journal of a new connection.
-        converse: makes the conversation of a new connection.
-        report: gets each event.
-        opened: gets the path of each connection's journal once it has more than an attempt to log in.
-        timeseal: the version of the time seal, 1 or 2; None: the connection is not sealed.
-        chance: 0 to 1, for the pauses.
-
-    Attributes:
-        progress: the totals so far.
-        connection_state: the state of the connection now.
-        address: of the server.
+    ``opened`` gets the path of each connection's journal once it has more than an attempt to log in. ``timeseal`` is
+    the version of the time seal, 1 or 2. ``chance`` (0 to 1) is for the pauses.
     """
 
     def __init__(
@@ -121,12 +104,9 @@ class Capture:
     async def run(self, stop: asyncio.Event) -> None:
         """Record until ``stop`` is set.
 
-        Args:
-            stop: ends the recording when it is set.
-        Raises:
-            JournalError: the journal cannot be written.
-            LoginError: the first login is refused, the password is refused twice in a row, another login has taken the
-                session over, the host's name is unknown, or no connection was made before ``stop`` was set.
+        LoginError: the first login is refused, the password is refused twice in a row, another login has taken the
+        session over, the host's name is unknown, or no connection was made before ``stop`` was set. Other failures are
+        outages. JournalError: the journal cannot be written.
         """
         try:
             await self._run(stop)
@@ -238,10 +218,8 @@ class Capture:
     def _end(self, journal: JournalWriter, how: str, connection: Connection | None, *, attempt: bool = False) -> None:
         """Note how a connection ended, and close its journal, or remove it: nothing came before the login.
 
-        An outage begins with the last bytes that arrived: a dead connection is noticed minutes later.
-
-        Args:
-            connection: None: a failure ended it. attempt: the journal is worth nothing if it ends before the login.
+        An outage begins with the last bytes that arrived: a dead connection is noticed minutes later. Without a
+        connection a failure ended it. ``attempt``: the journal is worth nothing if it ends before the login.
         """
         if connection is not None and connection.lost:
             self.progress.outages += 1

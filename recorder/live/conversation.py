@@ -74,8 +74,7 @@ _PAUSE_MS: Final = 1_000
 class Pace:
     """The pace of one connection; once it has become slower it stays so.
 
-    Args:
-        gap_ms: between two commands in the long run. burst: commands that may go at once after a pause.
+    ``gap_ms`` is the time between two commands in the long run, ``burst`` how many may go at once after a pause.
     """
 
     def __init__(self, gap_ms: int, burst: int) -> None:
@@ -105,8 +104,7 @@ class Pace:
     def refused(self, sent_ms: int, now_ms: int) -> None:
         """Slow down after the server reported that commands come too fast.
 
-        Args:
-            sent_ms: when the refused command was sent; a command from before the last slowdown is ignored.
+        A refused command from before the last slowdown is ignored.
         """
         if self._slowed_ms is not None and sent_ms <= self._slowed_ms:
             return
@@ -159,16 +157,9 @@ class _Sent(NamedTuple):
 
 
 class RequestQueue:
-    """Requests of one connection.
+    """Requests of one connection; at most ``window`` are without an answer, each for at most ``answer_ms``.
 
-    Args:
-        family: of server, for how commands are written.
-        gap_ms, burst: the pace until the server reports that it is too fast.
-        window: requests without an answer.
-        answer_ms: how long to wait for an answer.
-
-    Attributes:
-        family: of server.
+    ``gap_ms`` and ``burst`` are the pace until the server reports that it is too fast.
     """
 
     def __init__(
@@ -216,12 +207,9 @@ class RequestQueue:
             self._waiting[request] = _Waiting(now_ms, self._order, request)
 
     def take(self, now_ms: int) -> Sending:
-        """The bytes to send now.
+        """Return commands to send now, perhaps none, and the time to call again; None: after the next request.
 
-        Args:
-            now_ms: monotonic milliseconds, never less than before.
-        Returns:
-            Commands with their line ends, perhaps none; and the time to call again, None: after the next request.
+        ``now_ms`` is monotonic.
         """
         self._give_up(now_ms)
         if self._refused_ms is not None and self._pace.ready(now_ms):
@@ -255,11 +243,7 @@ class RequestQueue:
     # -- answers -----------------------------------------------------------------------------------------------
 
     def hear(self, event: Event, now_ms: int) -> Request | None:
-        """Find the request that an event answers, and drop requests about a game that is over.
-
-        Returns:
-            The request; None: the event answers none.
-        """
+        """Find the request that an event answers, and drop requests about a game that is over."""
         if type(event) is Style12:
             if self._sent and check_frame(event) is None:
                 return self._done(Observe(event.game_no), AskRefresh(event.game_no))
@@ -390,10 +374,9 @@ class ConversationStage(Enum):
 class Lasting:
     """The settings that outlive a session: boards need style 12, and gin announces games.
 
-    Attributes:
-        own: the user's values as the server reports them; empty: unknown, or a guest's, whose settings do not last.
-        changed: names of those that the recorder has changed. confirmed: of these, those whose change the server has
-            reported.
+    ``own`` are the user's values as the server reports them, empty if unknown, or a guest's, whose settings do not
+    last. ``changed`` are names of those that the recorder has changed, ``confirmed`` those of them whose change the
+    server has reported.
     """
 
     own: dict[str, str] = field(default_factory=dict)
@@ -416,13 +399,11 @@ class Lasting:
 
 
 def setting_commands(family: Family | None, own: Mapping[str, str]) -> tuple[list[str], list[str]]:
-    """The commands that complete the server's output and make it announce games, and those that restore settings.
+    """Return commands that complete the server's output and make it announce games, and those to restore settings.
 
-    Args:
-        family: of server. own: the user's settings that outlive the session; empty: unknown, or a guest's. The server
-            does not have a setting that is missing here.
-    Source: ``help iset`` and ``help set`` of FICS; chess.net and ICC take a ``/`` in front. ICC's description of its
-    formats (section 3) names ``gin``, too.
+    ``own`` is as in ``Lasting``; the server does not have a setting that is missing there. Source: ``help iset`` and
+    ``help set`` of FICS; chess.net and ICC take a ``/`` in front. ICC's description of its formats (section 3) names
+    ``gin``, too.
     """
     words = {name: f"set {name}" for name in _LASTING}
     if family is Family.ICC:
@@ -442,21 +423,10 @@ def setting_commands(family: Family | None, own: Mapping[str, str]) -> tuple[lis
 
 
 class Conversation:
-    """One connection.
+    """One connection; ``observing`` and ``lasting`` (settings to restore at the end) outlive it.
 
-    Args:
-        login: the login dialogue.
-        observing: chooses the games to observe; it outlives the connection.
-        server: the site's name if the server does not state it.
-        lasting: settings to restore at the end; it outlives the connection, too.
-        queue: spaces the commands after the login.
-
-    Attributes:
-        stage: of the conversation.
-        we: the name of the login, once logged in.
-        tracker: has the observed games.
-        lost: the notice with which the server ended the session, within the last minute; else None.
-        games: that are over, or whose observation ended with the connection.
+    ``server`` is the site's name if the server does not state it. ``lost`` is the notice with which the server ended
+    the session, within the last minute. ``games`` are over, or their observation ended with the connection.
     """
 
     def __init__(
@@ -502,13 +472,7 @@ class Conversation:
         return sum(self.tracker.boards.frame_counts().values())
 
     def receive(self, data: bytes, now_ms: int, at_ms: int) -> None:
-        """Take the server's bytes.
-
-        Args:
-            now_ms: monotonic. at_ms: UTC.
-        Raises:
-            LoginError: the server refuses the login.
-        """
+        """Process the server's bytes, at a monotonic time and at a UTC time."""
         if self.stage is ConversationStage.LOGIN:
             self._heard_ms = now_ms
             self._to_send += self._login.receive(data)
@@ -599,11 +563,7 @@ class Conversation:
         self._to_send += f"{command}\n".encode("ascii")
 
     def take(self, now_ms: int) -> bytes:
-        """The whole lines to send now.
-
-        Raises:
-            LoginError: the server has not answered for too long.
-        """
+        """Return the whole lines to send now; LoginError: the server has not answered for too long."""
         if self.stage is ConversationStage.LOGIN and now_ms >= self._heard_ms + self._login.patience_ms:
             self._heard_ms = now_ms
             self._to_send += self._login.timed_out()
@@ -656,11 +616,7 @@ class Conversation:
         self.stage = ConversationStage.LEFT
 
     def disconnected(self) -> None:
-        """Parse the rest after the connection has ended, perhaps a line without its end.
-
-        Raises:
-            LoginError: the server ended the connection before the login was complete.
-        """
+        """Parse the rest after the connection has ended; LoginError: that was before the login was complete."""
         events = self._recogniser.feed(self._reader.finish()) + self._recogniser.finish()
         self._note_loss(events, self._lost_ms)
         self.games += len(self.tracker.feed(events)) + len(self.tracker.finish())

@@ -141,8 +141,7 @@ _STDERR: Final = 2
 class BackgroundQueue:
     """A thread that runs functions one after another; the caller of ``do`` never waits.
 
-    Args:
-        dropped: called in the thread, once there is room again, with the number of functions that were dropped.
+    ``dropped`` is called in the thread, once there is room again, with the number of functions that were dropped.
     """
 
     def __init__(self, dropped: Callable[[int], object]) -> None:
@@ -156,11 +155,7 @@ class BackgroundQueue:
         ).start()  # a daemon, so that it never delays the end of the program
 
     def do(self, work: Callable[[], object]) -> None:
-        """Queue a function, from any thread. What it raises is ignored; if the queue is full, it is dropped.
-
-        Args:
-            work: what it raises is ignored.
-        """
+        """Queue a function, from any thread. What it raises is ignored; if the queue is full, it is dropped."""
         with self._changed:
             if len(self._works) >= _MOST:
                 self._missed += 1
@@ -169,13 +164,7 @@ class BackgroundQueue:
                 self._changed.notify_all()
 
     def settle(self, limit_s: float = _END_S) -> bool:
-        """Wait until the queue is empty, but not longer than a limit.
-
-        Args:
-            limit_s: in seconds.
-        Returns:
-            False: functions are left.
-        """
+        """Wait until the queue is empty, but not longer than a limit; False: functions are left."""
         with self._changed:
             return self._changed.wait_for(lambda: self._idle and not self._works, limit_s)
 
@@ -215,29 +204,15 @@ class MessagePrinter:
         self.settle()
 
     def say(self, sentence: str) -> None:
-        """Print one line, made safe for a terminal.
-
-        Args:
-            sentence: without line end.
-        """
+        """Print one line, made safe for a terminal."""
         self.write(_encoded(clean(sentence)))
 
     def write(self, data: bytes) -> None:
-        """Write bytes as they are.
-
-        Args:
-            data: complete lines.
-        """
+        """Write complete lines as they are."""
         self._queue.do(lambda: _write(data))
 
     def settle(self, limit_s: float = _END_S) -> bool:
-        """Wait until everything is printed, but not longer than a limit.
-
-        Args:
-            limit_s: in seconds.
-        Returns:
-            False: lines are left.
-        """
+        """Wait until everything is printed, but not longer than a limit; False: lines are left."""
         return self._queue.settle(limit_s)
 
 
@@ -261,15 +236,10 @@ _OWNER_ONLY = 0o600
 
 
 class RunLog:
-    """A log that is only appended to.
+    """A log that is only appended to; if missing it is created, readable only by its owner.
 
-    Args:
-        path: of the file; created if it is missing, readable only by its owner.
-        say: gets a sentence when it cannot be written; called in another thread.
-        utc_ns: the wall clock.
-    Raises:
-        ExportError: it cannot be written when recording begins. A later failure is reported once, and recording
-            continues.
+    ``say``, called in another thread, gets a sentence when it cannot be written: recording continues. Only a failure
+    when recording begins is an ExportError.
     """
 
     def __init__(self, path: Path, say: Callable[[str], object], utc_ns: Callable[[], int] = time.time_ns) -> None:
@@ -289,10 +259,7 @@ class RunLog:
     def write(self, event: str, sentence: str, /, **facts: Fact) -> None:
         """Append one event of ``EVENTS``; never waits for the disk.
 
-        Args:
-            event: a name of ``EVENTS``.
-            sentence: for people.
-            facts: for programs; names of quantities end with their unit.
+        Names of facts that are quantities end with their unit.
         """
         at = datetime.fromtimestamp(self._utc_ns() // 1000 / 1_000_000, UTC).isoformat(timespec="milliseconds")
         line = {"at": at.replace("+00:00", "Z"), "level": EVENTS[event].level.value, "event": event}
@@ -333,13 +300,7 @@ class RunLog:
 
 
 def report_to(log: RunLog | None, show: Callable[[str, str], None]) -> MessageSink:
-    """Make the sink that shows events to the user and, if there is a log, writes them into it.
-
-    Args:
-        show: gets the event and its sentence.
-    Returns:
-        A sink for all events of ``EVENTS``.
-    """
+    """Make the sink that shows events to the user and, if there is a log, writes them into it."""
 
     def report(event: str, sentence: str, /, **facts: Fact) -> None:
         if log is not None:

@@ -39,13 +39,9 @@ _OPEN_S: Final = 5
 
 
 class Closed(NamedTuple):
-    """A connection that is over.
+    """A connection that is over; ``by`` is the side that ended or failed first, None if the proxy was stopped.
 
-    Attributes:
-        number: counted from 1.
-        by: the side that ended or failed first; None: the proxy was stopped.
-        from_client, from_server: bytes that were forwarded.
-        recording: its closed recording; None: its journal could not be created.
+    ``recording`` is closed, and None if the journal could not be created.
     """
 
     number: int
@@ -56,20 +52,11 @@ class Closed(NamedTuple):
 
 
 class Proxy:
-    """Joins every client with its own connection to the server.
+    """Joins every client with its own connection to the server; more than ``max_clients`` are turned away.
 
-    Args:
-        server: the address to connect to.
-        record: makes the recording of the connection with this number; if it raises, there is none.
-        report: gets the events of ``recorder.live.messages``.
-        on_closed: called with every connection that is over; must not raise.
-        journal_first: record before forwarding.
-        max_clients: clients served at a time; others are turned away with one sentence.
-
-    Attributes:
-        connections: how many clients were joined with the server.
-        forwarded: bytes forwarded in connections that are over, by the side that sent them.
-        unrecorded: how many connections are not recorded completely.
+    ``record`` makes the recording of the connection with this number; if it raises, there is none. ``on_closed`` must
+    not raise. ``journal_first``: record before forwarding. ``forwarded`` counts bytes of connections that are over,
+    ``unrecorded`` connections that are not recorded completely.
     """
 
     def __init__(

@@ -52,14 +52,9 @@ class Journal(Protocol):
 class RecordedConnection:
     """One connection's journal and the guard before it.
 
-    Args:
-        journal: to write to.
-        report: gets one sentence after a failure, never with bytes of the connection.
-        must: errors of the journal are raised; else no method raises.
-
-    Attributes:
-        failed: whether the journal lacks bytes that it should contain.
-        muted: the type of the error by which the guard failed; None: it did not fail.
+    ``report`` gets one sentence after a failure, never with bytes of the connection. Without ``must`` no method raises.
+    ``failed``: the journal lacks bytes that it should contain. ``muted`` is the type of the error by which the guard
+    failed.
     """
 
     def __init__(self, journal: Journal, report: Callable[[str], None], *, must: bool = False) -> None:
@@ -77,41 +72,22 @@ class RecordedConnection:
         return self._journal.now_ns()
 
     def note(self, kind: str, **facts: Any) -> None:
-        """Write a fact about the connection.
-
-        Args:
-            kind: of the note.
-            facts: values that JSON has.
-        """
+        """Write a fact about the connection."""
         self._write(lambda: self._journal.note(kind, **facts))
 
     def server_sent(self, data: bytes, at_ns: int) -> None:
-        """Record bytes of the server, then bytes of the client that the guard releases because of them.
-
-        Args:
-            data: as they arrived.
-            at_ns: on the journal's clock.
-        """
+        """Record bytes of the server, then bytes of the client that the guard releases because of them."""
         typed = self._ask(lambda: self._guard.server_sent(data))
         self._write(lambda: self._put_received(self._guard.answers.receive(data, at_ns)))
         self._put_sent(typed)
 
     def client_sent(self, data: bytes, at_ns: int) -> None:
-        """Record bytes of the client.
-
-        Args:
-            data: as they were sent.
-            at_ns: on the journal's clock.
-        """
+        """Record bytes of the client as they were sent."""
         self._held += len(data)
         self._put_sent(self._ask(lambda: self._guard.client_sent(data, at_ns)))
 
     def enter(self, handle: str | None) -> None:
-        """Note that the login is complete.
-
-        Args:
-            handle: as the server knows it; None: it is not known.
-        """
+        """Note that the login is complete."""
         self._guard.enter(handle)
 
     def tick(self) -> None:
@@ -185,15 +161,9 @@ _CLOSE_S: Final = 10.0
 class DeferredJournal:
     """Writes to a journal in another thread; every call but ``close`` returns at once, or at the bound within a moment.
 
-    Args:
-        journal: used only by the thread from now on, except for its clock and its name.
-        most_bytes: how many bytes may wait.
-        hangs_s: at this bound, how long the thread may write nothing before the disk counts as hanging.
-        close_s: how long ``close`` waits for the disk.
-
-    Raises:
-        JournalError: from every method: the journal could not be written, or too many bytes wait. It is not written
-            any more.
+    The ``journal`` is used only by the thread from now on, except for its clock and its name. At the bound of
+    ``most_bytes``, a disk that writes nothing for ``hangs_s`` counts as hanging; ``close`` waits for ``close_s``. After
+    a JournalError, which every method may raise, it is not written any more.
     """
 
     def __init__(

@@ -43,11 +43,7 @@ class _Flow:
 
 
 class Relay:
-    """The state of two joined connections.
-
-    Attributes:
-        forwarded: bytes forwarded so far, by the side that sent them.
-    """
+    """The state of two joined connections; ``forwarded`` counts bytes by the side that sent them."""
 
     def __init__(self) -> None:
         self._flows = {ProxySide.CLIENT: _Flow(), ProxySide.SERVER: _Flow()}

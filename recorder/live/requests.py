@@ -140,10 +140,8 @@ TURN_MS = 4 * ANSWER_MS
 def format_request(request: Request, family: Family | None = None) -> str:
     """Write a request as the command of a server, without line end.
 
-    Args:
-        request: to send.
-        family: of server; ICC and chess.net take a ``/`` in front, which avoids a user's aliases. A setting has the
-            server's own words already.
+    ICC and chess.net take a ``/`` in front, which avoids a user's aliases. A setting has the server's own words
+    already.
     """
     if isinstance(request, Setting):
         return request.command
@@ -165,10 +163,9 @@ def no_command(line: str) -> str | None:
 
 
 def no_partner(line: str) -> bool | None:
-    """Whether a line refuses ``AskPartner``.
+    """Return whether a line refuses ``AskPartner``: True: the player has no other board; None: another line.
 
-    Returns:
-        True: the player has no other board. False: the server does not know the command. None: another line.
+    False: the server does not know the command.
     """
     if _NO_PARTNER.fullmatch(line):
         return True
@@ -187,13 +184,10 @@ class Backfill:
         self._asked: dict[int, tuple[TrackedGame, int, int]] = {}
 
     def look(self, tracker: Tracker, events: Iterable[Event] = ()) -> list[Request]:
-        """The requests for missing data.
+        """Return the requests for missing data after the tracker has processed ``events``.
 
-        Args:
-            tracker: that has just taken ``events``.
-        Returns:
-            ``AskMoves`` once for each place where plies of a game in progress are missing, and ``AskRefresh`` for games
-            with an unreadable board or with output that the server lost.
+        ``AskMoves`` comes once for each place where plies of a game in progress are missing, ``AskRefresh`` for games
+        with an unreadable board or with output that the server lost.
         """
         boards = tracker.boards
         requests: list[Request] = []

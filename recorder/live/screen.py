@@ -41,25 +41,12 @@ Message = tuple[str, str]  # time of day (UTC), sentence
 
 
 def encode_news(snapshot: Snapshot, messages: list[Message]) -> bytes:
-    """Write what the view shows as one line of JSON.
-
-    Args:
-        snapshot: of the recording.
-        messages: the last ones, each with its time of day.
-    Returns:
-        ASCII, with its line end.
-    """
+    """Write what the view shows as one line of JSON in ASCII, with its line end; messages have their times of day."""
     return json.dumps({"snapshot": snapshot, "messages": messages}).encode("ascii") + b"\n"
 
 
 def parse_news(line: bytes) -> tuple[Snapshot, list[Message]]:
-    """The inverse of ``encode_news``.
-
-    Args:
-        line: with or without its line end.
-    Returns:
-        The arguments of ``encode_news``.
-    """
+    """Parse what ``encode_news`` wrote."""
     news: dict[str, Any] = json.loads(line)
     *facts, boards = news["snapshot"]
     snapshot = Snapshot._make([*facts, tuple(ObservedBoard._make(board) for board in boards)])
@@ -67,13 +54,7 @@ def parse_news(line: bytes) -> tuple[Snapshot, list[Message]]:
 
 
 def rows_for_boards(height: int) -> int:
-    """The number of boards that the view shows.
-
-    Args:
-        height: of the terminal, in lines.
-    Returns:
-        At least 1.
-    """
+    """The number of boards that the view shows."""
     return max(1, height - MESSAGE_LINES - _OTHER_LINES)
 
 
@@ -90,15 +71,7 @@ class ScreenMode(Enum):
 
     @classmethod
     def choose(cls, *, quiet: bool, plain: bool, events: bool = False) -> ScreenMode:
-        """Choose the mode; a view needs a terminal without other output.
-
-        Args:
-            quiet: only problems are printed.
-            plain: lines are printed on a terminal, too.
-            events: whether events are printed on standard output.
-        Returns:
-            ``VIEW`` only on a terminal.
-        """
+        """Choose the mode; a view needs a terminal without other output."""
         if quiet:
             return cls.QUIET
         terminal = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
@@ -109,9 +82,7 @@ class ScreenMode(Enum):
 class Screen:
     """Shows the state of a recording and its messages.
 
-    Args:
-        mode: the kind of display. printer: prints messages that the view does not show.
-        view: the command that draws the view: it reads ``encode_news`` and writes to standard error.
+    ``view`` is the command that draws the view: it reads ``encode_news`` and writes to standard error.
     """
 
     def __init__(self, mode: ScreenMode, printer: MessagePrinter, view: Sequence[str]) -> None:
@@ -125,12 +96,7 @@ class Screen:
         self._messages: deque[Message] = deque(maxlen=_MESSAGES)
 
     def report(self, event: str, sentence: str) -> None:
-        """Show an event, unless the mode excludes it.
-
-        Args:
-            event: a name of ``EVENTS``.
-            sentence: for people.
-        """
+        """Show an event, unless the mode excludes it."""
         level = EVENTS[event].level
         if self._view is not None:
             if event != "progress":
@@ -231,10 +197,7 @@ class Screen:
     async def run(self, look: Look, report: MessageSink) -> None:
         """Show snapshots until cancelled. A failure ends only the display.
 
-        Args:
-            look: takes a snapshot.
-            report: gets the event ``progress`` at most once a minute, when the games have changed, until recording
-                ends.
+        ``report`` gets the event ``progress`` at most once a minute, when the games have changed, until recording ends.
         """
         try:
             await self._show_until_cancelled(look, report)

@@ -22,10 +22,8 @@ _LOOK_S: Final = 0.1
 class ServiceManager:
     """The service manager, if there is one; without one every method does nothing.
 
-    Args:
-        environment: names the socket and the watchdog's interval. These variables are removed from it, so that no child
-            process reports in the recorder's place.
-        failed: gets the reason, a clause, when a report cannot be sent; only once.
+    Its variables are removed from ``environment``, so that no child process reports in the recorder's place. ``failed``
+    gets the reason, a clause, only once.
     """
 
     def __init__(self, environment: MutableMapping[str, str], failed: Callable[[str], object]) -> None:
@@ -40,11 +38,7 @@ class ServiceManager:
         self._is_stopping = False
 
     async def run(self, is_recording: Callable[[], bool], stop: asyncio.Event) -> None:
-        """Report READY when recording has begun, WATCHDOG for as long as the loop runs, and STOPPING, until cancelled.
-
-        Args:
-            is_recording: whether the recorder is logged in and records. stop: set when recording is to end.
-        """
+        """Report READY when recording has begun, WATCHDOG while the loop runs, and STOPPING, until cancelled."""
         if self._address:
             await asyncio.gather(self._watch(), self._report_ready(is_recording), self._report_stopping(stop))
 
@@ -90,11 +84,7 @@ class ServiceManager:
 def heed_signals(stop: asyncio.Event, hurry: asyncio.Event) -> None:
     """Ctrl-C or SIGTERM sets ``stop``, and once that is set ``hurry``; a terminal that goes away sets ``stop``.
 
-    To be called in the loop.
-
-    Args:
-        stop: ends the recording.
-        hurry: skips what is not in the archive yet.
+    To be called in the loop. ``hurry`` skips what is not in the archive yet.
     """
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -120,11 +110,7 @@ class StopRequest:
         os.write(self._ends[1], b".")
 
     def wait(self, timeout_s: float) -> None:
-        """Wait until the process is asked to stop.
-
-        Args:
-            timeout_s: the longest wait, in seconds.
-        """
+        """Wait until the process is asked to stop, but not longer than the timeout."""
         select.select([self._ends[0]], [], [], timeout_s)
 
     def close(self) -> None:
@@ -135,11 +121,7 @@ class StopRequest:
 
 @contextmanager
 def stop_on_signals() -> Iterator[StopRequest]:
-    """An event that the first SIGINT or SIGTERM sets; a second one ends the program as usual.
-
-    Yields:
-        The event, as long as the handlers are set.
-    """
+    """An event that the first SIGINT or SIGTERM sets; a second one ends the program as usual."""
     stop = StopRequest()
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 

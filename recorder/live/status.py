@@ -68,11 +68,7 @@ class RecorderState(NamedTuple):
 
 
 class StateFile:
-    """The file of one recorder; files that crashes have left are removed.
-
-    Args:
-        folder: of the journals; created if it is missing.
-    """
+    """The file of one recorder; files that crashes have left are removed."""
 
     def __init__(self, folder: Path) -> None:
         with contextlib.suppress(OSError):  # the first journal reports the error
@@ -85,11 +81,7 @@ class StateFile:
                     left.unlink()
 
     def write(self, state: RecorderState) -> None:
-        """Replace the file's content in one step; on a full disk it stays unchanged.
-
-        Args:
-            state: replaces the one before.
-        """
+        """Replace the file's content in one step; on a full disk it stays unchanged."""
         new = self._path.with_suffix(".state.new")
         try:
             fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
@@ -128,23 +120,14 @@ def _is_locked(path: Path) -> bool:
 
 
 def is_state_file(path: Path) -> bool:
-    """Whether a file is, by its name, a recorder's state file.
-
-    Args:
-        path: need not exist.
-    Returns:
-        True also for a file that a crash has left.
-    """
+    """Return whether a file, perhaps one that a crash has left, is by its name a recorder's state file."""
     return fnmatch.fnmatchcase(path.name, f"{_NAMES}*")
 
 
 def read_states(folder: Path) -> list[RecorderState]:
-    """The states of the running recorders, in order of their process numbers.
+    """Return the states of the running recorders, in order of their process numbers.
 
-    Args:
-        folder: of the journals; it need not exist.
-    Returns:
-        States of recorders that run; those of crashed ones and of other versions are skipped.
+    Those of crashed recorders and of other versions are skipped.
     """
     return sorted(state for path in folder.glob(_NAMES) if (state := _read(path)) is not None)
 
@@ -164,12 +147,9 @@ def _read(path: Path) -> RecorderState | None:
 
 
 class ObservedBoard(NamedTuple):
-    """An observed game; None is unknown.
+    """An observed game; ``move`` and ``lag_ms`` are as the server prints them (``12. Nf3``, ``12... Nf6``).
 
-    Attributes:
-        move: the last move, as the server prints it (``12. Nf3``, ``12... Nf6``); None: no move yet.
-        lag_ms: of that move, as the server prints it. quiet_ms: since the last board arrived.
-        result: ``*`` while it is in progress.
+    ``quiet_ms`` is since the last board arrived.
     """
 
     game_no: int
@@ -231,13 +211,9 @@ class Snapshot(NamedTuple):
 def take_snapshot(
     capture: Capture, observing: Observing, *, now_s: float, utc_ms: int, archive: str | None, first: int, most: int
 ) -> Snapshot:
-    """Take a snapshot of a recording.
+    """Take a snapshot of a recording: values alone, which can be sent to another process.
 
-    Args:
-        now_s, utc_ms: the monotonic clock and the wall clock.
-        archive: how far the archive is. first, most: which boards; a ``first`` beyond the last means 0.
-    Returns:
-        Values alone, which can be sent to another process.
+    ``first`` and ``most`` say which boards; a ``first`` beyond the last means 0.
     """
     connection, counts = capture.connection_state, capture.progress
     conversation, journal = connection.conversation, connection.journal
@@ -342,13 +318,7 @@ _METRICS: Final[Sequence[tuple[str, str, str, Callable[[RecorderState], float | 
 
 
 def current_states(folder: Path) -> list[RecorderState]:
-    """The states of the running recorders, without those that hang.
-
-    Args:
-        folder: of the journals; it need not exist.
-    Returns:
-        States that are not older than ``_STALE_MS``; ``quiet_ms`` counts up to now.
-    """
+    """The states of the running recorders, without those that hang. ``quiet_ms`` counts up to now."""
     now_ms = time.time_ns() // 1_000_000
     states = []
     for state in read_states(folder):
@@ -359,13 +329,7 @@ def current_states(folder: Path) -> list[RecorderState]:
 
 
 def check(states: Sequence[RecorderState], is_written: bool, folder: Path) -> tuple[ExitCode, str]:
-    """Check that every recorder records.
-
-    Args:
-        states: of the running recorders. is_written: whether a journal is being written; a proxy has no state.
-    Returns:
-        The exit status, and one sentence.
-    """
+    """Check that every recorder records; return the exit status and one sentence. A proxy has no state."""
     lost = [state for state in states if state.state != "recording"]
     if lost:
         return ExitCode.RECONNECTING, " ".join(map(_reconnecting, lost))
@@ -386,13 +350,7 @@ def _reconnecting(state: RecorderState) -> str:
 
 
 def metrics(states: Sequence[RecorderState]) -> str:
-    """Write the states as Prometheus text.
-
-    Args:
-        states: of the running recorders; without any, only their number is given.
-    Returns:
-        Lines with ``# HELP`` and ``# TYPE``; a value that is unknown has no sample.
-    """
+    """Write the states as Prometheus text; a value that is unknown has no sample."""
     return "".join(f"{line}\n" for line in _lines(states))
 
 

@@ -48,14 +48,7 @@ class Meter:
         self._seen: deque[tuple[int, int]] = deque()
 
     def rate(self, at_ms: int, frames: int) -> float | None:
-        """The rate, once two different moments are known.
-
-        Args:
-            at_ms: of the snapshot, in milliseconds.
-            frames: boards since the start of the recorder.
-        Returns:
-            Boards a second; None: only one moment is known.
-        """
+        """Return boards a second, once two different moments are known."""
         self._seen.append((at_ms, frames))
         while self._seen[0][0] < at_ms - _RATE_MS:
             self._seen.popleft()
@@ -66,14 +59,7 @@ class Meter:
 def draw(
     snapshot: Snapshot, messages: list[Message], rate: float | None, *, width: int, height: int, stale_s: float = 0
 ) -> Group:
-    """The whole screen.
-
-    Args:
-        rate: boards a second; None: not known yet.
-        width, height: of the terminal. stale_s: how long nothing was heard from the recorder.
-    Returns:
-        As many lines as the terminal has, or fewer.
-    """
+    """Draw the screen, at most ``height`` lines; ``stale_s`` is how long nothing was heard from the recorder."""
     most = rows_for_boards(height)
     shown = snapshot.boards[:most]
     parts: list[RenderableType] = [
@@ -251,11 +237,7 @@ class _View:
 
 
 def main() -> int:
-    """Draw the snapshots on standard input until it ends.
-
-    Returns:
-        The exit status; 1: the terminal is gone.
-    """
+    """Draw the snapshots on standard input until it ends; return 1 if the terminal is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the recorder, whose end is our end
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     try:

@@ -68,8 +68,7 @@ _LONGEST: Final = 4096
 class CueReader:
     """Reads the server's bytes; how they are cut changes nothing but when a cue is given.
 
-    Attributes:
-        logged_in: set by the caller; then only lines that may contain a question are parsed, which is quick.
+    Once the caller has set ``logged_in``, only lines that may contain a question are parsed, which is quick.
     """
 
     def __init__(self) -> None:

@@ -129,18 +129,9 @@ _REFUSALS: Final = [
 
 
 class Login:
-    """One login on one connection.
+    """One login on one connection, as a guest without a handle; it is complete once ``logged_in`` is set.
 
-    Args:
-        handle: the name to log in with; None: as a guest, under a name that the server chooses.
-        password: returns the password; called only when the server asks for it, and its result is not kept. None:
-            there is no password, so the name may not be a registered one.
-
-    Attributes:
-        logged_in: the result of the login; once it is set, this object needs no more bytes.
-
-    Raises:
-        LoginError: no server accepts such a handle.
+    ``password`` is called only when the server asks for it, and its result is not kept.
     """
 
     def __init__(self, handle: str | None, password: Callable[[], str] | None = None) -> None:
@@ -171,23 +162,13 @@ class Login:
         return self._hidden and self._stage is _Stage.NAMED
 
     def receive(self, data: bytes) -> bytes:
-        """Take bytes of the server.
-
-        Returns:
-            The whole lines to send now, often none. On a sealed connection each line is to be sealed.
-        Raises:
-            LoginError: the server refuses the login; the text has the reason.
-        """
+        """Process bytes of the server; return the whole lines to send now, each to be sealed on a sealed connection."""
         self._hear_all(self._reader.receive(data))
         answer, self._to_send = self._to_send, b""
         return answer
 
     def closed(self) -> NoReturn:
-        """Report that the server closed the connection before the login was complete.
-
-        Raises:
-            LoginError: always.
-        """
+        """Raise LoginError: the server closed the connection before the login was complete."""
         self._hear_all(self._reader.finish())
         if self._reason is not None:
             raise LoginError(self._reason)
@@ -201,13 +182,7 @@ class Login:
         raise LoginError(f"The server closed the connection {moment}{words}")
 
     def timed_out(self) -> bytes:
-        """Continue after ``patience_ms`` without a byte.
-
-        Returns:
-            The answer to send to a prompt in another language.
-        Raises:
-            LoginError: in all other cases.
-        """
+        """Answer a prompt in another language after ``patience_ms`` without a byte, or raise LoginError."""
         if self._unknown_prompt:
             if self._password is None:
                 self._enter_as_guest()

@@ -21,16 +21,10 @@ _SERVICE = "ics-recorder"
 
 
 def find_password(user: str, host: str, report: Callable[[str], object]) -> str:
-    """The password of a user of a server.
+    """Return the password of a user of a server, one line of text that is not empty.
 
-    Args:
-        host: of the server; the keyring's entry is named ``user@host``.
-        report: called with lines for the user: the keyring cannot be read, or an empty line after an interrupted
-            question.
-    Returns:
-        One line of text, without its line end; it is not empty.
-    Raises:
-        PasswordError: there is none, or it is not one line of text.
+    The keyring's entry is named ``user@host``. ``report`` gets lines for the user: the keyring cannot be read, or an
+    empty line after an interrupted question.
     """
     known = os.environ.pop(PASSWORD_VARIABLE, None)
     if known is not None:

@@ -29,14 +29,8 @@ class Incoming(asyncio.BufferedProtocol):
 
     A read is short: what it asks for, such as thousands of pings to be answered, is done before a signal or a time
     counts. When writing fails, asyncio reports the failure without the bytes that the system still has: they are read
-    here.
-
-    Args:
-        connected: the socket. take: gets each read, never empty; must not raise. ended: called after the last byte.
-
-    Attributes:
-        ended: whether all bytes have arrived. failure: the reason, if the other side did not end it.
-        closed: done when the socket is closed.
+    here. ``take`` gets each read, never empty, and must not raise; ``ended`` is called after the last byte. ``failure``
+    is the reason if the other side did not end it. ``closed`` is done when the socket is closed.
     """
 
     def __init__(
@@ -108,11 +102,7 @@ _IDLE_MS: Final = 30 * 60_000  # servers log out a client that sends nothing for
 
 
 class Pulse:
-    """The signs of life of one connection.
-
-    Args:
-        now_ms: monotonic, as all times here.
-    """
+    """The signs of life of one connection."""
 
     def __init__(self, now_ms: int) -> None:
         self._heard_ms = now_ms
@@ -170,17 +160,9 @@ class TakenOverError(LoginError):
 
 
 class Connection:
-    """One connection.
+    """One connection; the journal gets everything before ``conversation`` decides which commands to send.
 
-    Args:
-        journal: gets everything first. conversation: decides which commands to send.
-        sealing: if the connection is time-sealed.
-        report: gets each event.
-        count: gets the number of bytes and boards of each read.
-
-    Attributes:
-        lost: whether the other side or a failure ended the connection.
-        deaf: an error of this program has ended the parsing.
+    ``lost``: the other side or a failure ended it. ``deaf``: an error of this program has ended the parsing.
     """
 
     def __init__(
@@ -208,14 +190,7 @@ class Connection:
         self._noted_ms: int | None = None
 
     async def run(self, connected: socket.socket, stop: asyncio.Event) -> str:
-        """Record until one side ends the connection; returns how it ended.
-
-        Args:
-            connected: to the server; it is closed at the end. stop: set when recording is to end.
-        Raises:
-            LoginError: the server refuses the login, or another login has replaced it.
-            JournalError: the journal cannot be written.
-        """
+        """Record until one side ends the connection; return how it ended. The socket is closed at the end."""
         self._incoming = Incoming(connected, self._arrived, self._woken.set)
         self._transport = await open_connection(connected, self._incoming)
         try:

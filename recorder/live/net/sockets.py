@@ -27,16 +27,10 @@ class Address(NamedTuple):
 
 
 def parse_address(text: str, default_port: int | None = None, default_host: str | None = None) -> Address:
-    """Read ``chess.example:5000``, ``chess.example``, ``[::1]:5000``, ``::1`` or ``5000``.
+    """Parse ``chess.example:5000``, ``chess.example``, ``[::1]:5000``, ``::1`` or ``5000``.
 
-    Args:
-        text: what was typed.
-        default_port: for a text without a port; None: the port is required.
-        default_host: the host of a port alone; None: the host is required.
-    Returns:
-        The host without brackets, and a port from 0 to 65535.
-    Raises:
-        ValueError: the text has another form; the message says what to write.
+    Without a default, host and port are required; the host is returned without brackets. The ValueError says what to
+    write.
     """
     host: str
     port: int | None
@@ -59,13 +53,7 @@ def parse_address(text: str, default_port: int | None = None, default_host: str 
 
 
 def format_address(address: Address) -> str:
-    """The inverse of ``parse_address``, always with the port.
-
-    Args:
-        address: of a client or server.
-    Returns:
-        ``chess.example:5000``, ``[::1]:5000``.
-    """
+    """The inverse of ``parse_address``, always with the port."""
     host = f"[{address.host}]" if ":" in address.host else address.host
     return f"{host}:{address.port}"
 
@@ -84,11 +72,7 @@ _Result = TypeVar("_Result")
 async def in_thread(work: Callable[[], _Result], too_late: Callable[[_Result], object] = lambda _late: None) -> _Result:
     """Run a function that may never return in a thread that does not delay the end of the program.
 
-    Args:
-        work: the function.
-        too_late: gets its result if the caller was cancelled meanwhile.
-    Returns:
-        The result of the function; its exception is raised.
+    ``too_late`` gets the result if the caller was cancelled meanwhile.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[_Result] = loop.create_future()
@@ -125,15 +109,8 @@ async def connect(address: Address) -> socket.socket:
     """Connect to the first IP address of a host that answers.
 
     The addresses are tried in the system's order. If one does not answer, as where IPv6 is not routed, the next is
-    tried a quarter of a second later (RFC 8305, "Happy Eyeballs").
-
-    Args:
-        address: of the server.
-    Returns:
-        A connected socket that does not block.
-    Raises:
-        OSError: no address answers; ``TimeoutError``: not within half a minute; ``socket.gaierror``: the name has no
-            address.
+    tried a quarter of a second later (RFC 8305, "Happy Eyeballs"). Return a socket that does not block. OSError: no
+    address answers; ``TimeoutError``: not within half a minute; ``socket.gaierror``: the name has no address.
     """
     async with asyncio.timeout(CONNECT_S):
         numbers = await _look_up(address)
@@ -178,13 +155,7 @@ async def _dial(
 
 
 async def why_unknown(address: Address) -> str | None:
-    """Look up the name of a host.
-
-    Args:
-        address: of the server.
-    Returns:
-        One sentence without full stop if the name is unknown; None: it is known, or cannot be looked up now.
-    """
+    """Look up the name of a host; return a sentence without full stop if it is unknown, None if that is not certain."""
     try:
         await _look_up(address)
     except socket.gaierror as error:
@@ -210,11 +181,6 @@ def failure_reason(error: BaseException) -> str:
     """The reason of a network error in the system's words.
 
     asyncio adds addresses to the text of its errors, and the error for an unknown name has no errno of the system.
-
-    Args:
-        error: of a connection.
-    Returns:
-        A clause without full stop.
     """
     if isinstance(error, TimeoutError) and not getattr(error, "errno", None):
         return "no answer"
@@ -224,14 +190,7 @@ def failure_reason(error: BaseException) -> str:
 
 
 def why_no_connection(address: Address, error: BaseException) -> str:
-    """Describe why a connection failed.
-
-    Args:
-        address: of the server.
-        error: that ``connect`` has raised.
-    Returns:
-        One sentence without its full stop.
-    """
+    """Describe why a connection failed."""
     where = format_address(address)
     if isinstance(error, socket.gaierror):
         return f"The name {address.host} cannot be looked up ({failure_reason(error)})"
@@ -245,9 +204,7 @@ def why_no_connection(address: Address, error: BaseException) -> str:
 def prepare(connection: socket.socket, *, patience_ms: int | None = None) -> None:
     """Send without delay, and let the system detect a dead connection.
 
-    Args:
-        patience_ms: how long the other side may leave bytes unacknowledged, where the system supports the limit;
-            None: the system's default.
+    The other side may leave bytes unacknowledged for ``patience_ms``, where the system supports the limit.
     """
     connection.setblocking(False)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -266,15 +223,7 @@ _FAREWELL_S: Final = 1
 
 
 def listen(address: Address, option: str = "--listen") -> list[socket.socket]:
-    """Listen on every IP address of a host.
-
-    Args:
-        address: of the proxy, replay server or site. option: by which the user chose it.
-    Returns:
-        One socket for each IP address; none of them blocks.
-    Raises:
-        ListenError: one of them is not available.
-    """
+    """Listen on every IP address of a host; none of the sockets blocks."""
     sockets: list[socket.socket] = []
     try:
         found = socket.getaddrinfo(*address, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -292,22 +241,14 @@ def listen(address: Address, option: str = "--listen") -> list[socket.socket]:
 
 
 def is_loopback(listener: socket.socket) -> bool:
-    """Whether only this machine reaches a listening socket.
-
-    Args:
-        listener: returned by ``listen``.
-    Returns:
-        False: other machines can connect.
-    """
+    """Return whether only this machine reaches a listening socket."""
     return ipaddress.ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback
 
 
 async def say_farewell(client: socket.socket, sentence: str) -> None:
     """Send a line, and read until the client closes the connection or a second has passed.
 
-    Args:
-        client: its unread bytes would reset the connection before it has the line.
-        sentence: without line end.
+    Unread bytes of the client would reset the connection before it has the line.
     """
     loop = asyncio.get_running_loop()
     with contextlib.suppress(OSError, TimeoutError):

@@ -125,13 +125,7 @@ def partners_of(games: Mapping[int, Candidate]) -> dict[int, int]:
 
 
 class ObservationWishes:
-    """What the user wants to observe.
-
-    Args:
-        policy: an expression, or None for the handles alone.
-        handles: players whose games are wanted whatever the policy says.
-        share: of all these games; None: every one.
-    """
+    """What the user wants to observe: games of a policy and of handles, or a share of all these games."""
 
     def __init__(self, policy: Expression | None, handles: Iterable[str] = (), share: Share | None = None) -> None:
         self._policy = policy
@@ -139,11 +133,7 @@ class ObservationWishes:
         self._handles = frozenset(handle.lower() for handle in handles)
 
     def rank(self, game: Candidate, partners: Mapping[int, int]) -> tuple[Rank | None, str]:
-        """The rank of a game (None: it is not wanted) and the reason; empty: the ``judgement`` of the policy has it.
-
-        Args:
-            partners: as ``partners_of`` returns them.
-        """
+        """The rank of a game (None: it is not wanted) and the reason; empty: the ``judgement`` of the policy has it."""
         listed = game.listed
         if game.was_watched:
             return Rank.RESUMED, "it was observed before the connection was lost"
@@ -176,10 +166,9 @@ class ObservationWishes:
         return rank, reason
 
     def status(self, game: Candidate, partners: Mapping[int, int], *, confirmed: bool) -> Why:
-        """The state of a game's observation, and the reason.
+        """Return the state of a game's observation, and the reason.
 
-        Args:
-            partners: as ``partners_of`` returns them. confirmed: a line has named it on this connection.
+        ``confirmed``: a line has named it on this connection.
         """
         rank, reason = self.reason(game, partners)
         if game.state is CandidateState.WATCHED:
@@ -223,10 +212,9 @@ def find_mistaken(games: Mapping[int, Candidate], wishes: ObservationWishes) -> 
 def find_outstayed(
     games: Mapping[int, Candidate], wishes: ObservationWishes, since_ms: int, wanted: int
 ) -> list[Candidate]:
-    """Games that give their places to waiting games, the longest observed first.
+    """Return up to ``wanted`` games that give their places to waiting games, the longest observed first.
 
-    Args:
-        since_ms: only games observed since this time or longer. wanted: number of places needed.
+    Games observed only after ``since_ms`` stay.
     """
     partners = partners_of(games)
     watched = [game for game in games.values() if game.state is CandidateState.WATCHED and game.since_ms <= since_ms]
@@ -240,8 +228,7 @@ _PARTNER_KNOWN_MS: Final = 3_000  # a <g1> line with the partner's number arrive
 class Partners:
     """Requests the other boards of bughouse games, one at a time, on one connection.
 
-    Attributes:
-        due_ms: when to look for games whose other board is unknown; None: there are none.
+    ``due_ms`` is when to look for games whose other board is unknown.
     """
 
     def __init__(self) -> None:
@@ -288,10 +275,9 @@ class Partners:
         return [AskPartner(listed.game_no, handle)]
 
     def answered_by(self, game: Candidate, now_ms: int) -> bool:
-        """Take a game whose observation began without ``observe``, or ended without ``unobserve``.
+        """Note a game whose observation began without ``observe``, or ended without ``unobserve``.
 
-        Returns:
-            Whether it is the other board that was requested; then its partner is known now.
+        True: it is the other board that was requested, and its partner is known now.
         """
         if self._asked_for is None or self._asked_for is game or now_ms >= self._asked_ms + TURN_MS:
             return False

@@ -41,12 +41,10 @@ _ROUNDS: Final = 10_000
 class GameOutcome:
     """The outcome of one game.
 
-    Attributes:
-        seen_ms, gone_ms: when its first line came, and when it was over or forgotten; on the source's clock.
-        watched_ms: when its observation began; None: never.
-        missing: what the session lacks of an observed game, a clause; None: nothing, or it was not observed.
-        fate, reason: what was being done about it at last, or, if it was observed, why it was asked for.
-        part: what each part of the expression said; None: it was not judged.
+    ``seen_ms`` and ``gone_ms`` are when its first line came, and when it was over or forgotten, on the source's clock;
+    ``watched_ms`` when its observation began. ``missing`` is what the session lacks of an observed game, a clause.
+    ``fate`` and ``reason`` say what was being done about it at last, or, if it was observed, why it was asked for.
+    ``part`` is what each part of the expression said; None: it was not judged.
     """
 
     game_no: int
@@ -63,17 +61,10 @@ class GameOutcome:
 class SessionExplainer:
     """Reads a session.
 
-    Args:
-        plan: what to observe.
-        granted: every request is granted without an answer; else the session's own answers count.
-        policies: notes that hold later plans, with the places from which they count; it may grow before its lines come.
-    Attributes:
-        outcomes: of the games that are over; of all after ``finish``, in the order of their first lines.
-        asked: numbers of the games that were asked for, in order.
-        tables: whole tables of games that came.
-        tally: what became of the games that matched, by the session's own answers.
-    Raises:
-        PolicyError: the plan's expression is none.
+    ``granted``: every request is granted without an answer; else the session's own answers count. ``policies`` are
+    notes with later plans and the offsets from which they count; it may grow before its lines come. ``outcomes`` are of
+    the games that are over, after ``finish`` of all, in the order of their first lines; ``tables`` counts whole tables
+    of games.
     """
 
     def __init__(
@@ -100,10 +91,9 @@ class SessionExplainer:
         return self._observing.unread_rows
 
     def receive(self, chunk: Chunk | CutLines) -> None:
-        """Take bytes of the server; in a source without times a millisecond passes with every line.
+        """Process bytes of the server; in a source without times a millisecond passes with every line.
 
-        Args:
-            chunk: one without data tells that what follows continues nothing.
+        A chunk without data means that what follows continues nothing.
         """
         if isinstance(chunk, CutLines) or chunk.data:
             self._take(self._reader.receive(chunk))
@@ -202,16 +192,7 @@ _QUIT: Final = b"quit\n"
 
 
 class Rehearsal:
-    """One connection on which nothing is observed and no setting is changed.
-
-    Args:
-        login: lets us in. plan: what to observe.
-    Attributes:
-        we: who we are, once we are in.
-        finished: all is known; good-bye was said.
-    Raises:
-        PolicyError: the plan's expression is none.
-    """
+    """One connection on which nothing is observed and no setting is changed; it is ``finished`` after the logout."""
 
     def __init__(self, login: Login, plan: ObservationPlan) -> None:
         self.we: LoggedIn | None = None
@@ -222,16 +203,7 @@ class Rehearsal:
         self._since_ms: int | None = None  # the last bytes, or after the login the request for the table
 
     def receive(self, data: bytes, now_ms: int) -> bytes:
-        """Take the server's bytes.
-
-        Args:
-            data: cut anywhere.
-            now_ms: monotonic milliseconds.
-        Returns:
-            What to send now; often nothing.
-        Raises:
-            LoginError: the server does not let us in.
-        """
+        """Process the server's bytes and return what to send now."""
         to_send = b""
         if self.we is None:
             self._since_ms = now_ms
@@ -248,14 +220,9 @@ class Rehearsal:
         return to_send
 
     def take(self, now_ms: int) -> bytes:
-        """What to send because time has passed; to be called once a second.
+        """Return what to send because time has passed; to be called once a second.
 
-        Args:
-            now_ms: monotonic milliseconds.
-        Returns:
-            Often nothing.
-        Raises:
-            LoginError: the server has not answered the login for too long.
+        LoginError: the server has not answered the login for too long.
         """
         since_ms = self._since_ms = now_ms if self._since_ms is None else self._since_ms
         if self.we is None and now_ms >= since_ms + self._login.patience_ms:
@@ -267,19 +234,14 @@ class Rehearsal:
         return _QUIT
 
     def closed(self) -> None:
-        """The server has closed the connection.
-
-        Raises:
-            LoginError: before we were in.
-        """
+        """Note that the server has closed the connection; LoginError: that was before the login."""
         if self.we is None:
             self._login.closed()
 
     def result(self) -> tuple[list[GameOutcome], list[GameOutcome]]:
-        """What would be observed; to be called once, after the end.
+        """Return the games that would be observed, in the order of requests, and every game of the table.
 
-        Returns:
-            These games in the order in which they would be requested, and every game of the table.
+        It is called once, after the end.
         """
         games = self._explainer.finish()
         watched = {game.game_no: game for game in games if game.watched_ms is not None}

@@ -30,12 +30,8 @@ class Share(NamedTuple):
         """Whether a game is in this share.
 
         Games of the same two players are always in the same share, whatever their colours. All bughouse games are in
-        the first share: before they are observed no line states which two boards are one match.
-
-        Args:
-            game: as far as it is known.
-        Returns:
-            The same answer on every machine.
+        the first share: before they are observed no line states which two boards are one match. The answer is the same
+        on every machine.
         """
         if read_category(game.facts.category) == "bughouse":
             return self.number == 1
@@ -44,15 +40,7 @@ class Share(NamedTuple):
 
 
 def parse_share(text: str) -> Share:
-    """Read ``1/2``: the first of two shares.
-
-    Args:
-        text: ``N/M``, as a user has typed it.
-    Returns:
-        N from 1 to M.
-    Raises:
-        PolicyError: the text is not a share.
-    """
+    """Parse ``N/M``: ``1/2`` is the first of two shares."""
     match = _SHARE.fullmatch(text)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
         raise PolicyError(f"{text!r} is not a share: write 1/2 for the first of two recorders, 2/2 for the second.")
@@ -65,14 +53,11 @@ _VAGUE = (None, "wild", "nonstandard")  # categories of a table's letter; other 
 
 @dataclass(slots=True)
 class Listed:
-    """The known facts of one game; None is unknown.
+    """The known facts of one game.
 
-    Attributes:
-        facts: players, ratings, times, as in the tracker.
-        white_cut, black_cut: the name in ``facts`` is only the beginning of the handle, or may be.
-        white_titles, black_titles: titles in upper case; empty: the server reported none.
-        examined: being examined or set up; such games are in the table, and nothing is played in them.
-        row: the constant fields of its last row in the table; None: no row has contained it.
+    ``white_cut`` and ``black_cut``: the name in ``facts`` is, or may be, only the beginning of the handle. Titles are
+    in upper case. ``examined``: it is examined or set up; such games are in the table, and nothing is played in them.
+    ``row`` are the constant fields of its last row in the table.
     """
 
     game_no: int

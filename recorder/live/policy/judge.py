@@ -76,13 +76,8 @@ def explain(tree: Expression, game: Listed) -> Judgement:
     """Judge one game.
 
     A game that is being examined is only observed if the expression contains the word ``examined``, and a private one,
-    which servers refuse to show, if it contains the word ``private``.
-
-    Args:
-        tree: the policy.
-        game: as far as it is known.
-    Returns:
-        The decision, with the value of each part of the policy; a value None is unknown.
+    which servers refuse to show, if it contains the word ``private``. The judgement has the value of each part of the
+    policy; a value None is unknown.
     """
     part = _judge(tree, game)
     if game.examined and "examined" not in words_of(tree):
@@ -95,11 +90,7 @@ def explain(tree: Expression, game: Listed) -> Judgement:
 def row_decides(part: PolicyPart, game: Listed) -> bool:
     """Whether a row of the table of games can make an expression true whose value is unknown now.
 
-    Args:
-        part: of the policy, as ``explain`` returns it.
-        game: that was judged.
-    Returns:
-        False: another look at the table of games is useless.
+    False: another look at the table of games is useless.
     """
     return part.value is None and _can_become(part, game, value=True)
 
@@ -125,14 +116,7 @@ def _can_become(part: PolicyPart, game: Listed, *, value: bool) -> bool:
 
 
 def format_part(part: PolicyPart, indent: str = "") -> str:
-    """Format a part and, indented below it, its own parts, one a line with its value.
-
-    Args:
-        part: as ``explain`` returns it.
-        indent: blanks before the first line.
-    Returns:
-        Lines without a line end behind the last one.
-    """
+    """Format a part and, indented below it, its own parts, one a line with its value."""
     reason = f" ({part.reason})" if part.reason else ""
     lines = [f"{indent}{part.text}: {_SHOWN[part.value]}{reason}"]
     return "\n".join([*lines, *(format_part(inner, indent + "  ") for inner in part.parts)])

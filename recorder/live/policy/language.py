@@ -253,15 +253,7 @@ def _shown(token: _Token) -> str:
 
 
 def parse_policy(text: str) -> Expression:
-    """Read an expression.
-
-    Args:
-        text: as the user wrote it.
-    Returns:
-        Its tree.
-    Raises:
-        PolicyError: the text is invalid; the message has the column and what was expected.
-    """
+    """Parse an expression; the text of a PolicyError has the column and what was expected."""
     if len(text) > _MAX_LENGTH:
         raise PolicyError(f"the expression has more than {_MAX_LENGTH:,} characters")
     tokens = _tokens(text)
@@ -271,13 +263,7 @@ def parse_policy(text: str) -> Expression:
 
 
 def format_policy(tree: Expression) -> str:
-    """Write the expression that ``parse_policy`` reads as this tree.
-
-    Args:
-        tree: of ``parse_policy``.
-    Returns:
-        The expression, with parentheses only where they are needed.
-    """
+    """Write the expression that ``parse_policy`` reads as this tree, with parentheses only where they are needed."""
     if isinstance(tree, Word):
         return tree.name
     if isinstance(tree, Category):
@@ -309,13 +295,7 @@ def _decimal(value: Fraction) -> str:
 
 
 def words_of(tree: Expression) -> frozenset[str]:
-    """The words (``rated``, ``examined``, ``gm`` …) that an expression contains.
-
-    Args:
-        tree: of ``parse_policy``.
-    Returns:
-        Names of ``Word``; categories, handles and fields are not among them.
-    """
+    """Return the words (``rated``, ``examined``, ``gm`` …) of an expression: no categories, handles and fields."""
     if isinstance(tree, Word):
         return frozenset((tree.name,))
     if isinstance(tree, Not):
@@ -328,12 +308,7 @@ def words_of(tree: Expression) -> frozenset[str]:
 def parse_handles(text: str) -> tuple[str, ...]:
     """Read a list of handles, one a line; empty lines and text after ``#`` are ignored.
 
-    Args:
-        text: of the whole file.
-    Returns:
-        Each handle once, whatever its case, as it is written first.
-    Raises:
-        PolicyError: a line contains anything but a handle.
+    Each handle comes once, whatever its case, as it is written first.
     """
     handles: dict[str, str] = {}
     for number, line in enumerate(text.split("\n"), 1):

@@ -72,13 +72,10 @@ _SAME_MS = 2_000  # another line may name a game just before it is announced
 
 
 class GameList:
-    """The games by number, over all connections.
+    """The games by number, over all connections; ``seen`` counts them all.
 
-    Args:
-        gone: gets each game that is over or dropped, and the time.
-
-    Attributes:
-        games: by number. seen: how many there were in all. unread_rows: lines of tables that could not be read.
+    ``gone`` gets each game that is over or dropped, and the time. ``unread_rows`` counts lines of tables that could not
+    be read.
     """
 
     def __init__(self, gone: Callable[[Candidate, int], None]) -> None:
@@ -151,11 +148,7 @@ class GameList:
         return game
 
     def shown(self, board: Style12, number: int, now_ms: int) -> Candidate | None:
-        """Take a board of a game.
-
-        Returns:
-            The game that has the number now, if its players are not those that lines reported.
-        """
+        """Note a board; return the game that has the number now, if its players are not those that lines reported."""
         game = self.games.get(number)
         if game is None or game.state is not CandidateState.WATCHED or self.is_of(game, board):
             return None
@@ -243,12 +236,9 @@ _PATIENCE_MS: Final = 3_000
 class Polling:
     """When to request the table of games, on one connection after another.
 
-    Args:
-        every_ms: between two tables while a place is free and no game waits for it; None: as it suits the server.
-
-    Attributes:
-        not_before_ms: the first table is worth waiting for, since it shows what is to be observed first, but no longer;
-            0: it has come.
+    ``every_ms`` is the time between two tables while a place is free and no game waits for it; None: as it suits the
+    server. Until ``not_before_ms`` the first table is worth waiting for, since it shows what is to be observed first;
+    0: it has come.
     """
 
     def __init__(self, every_ms: int | None) -> None:
@@ -300,10 +290,9 @@ class Polling:
             self._since_ms = now_ms
 
     def asks(self, now_ms: int, *, idle: bool) -> bool:
-        """Whether the table is to be asked for now; each is to be asked for then.
+        """Return whether to request the table now; if so, it must be requested.
 
-        Args:
-            idle: a place is free and no game waits for it.
+        ``idle``: a place is free and no game waits for it.
         """
         if self._since_ms is None or now_ms < self.next_ms(idle=idle):
             return False
@@ -336,16 +325,10 @@ _PENDING: Final = (CandidateState.ASKED, CandidateState.LEAVING)
 
 
 class Places:
-    """The places on one connection after another.
+    """The places on one connection after another; ``limit`` is None until it is learned from the server's refusal.
 
-    Args:
-        games: the games of the server by number; the mapping is kept and read again.
-        limit: games observed at a time; None: learned from the server's refusal.
-
-    Attributes:
-        limit: the limit in force; None: not known.
-        chosen: how many games were requested, each counted once.
-        not_before_ms: no game is requested before this time, in monotonic milliseconds.
+    ``games`` is kept and read again. ``chosen`` counts the games that were requested, each once. No game is requested
+    before ``not_before_ms``.
     """
 
     def __init__(self, games: Mapping[int, Candidate], limit: int | None) -> None:
@@ -492,8 +475,7 @@ class Observing:
     def connected(self, now_ms: int, is_whole: Callable[[int], bool] | None = None) -> None:
         """Start on a new connection: games that were observed are observed again.
 
-        Args:
-            now_ms: monotonic. is_whole: whether a finished game, by its number, was received completely; None: unknown.
+        ``is_whole`` says whether a finished game, by its number, was received completely.
         """
         self._recovery.connected(is_whole)
         for game in self._games.values():
@@ -538,9 +520,8 @@ class Observing:
     def feed(self, events: Iterable[Event], now_ms: int, answered: Request | None = None) -> None:
         """Take events in order; of the boards only the first of an observation matters here, for its players.
 
-        Args:
-            now_ms: monotonic. answered: the request that the events answer; None: unknown, then a refusal without a
-                number is about the game that was requested first.
+        ``answered`` is the request that the events answer; if unknown, a refusal without a number is about the game
+        that was requested first.
         """
         for event in events:
             if type(event) is Style12:
@@ -696,11 +677,7 @@ class Observing:
         return len(self._queue())
 
     def decide(self, now_ms: int) -> list[Request]:
-        """The requests to send (or show) now; each is returned once.
-
-        Args:
-            now_ms: monotonic milliseconds.
-        """
+        """The requests to send (or show) now; each is returned once."""
         if not self._polling.is_connected or not (self._changed or now_ms >= self._due_ms):
             return []  # for every board that arrives
         self._changed = False

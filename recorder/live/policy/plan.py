@@ -18,12 +18,7 @@ _HANDLES: Final = 500
 
 
 class ObservationPlan(NamedTuple):
-    """What to observe.
-
-    Attributes:
-        observe: an expression of ``policy.py``, or None for the handles alone. handles: always observed.
-        limit: games at a time; None: as many as the server allows. rotate_ms, share: see ``Observing``.
-    """
+    """What to observe; ``handles`` are always observed, also without an expression."""
 
     observe: str | None
     handles: tuple[str, ...] = ()
@@ -34,16 +29,7 @@ class ObservationPlan(NamedTuple):
     def observing(
         self, gone: Callable[[Candidate, Why, int], None] | None = None, *, poll_ms: int | None = None
     ) -> Observing:
-        """Make the ``Observing`` of this plan; ``gone`` and ``poll_ms`` as there.
-
-        Args:
-            gone: called with each game that leaves the list, why, and the time in monotonic milliseconds.
-            poll_ms: interval between two requests for the table of games; None: adapted to the server.
-        Returns:
-            An ``Observing`` that knows no game yet.
-        Raises:
-            PolicyError: the expression is invalid.
-        """
+        """Make the ``Observing`` of this plan; ``gone`` and ``poll_ms`` as there."""
         policy = None if self.observe is None else parse_policy(self.observe)
         return Observing(
             *(policy, self.handles),
@@ -55,14 +41,7 @@ class ObservationPlan(NamedTuple):
         )
 
     def apply(self, observing: Observing, *, poll_ms: int | None = None) -> None:
-        """Let an ``Observing`` choose games by this plan; ``poll_ms`` as there.
-
-        Args:
-            observing: keeps the games that it knows.
-            poll_ms: interval between two requests for the table of games; None: adapted to the server.
-        Raises:
-            PolicyError: the expression is invalid.
-        """
+        """Let an ``Observing`` choose games by this plan; it keeps the games that it knows."""
         policy = None if self.observe is None else parse_policy(self.observe)
         observing.replan(
             *(policy, self.handles),
@@ -76,10 +55,7 @@ class ObservationPlan(NamedTuple):
 def plan_notes(plan: ObservationPlan) -> Iterator[dict[str, Any]]:
     """Write a plan as the facts of one note of the kind ``policy``, or of several if it is long.
 
-    Args:
-        plan: of a recording that begins, or after its options were read again.
-    Yields:
-        The facts of each note; ``part`` and ``parts`` number them.
+    ``part`` and ``parts`` number them.
     """
     texts = _cut(plan.observe, _LETTERS) if plan.observe is not None else [None]
     lists = _cut(plan.handles, _HANDLES)
@@ -97,22 +73,14 @@ def _cut(whole: Any, size: int) -> list[Any]:
 
 
 class PlanReader:
-    """Reads the plan in the notes of a journal.
-
-    Attributes:
-        plan: the last complete one; None: there was none yet.
-    """
+    """Reads the plan in the notes of a journal; ``plan`` is the last complete one."""
 
     def __init__(self) -> None:
         self.plan: ObservationPlan | None = None
         self._parts: list[Mapping[str, Any]] = []
 
     def note(self, note: Mapping[str, Any]) -> None:
-        """Take a note of any kind; notes without a plan are ignored.
-
-        Args:
-            note: with its ``kind``.
-        """
+        """Read a note of any kind; notes without a plan are ignored."""
         if note.get("kind") != "policy":
             return
         if note.get("part") == 1:

@@ -29,11 +29,9 @@ from recorder.tracking.movelists import read_list
 class Tally:
     """Games that matched and are over, over all connections.
 
-    Attributes:
-        whole: recorded from the first board to the end. partly: recorded with a part missing.
-        recovered: taken from a move list afterwards. missed: not recorded.
-        pending: their move list is being requested.
-        why: how many are missed or recorded in part, by reason.
+    ``whole`` were recorded from the first board to the end, ``partly`` with a part missing; ``recovered`` were taken
+    from a move list afterwards, ``missed`` not recorded, and of ``pending`` the move list is being requested. ``why``
+    counts the reasons.
     """
 
     whole: int = 0
@@ -90,13 +88,7 @@ _ZONE_MS: Final = 15 * _MINUTE_MS  # zones differ by a multiple of it
 
 @dataclass(eq=False, slots=True)
 class Lost:
-    """A game.
-
-    Attributes:
-        began_at_ms, ended_at_ms: UTC, when the server reported it. partly: some boards are recorded. reason: why the
-            rest is lost.
-        asked: players whose history was requested.
-    """
+    """A lost game; ``partly``: some boards are recorded. ``asked`` are players whose history was requested."""
 
     white: str
     black: str
@@ -136,11 +128,7 @@ def _same_minute(printed_ms: int | None, at_ms: int | None, *, zone_known: bool)
 
 
 def missing_part(game: Candidate, is_whole: Callable[[int], bool] | None) -> str | None:
-    """What was not received of a game that was observed and is over, a clause; None: nothing.
-
-    Args:
-        game: as it was when it was over. is_whole: as for ``Recovery.connected``.
-    """
+    """Say, in a clause, what was not received of a game that was observed and is over; None: nothing."""
     if game.end is None:
         return "its end did not come"
     whole = is_whole is None or is_whole(game.listed.game_no)
@@ -148,11 +136,7 @@ def missing_part(game: Candidate, is_whole: Callable[[int], bool] | None) -> str
 
 
 class Recovery:
-    """Looks for lost games on one connection after another.
-
-    Args:
-        tally: counts what becomes of them.
-    """
+    """Looks for lost games on one connection after another."""
 
     def __init__(self, tally: Tally) -> None:
         self._tally = tally
@@ -171,11 +155,7 @@ class Recovery:
         self._finished = False
 
     def connected(self, is_whole: Callable[[int], bool] | None) -> None:
-        """Start on a new connection: requests without an answer are sent again.
-
-        Args:
-            is_whole: whether a finished game, by its number, was received completely; None: unknown.
-        """
+        """Start on a new connection: requests without an answer are sent again."""
         self._is_whole = is_whole
         if self._sought is not None:
             self._sought.asked.clear()
@@ -188,11 +168,7 @@ class Recovery:
         self._finished = True
 
     def over(self, game: Candidate, why: Why, *, full: bool) -> None:
-        """Take a finished game that matched.
-
-        Args:
-            why: what was being done about it. full: there was no place for another game.
-        """
+        """Note a finished game that matched; ``full``: there was no place for another game."""
         if self._finished:
             return
         facts, end, partly = game.listed.facts, game.end, game.watched_ms is not None
@@ -266,11 +242,7 @@ class Recovery:
     # -- what comes --------------------------------------------------------------------------------------------
 
     def hear(self, event: Event, answered: Request | None, now_ms: int) -> None:
-        """Take an event.
-
-        Args:
-            answered: the request that it answers.
-        """
+        """Process an event, with the request that it answers."""
         if self._asked is None:
             return
         if isinstance(event, Unrecognised | Noise):

@@ -25,13 +25,7 @@ _TICK_S: Final = 1.0
 
 
 async def rehearse(server: Address, rehearsal: Rehearsal, sealing: Sealing | None) -> None:
-    """Connect, and exchange with the server what a rehearsal says until it is finished.
-
-    Args:
-        sealing: the time seal; None: the connection is not sealed.
-    Raises:
-        LoginError: no connection comes about, or the server does not let us in.
-    """
+    """Connect, and exchange with the server what a rehearsal says until it is finished."""
     try:
         connected = await connect(server)
     except OSError as error:
@@ -87,12 +81,7 @@ def _answer(transport: asyncio.Transport, data: bytes, rehearsal: Rehearsal, sea
 
 
 class ExplainedLog(NamedTuple):
-    """A log that was read.
-
-    Attributes:
-        explainer: has received all of it; None: it has no bytes of a server.
-        timed: whether the log has times.
-    """
+    """A log that was read; without bytes of a server it has no explainer."""
 
     explainer: SessionExplainer | None
     timed: bool
@@ -101,13 +90,7 @@ class ExplainedLog(NamedTuple):
 def explain_log(file: str, plan: ObservationPlan | None) -> ExplainedLog:
     """Read what the server said, in a log of any kind or a text with a table of games.
 
-    Args:
-        file: a path, or - for standard input.
-        plan: every request under it is taken for granted; None: the one in force when the journal was recorded.
-    Returns:
-        The decisions about all games of the log.
-    Raises:
-        SourceError: it cannot be read. NoPolicyError: no plan is given, and the log has none.
+    With a plan every request is taken for granted; without one, that in force when the journal was recorded counts.
     """
     decoder, chunks = _read(file)
     explainer: SessionExplainer | None = None

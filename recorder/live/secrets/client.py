@@ -38,11 +38,7 @@ _LONGEST_COMMAND: Final = 4096
 
 
 class SecretGuard:
-    """Decides which bytes of a client a journal may contain: every byte is returned once, in order, masked or not.
-
-    Attributes:
-        answers: masks what the server repeats.
-    """
+    """Decides which bytes of a client a journal may contain: every byte is returned once, in order, masked or not."""
 
     def __init__(self) -> None:
         self.answers = AnswerGuard()
@@ -60,11 +56,7 @@ class SecretGuard:
         self._called = b""  # one of them that the server has repeated as a name
 
     def server_sent(self, data: bytes) -> list[TimedBytes]:
-        """Take the server's bytes.
-
-        Returns:
-            Earlier bytes of the client that may now be recorded.
-        """
+        """Process the server's bytes; return earlier bytes of the client that may now be recorded."""
         line = self._client.cut()
         out = [] if line is None else self._take(line)
         for cue in self._server.receive(data):
@@ -74,14 +66,7 @@ class SecretGuard:
         return out
 
     def client_sent(self, data: bytes, at_ns: int) -> list[TimedBytes]:
-        """Take the client's bytes.
-
-        Args:
-            data: as received; a read may end anywhere.
-            at_ns: when they arrived.
-        Returns:
-            Bytes that may now be recorded, of these and of earlier ones: whole lines with the times of their bytes.
-        """
+        """Process the client's bytes; return whole lines that may now be recorded, with the times of their bytes."""
         if asks(self._server.asked):
             self._ask(secret=True)
         elif asks_name(self._server.line):

@@ -19,11 +19,7 @@ _MOST_WAITING: Final = 1000
 
 
 class ClientLogScrubber:
-    """Replaces secrets in a log's bytes, block by block. The output is as long as the input.
-
-    Args:
-        kind: of the log.
-    """
+    """Replaces secrets in a log's bytes, block by block. The output is as long as the input."""
 
     def __init__(self, kind: SourceKind) -> None:
         self._kind = kind
@@ -33,13 +29,7 @@ class ClientLogScrubber:
         self._waiting: deque[tuple[bytes, LoggedText | None, _Connection | None]] = deque()
 
     def receive(self, block: bytes) -> bytes:
-        """Take the next bytes.
-
-        Args:
-            block: cut anywhere.
-        Returns:
-            The bytes of the lines that are complete and clean now.
-        """
+        """Process the next bytes; return those of the lines that are complete and clean now."""
         if b"\n" not in block and len(self._rest) + len(block) <= _MAX_LINE:
             self._rest += block
             return b""
@@ -51,11 +41,7 @@ class ClientLogScrubber:
         return b"".join(out)
 
     def finish(self) -> bytes:
-        """Take the end of the log.
-
-        Returns:
-            The rest.
-        """
+        """Return the rest at the end of the log."""
         rest, self._rest = self._rest, b""
         out = self._take(rest) if rest else b""
         for connection in self._connections.values():

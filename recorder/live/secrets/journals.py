@@ -19,12 +19,9 @@ from recorder.sources import Scrubber, SourceKind
 
 
 class JournalCleaner:
-    """Makes the lines of a clean journal.
+    """Makes the lines of a clean journal; ``read`` is called twice and begins with the first record each time.
 
-    Args:
-        read: gives the journal's headers and records from the first on, each time it is called (twice).
-    Attributes:
-        replaced: bytes that are filler now. Complete after the last line.
+    ``replaced`` counts bytes that are filler now; it is complete after the last line.
     """
 
     def __init__(self, read: Callable[[], Iterable[JournalHeader | Record]]) -> None:

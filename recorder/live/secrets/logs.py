@@ -16,13 +16,9 @@ if TYPE_CHECKING:
 def scrubbed(blocks: Iterable[bytes], kind: SourceKind) -> Iterator[bytes]:
     """A log's bytes with its secrets masked: the same number of bytes, in other blocks.
 
-    The bytes of a journal are unchanged: its writer has masked its secrets.
-
-    Args:
-        blocks: all of the log from its first byte: whether a line is a password depends on earlier lines.
-        kind: of the log.
-    Yields:
-        Blocks that end with a complete line; the last need not.
+    The bytes of a journal are unchanged: its writer has masked its secrets. ``blocks`` must begin with the log's first
+    byte: whether a line is a password depends on earlier lines. Yielded blocks end with a complete line; the last need
+    not.
     """
     scrubbing = Scrubbing(kind)
     for block in blocks:
@@ -33,12 +29,7 @@ def scrubbed(blocks: Iterable[bytes], kind: SourceKind) -> Iterator[bytes]:
 
 
 class Scrubbing:
-    """Masks as ``scrubbed`` does, block by block.
-
-    Args:
-        kind: of the log.
-        redactor: gets complete lines and returns them changed, with the same length.
-    """
+    """Masks as ``scrubbed`` does, block by block; ``redactor`` changes complete lines without changing their length."""
 
     def __init__(self, kind: SourceKind, redactor: Redactor | None = None) -> None:
         self._scrubber = None if kind is SourceKind.JOURNAL else _scrubber(kind)
@@ -46,24 +37,14 @@ class Scrubbing:
         self._redactor = redactor
 
     def receive(self, block: bytes) -> bytes:
-        """Take the next bytes.
-
-        Args:
-            block: cut anywhere.
-        Returns:
-            The bytes of the lines that are complete now, masked.
-        """
+        """Process the next bytes; return those of the lines that are complete now, masked."""
         if self._scrubber is None:
             return block
         clean = self._scrubber.receive(self._ends.receive(block))
         return self._ends.swap(clean if self._redactor is None else self._redactor.receive(clean))
 
     def finish(self) -> bytes:
-        """The bytes of lines that were not complete before the end.
-
-        Returns:
-            As ``receive``.
-        """
+        """Return the bytes of lines that were not complete before the end, masked."""
         if self._scrubber is None:
             return b""
         rest = self._scrubber.receive(self._ends.finish()) + self._scrubber.finish()

@@ -35,11 +35,7 @@ _SHOWN: Final = later(rb"\xff(?:[\xfb-\xfe].|\xfa[^\xff]{0,256}+\xff\xf0|.)|([\x
 
 
 class KnownSecrets:
-    """Remembers secrets and finds them in other text, in any case: servers write names in small letters.
-
-    Attributes:
-        longest: the length of the longest one; 0: there is none.
-    """
+    """Remembers secrets and finds them in other text, in any case: servers write names in small letters."""
 
     def __init__(self) -> None:
         self._salt = secrets.token_bytes(16)
@@ -172,9 +168,7 @@ class AnswerGuard:
 
     They are masked in answers to commands that change or create them, anywhere soon after one was typed, and as whole
     words as long as the connection lasts. Lines with data of a game stay unchanged. Only digests of passwords are kept.
-
-    Attributes:
-        holding: bytes wait until it is known which word is the handle.
+    ``holding``: bytes wait until it is known which word is the handle.
     """
 
     def __init__(self) -> None:
@@ -214,11 +208,7 @@ class AnswerGuard:
         self._soon = [soon for soon in self._soon if secret not in soon.known]
 
     def typing(self, text: bytes) -> None:
-        """Expect the echo of a line that is being typed, one by one byte or some together.
-
-        Args:
-            text: what may be a secret in the line, as far as it has come.
-        """
+        """Expect the echo of a line that is being typed, byte by byte or several together."""
         self._echoes[-1].text = b"".join(_shown(text[:_LONGEST_ECHO])[0])
 
     def typed(self) -> None:
@@ -234,11 +224,9 @@ class AnswerGuard:
             self._lasting.learn(secret)
 
     def receive(self, data: bytes, at_ns: int = 0) -> list[TimedBytes]:
-        """Take the server's bytes.
+        """Process the server's bytes; return those that may be recorded, delayed ones and these, in order.
 
-        Returns:
-            Bytes that may be recorded, delayed ones and these, in order; no byte is dropped, and only a word at the end
-            is delayed.
+        No byte is dropped, and only a word at the end is delayed.
         """
         line = self._line
         clean = self._clean_change(data)
@@ -276,8 +264,7 @@ class AnswerGuard:
     def _give(self, *, ended: bool) -> list[TimedBytes]:
         """Mask the passwords in the delayed bytes, and return all but the end.
 
-        Args:
-            ended: whether their last word is complete.
+        ``ended``: their last word is complete.
         """
         seen = self._held[0].data if len(self._held) == 1 else b"".join([waiting.data for waiting in self._held])
         plain = plain_text(seen)

@@ -30,13 +30,11 @@ class TimedBytes(NamedTuple):
 
 
 class Typed(NamedTuple):
-    """A line of the client.
+    """A line of the client: its bytes as they arrived, and its text without telnet commands, seal and line end.
 
-    Attributes:
-        pieces: its bytes as they arrived. text: without telnet commands, seal and line end.
-        lead: where the text begins in the bytes; None: it is not contiguous in them, sealed, or cannot be read.
-        own: of the seal's own protocol, and not typed. sealed: its bytes are sealed, or cannot be read.
-        odd: the text has control characters or may be sealed: it is no command.
+    ``lead`` is where the text begins in the bytes; None: it is not contiguous in them, sealed, or cannot be read.
+    ``own``: it is of the seal's own protocol, and not typed. ``odd``: the text has control characters or may be sealed:
+    it is no command.
     """
 
     pieces: list[TimedBytes]
