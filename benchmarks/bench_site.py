@@ -24,7 +24,7 @@ from starlette.testclient import TestClient
 
 from recorder.web.live_feed import LiveFeed
 from recorder.web.security import Access
-from recorder.web.server import make_app
+from recorder.web.server import SiteArchive, make_app
 from storage.read.listing import SORTS
 
 _HOST = "127.0.0.1:8000"
@@ -84,7 +84,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         access = Access(hosts=frozenset({"127.0.0.1"}), private=True)
         feed = LiveFeed(Path(folder), with_chat=True)
-        app = make_app(str(given.archive), access, feed)
+        app = make_app(SiteArchive(str(given.archive)), access, feed)
         client = TestClient(app, base_url=f"http://{_HOST}", follow_redirects=False)
         print(f"{'page':<44}{'wall ms':>10}{'processor ms':>14}{'kB':>8}  games")
         for name, address in addresses(given.archive):

@@ -28,6 +28,7 @@ _VERSION: Final = "1"
 _BYTES_IN_ROW: Final = 32
 """Of the file, for each half-move: what is stated before an index is made."""
 _GAMES_AT_ONCE: Final = 2000
+_GAMES_IN_TRANSACTION: Final = 10 * _GAMES_AT_ONCE
 _CACHE_KIB: Final = 65_536
 _ALL: Final = 1 << 30
 _TABLES: Final = """
@@ -128,19 +129,23 @@ class PositionIndex:
         with self._database.reading() as driver, self._writing() as index:
             if not _is_of(index, driver) or _is_mostly_old(index):
                 _make(index, driver)
-            index.execute("BEGIN IMMEDIATE")  # what another program adds meanwhile is not added again
-            missing, gone = self._compare(driver, index)
-            index.executemany("DELETE FROM games WHERE key = ?", [(key,) for key in gone])
-            done, of = 0, sum(one.plies for one in missing)
-            for begin in range(0, len(missing), _GAMES_AT_ONCE):
-                some = missing[begin : begin + _GAMES_AT_ONCE]
-                _add(driver, index, some)
-                done += sum(one.plies for one in some)
-                if progress is not None:
-                    progress("Indexing positions", done, of)
-            version = content_version(driver)
-            index.execute("INSERT OR REPLACE INTO about VALUES ('content', ?)", (version or "",))
-            index.execute("COMMIT")
+            done, left = 0, 1
+            while left:  # between transactions others read
+                index.execute("BEGIN IMMEDIATE")  # what another program adds meanwhile is not added again
+                missing, gone = self._compare(driver, index)
+                index.executemany("DELETE FROM games WHERE key = ?", [(key,) for key in gone])
+                of = done + sum(one.plies for one in missing)
+                for begin in range(0, min(len(missing), _GAMES_IN_TRANSACTION), _GAMES_AT_ONCE):
+                    some = missing[begin : begin + _GAMES_AT_ONCE]
+                    _add(driver, index, some)
+                    done += sum(one.plies for one in some)
+                    if progress is not None:
+                        progress("Indexing positions", done, of)
+                left = max(len(missing) - _GAMES_IN_TRANSACTION, 0)
+                if not left:
+                    about = "INSERT OR REPLACE INTO about VALUES ('content', ?)"
+                    index.execute(about, (content_version(driver) or "",))
+                index.execute("COMMIT")
 
     def drop(self) -> bool:
         """Delete the file. Returns whether there was one."""

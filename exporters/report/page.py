@@ -70,6 +70,7 @@ class Site(Protocol):
 
 
 PIECES = {"K": "king", "Q": "queen", "R": "rook", "B": "bishop", "N": "knight", "P": "pawn"}
+_LONGEST_NAME = 40
 _CASTLES = re.compile(r"[O0]-[O0](-[O0])?")
 _DROP = re.compile(r"([KQRBNP])?@([a-h][1-8])")
 _POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
@@ -88,7 +89,9 @@ def visible(text: str) -> str:
 
 
 def plain_name(text: str) -> str:
-    """A handle, or ``(no name)`` for a blank one."""
+    """A handle, its middle omitted if it is as long as no server allows; ``(no name)`` for a blank one."""
+    if len(text) > _LONGEST_NAME:
+        text = f"{text[: _LONGEST_NAME - 10]}…{text[-9:]}"
     return text if text.strip() else "(no name)"
 
 

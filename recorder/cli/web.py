@@ -61,8 +61,9 @@ def command(
 ) -> None:
     """Serve the archive as a site: search, replay and watch games.
 
-    The site reads the archive and the journals in --journal-dir and never writes them. Its address is printed to
-    stdout; Ctrl-C ends it. Requires the extra `web`.
+    The site reads the archive and the journals in --journal-dir and never writes them. It keeps the columnar copy and
+    the index of positions beside the archive up to date. Its address is printed to stdout; Ctrl-C ends it. Requires the
+    extra `web`.
 
     Only this computer reaches the site by default. With another --host, readers must give a token once, in a form or in
     the header `Authorization: Bearer TOKEN`. --token-file or ICS_RECORDER_WEB_TOKEN sets the token; otherwise the

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import IO, Any, Final
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from exporters.report.page import policy_of, visible
 from recorder.archive.pages.completions import Completion, completions
@@ -17,8 +19,10 @@ from recorder.archive.pages.related import games_in_progress
 from recorder.archive.positions import with_position
 from recorder.errors import SearchTimeoutError, UnknownVariantError
 from recorder.filters import filter_control
+from recorder.model import Game
 from recorder.web.listing import ListState
 from recorder.web.pages import message_page
+from recorder.web.work import BusyError, LeftError, Page, Work
 from storage import ArchiveStore, GameFilter
 from storage.maintenance.private import public_game
 
@@ -41,14 +45,50 @@ _CHOICES: Final = {
     "server": Completion.SERVER,
     "source": Completion.SOURCE,
 }
+_RETRY_S: Final = "3"
 _BLOCK: Final = 1 << 18
 _IN_MEMORY: Final = 1 << 23
 
 
-def page(html: bytes, status: int = 200) -> Response:
+def page(html: bytes, status: int = 200) -> Page:
     """A page, with its policy in the header, too."""
-    headers = {"content-security-policy": f"{policy_of(html)}; frame-ancestors 'none'"}
-    return Response(html, status, headers, "text/html; charset=utf-8")
+    return Page(html, status, {"content-security-policy": f"{policy_of(html)}; frame-ancestors 'none'"})
+
+
+class Queued:
+    """ASGI: an address whose answers are made in a queue; a file that is sent in parts is not ``shared``."""
+
+    def __init__(self, work: Work, make: Callable[[Request], Response], *, shared: bool = True) -> None:
+        self._work, self._make, self._shared = work, make, shared
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, unless its client leaves before."""
+        request = Request(scope)
+        key = (scope["path"], scope["query_string"]) if self._shared else None
+        try:
+            waiter = self._work.ask(key, lambda: self._make(request))
+            answer: asyncio.Future[Any] = asyncio.wrap_future(waiter)
+            leaving: asyncio.Future[Any] = asyncio.ensure_future(_leaves(receive))
+            try:
+                await asyncio.wait({answer, leaving}, return_when=asyncio.FIRST_COMPLETED)
+                if not answer.done():
+                    return
+            finally:
+                leaving.cancel()
+                if not answer.done():
+                    self._work.leave(waiter)
+                    answer.cancel()
+            found = answer.result()
+        except (BusyError, LeftError):
+            found = page(message_page("Busy", "The site is making too many pages. Try again in some seconds."), 503)
+            found.headers["retry-after"] = _RETRY_S
+        await found(scope, receive, send)
+
+
+async def _leaves(receive: Receive) -> None:
+    """Return when the client has gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 def not_found(_request: Request, _error: Exception) -> Response:
@@ -71,18 +111,20 @@ def failed(_request: Request, error: Exception) -> Response:
 
 
 class FormChoices:
-    """The values that the forms offer for a filter: those of the archive, read again at most once a minute."""
+    """The values that the forms offer for a filter: those of the archive, read again at most once a minute.
+
+    ``read_at_s`` is when they changed, by the monotonic clock.
+    """
 
     def __init__(self, where: str) -> None:
         self._where = where
         self._values = _read_choices(where)
-        self._read_at_s = time.monotonic()
+        self.read_at_s = time.monotonic()
 
     def current(self) -> Mapping[str, Sequence[str]]:
         """The values of each filter."""
-        if time.monotonic() - self._read_at_s > _CHOICES_S:
-            self._read_at_s = time.monotonic()
-            self._values = _read_choices(self._where)
+        if time.monotonic() - self.read_at_s > _CHOICES_S and (found := _read_choices(self._where)) != self._values:
+            self._values, self.read_at_s = found, time.monotonic()
         return self._values
 
 
@@ -98,11 +140,16 @@ def reached(archive: ArchiveStore, listed: ListState) -> ListState:
     return replace(listed, where=with_position(archive, listed.where, as_indexed=True))
 
 
-def file_of_games(archive: ArchiveStore, where: GameFilter, suffix: str, name: str, *, public: bool) -> Response:
-    """A file of games. It is written whole before it is sent, so that no reader keeps a transaction open."""
+def file_of_games(
+    archive: ArchiveStore, where: GameFilter, suffix: str, name: str, *, public: bool, check: Callable[[], None]
+) -> Response:
+    """A file of games, written whole before it is sent, so that no reader keeps a transaction open.
+
+    ``check`` is called before each game, and raises if no client waits for the file.
+    """
     out = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed when it was sent
     try:
-        _write_games(archive, where, suffix, out, public=public)
+        _write_games(archive, where, suffix, out, public=public, check=check)
     except BaseException:  # whatever ends it, also Ctrl-C
         out.close()
         raise
@@ -111,13 +158,15 @@ def file_of_games(archive: ArchiveStore, where: GameFilter, suffix: str, name: s
     return StreamingResponse(_blocks(out), 200, headers, TYPES[suffix])
 
 
-def _write_games(archive: ArchiveStore, where: GameFilter, suffix: str, out: Any, *, public: bool) -> None:
+def _write_games(
+    archive: ArchiveStore, where: GameFilter, suffix: str, out: Any, *, public: bool, check: Callable[[], None]
+) -> None:
     if suffix == "csv":
         from exporters.table_files import write_games
 
         write_games(archive, where, out, "csv")
     else:
-        games = archive.games(where)
+        games = _checked(archive.games(where), check)
         exporter: Any
         if suffix == "pgn":
             from exporters.pgn.exporter import PgnExporter, PgnOptions
@@ -128,6 +177,12 @@ def _write_games(archive: ArchiveStore, where: GameFilter, suffix: str, out: Any
 
             exporter = GamesJsonExporter()
         exporter.write(map(public_game, games) if public else games, out)
+
+
+def _checked(games: Iterable[Game], check: Callable[[], None]) -> Iterator[Game]:
+    for game in games:
+        check()
+        yield game
 
 
 def _blocks(out: IO[bytes]) -> Iterator[bytes]:

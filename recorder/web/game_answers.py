@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -31,11 +32,12 @@ _AROUND: Final = 3
 class GameAnswers:
     """The games and players of an archive, ``public`` without remarks and lines of logs.
 
-    Its methods run in threads, several requests at once.
+    Its methods run in threads, several requests at once. ``check`` is as for ``file_of_games``.
     """
 
-    def __init__(self, where: str, *, public: bool) -> None:
+    def __init__(self, where: str, *, public: bool, check: Callable[[], None]) -> None:
         self._where = where
+        self._check = check
         self._public = public
         self._drawing = threading.Lock()  # matplotlib draws one picture at a time
 
@@ -78,7 +80,7 @@ class GameAnswers:
             if isinstance(game, Response):
                 return game
             where = GameFilter(keys=frozenset({game.key}), kinds=frozenset(), min_plies=0)
-            return file_of_games(archive, where, suffix, game.key[:8], public=self._public)
+            return file_of_games(archive, where, suffix, game.key[:8], public=self._public, check=self._check)
 
     def player(self, request: Request) -> Response:
         """The page of a player, about the newest games that match the filters in the address."""

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlencode
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -33,12 +32,12 @@ class InsightAnswers:
         self._choices = choices
         self._public = public
 
-    async def insights(self, request: Request) -> Response:
+    def insights(self, request: Request) -> Response:
         """A measure of the games that match filters, of one player or of two."""
         pairs = [(name, value) for name, value in request.query_params.multi_items() if value.strip()]
         if len(pairs) < len(request.query_params.multi_items()):
             return RedirectResponse(WebSite().insights(urlencode(pairs)), 303)
-        return await run_in_threadpool(self._answer, pairs)
+        return self._answer(pairs)
 
     def _answer(self, pairs: list[tuple[str, str]]) -> Response:
         asked = dict(pairs)

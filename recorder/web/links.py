@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from urllib.parse import quote, urlencode
 
 from exporters.report.page import BarItem
-from recorder.web.listing import ListState
+from recorder.web.listing import LONGEST, ListState
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,15 @@ class WebSite:
 
     def player(self, handle: str, server: str | None) -> str | None:
         """The page of a player."""
-        if not handle.strip():
+        if not handle.strip() or len(handle) > LONGEST:
             return None
         query = "" if server is None else urlencode([("server", server)])
         return f"/player/{quote(handle, safe='')}{f'?{query}' if query else ''}"
 
-    def games(self, **filters: str) -> str:
+    def games(self, **filters: str) -> str | None:
         """The list of the games that match filters."""
+        if any(len(value) > LONGEST for value in filters.values()):
+            return None
         return f"/?{urlencode(filters)}" if filters else "/"
 
     def listing(self, query: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -100,10 +101,14 @@ def _row(move: ExploredMove, listed: ListState, site: WebSite) -> dict[str, Any]
 
 
 class ListAnswers:
-    """The lists of an archive, ``public`` without remarks. Its methods run in threads, several requests at once."""
+    """The lists of an archive, ``public`` without remarks. Its methods run in threads, several requests at once.
 
-    def __init__(self, where: str, choices: FormChoices, *, public: bool) -> None:
+    ``check`` is as for ``file_of_games``.
+    """
+
+    def __init__(self, where: str, choices: FormChoices, *, public: bool, check: Callable[[], None]) -> None:
         self._where = where
+        self._check = check
         self._choices = choices
         self._public = public
 
@@ -175,7 +180,8 @@ class ListAnswers:
             return not_understood(error)
         with open_archive(self._where) as archive, archive.snapshot():
             require_variants(archive, listed.where)
-            return file_of_games(archive, reached(archive, listed).where, suffix, "games", public=self._public)
+            where = reached(archive, listed).where
+            return file_of_games(archive, where, suffix, "games", public=self._public, check=self._check)
 
     def explorer(self, request: Request) -> Response:
         """The moves that were played in a position, of the games that match the filters in the address."""

@@ -19,7 +19,7 @@ PAGE_GAMES: Final = 100
 """Games on a page."""
 
 _DEFAULT_SORT: Final = "-date"
-_LONGEST: Final = 200
+LONGEST: Final = 200
 """Characters of a value; no handle, site or date has so many."""
 
 
@@ -111,8 +111,8 @@ def read_list(pairs: Iterable[tuple[str, str]]) -> ListState:
     given = {name: value.strip() for name, value in pairs if value.strip()}
     values = {name: given[name] for name in _BY_NAME if name in given}
     for name, value in values.items():
-        if len(value) > _LONGEST:
-            raise ExportError(f"{_BY_NAME[name].label}: the value has more than {_LONGEST} characters.")
+        if len(value) > LONGEST:
+            raise ExportError(f"{_BY_NAME[name].label}: the value has more than {LONGEST} characters.")
         words = _BY_NAME[name].words
         if words is not None and value not in dict(words):
             raise ExportError(f"{_BY_NAME[name].label}: {value!r} is none of {', '.join(dict(words))}.")

@@ -20,9 +20,9 @@ from recorder.rules.fen import has_plain_board
 from recorder.text import plural
 from recorder.tracking.datagrams.boards import DatagramBoard
 from recorder.tracking.tracked_game import TrackedGame
+from storage.maintenance.private import PUBLIC_CHAT
 
 _KIBITZES: Final = 5
-_PUBLIC_CHAT: Final = ("kibitz", "whisper")
 _SQUARES: Final = re.compile(r"[A-Z]/([a-h][1-8])-([a-h][1-8])")
 _HANGS_MS: Final = 10_000
 """A recorder writes its state each second: after so long it hangs."""
@@ -208,7 +208,7 @@ def _note(run: TrackedGame) -> str:
 
 def _kibitzes(run: TrackedGame) -> tuple[LiveKibitz, ...]:
     events = () if run.current is None else run.current.events
-    found = [event for event in events if event.kind is EventKind.CHAT and event.detail in _PUBLIC_CHAT]
+    found = [event for event in events if event.kind is EventKind.CHAT and event.detail in PUBLIC_CHAT]
     return tuple(
         LiveKibitz(event.at_ms, visible(plain_name(event.actor or "")), visible(event.text))
         for event in found[-_KIBITZES:]

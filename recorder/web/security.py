@@ -12,7 +12,8 @@ import asyncio
 import hmac
 import ipaddress
 import secrets
-from collections.abc import Awaitable, Callable, MutableMapping
+import time
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final
@@ -23,8 +24,11 @@ LEAST_TOKEN: Final = 16
 """Characters of a token that cannot be found by trying."""
 
 _LONGEST_FORM: Final = 4096
-_WRONG_TOKEN_S: Final = 1.0
-"""How long a wrong token waits for its answer."""
+_CLIENT_S: Final = 1.0
+_SITE_S: Final = 0.05
+"""How long after a wrong token of a client, and of any, the next one of it, and of any, is looked at."""
+_LONGEST_WAIT_S: Final = 10.0
+_MOST_CLIENTS: Final = 1000
 
 _Scope = MutableMapping[str, Any]
 _Message = MutableMapping[str, Any]
@@ -75,6 +79,41 @@ class Access:
         return self.token is not None and hmac.compare_digest(token.encode(), self.token.encode())
 
 
+class Attempts:
+    """Slows wrong tokens, however many requests bring them at once."""
+
+    def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
+        self._now_s = now_s
+        self._site_s = 0.0
+        self._clients: dict[str, float] = {}
+
+    def wait_s(self, client: str) -> float | None:
+        """Seconds until the token of a client is looked at, and the next one later; None: too many wait."""
+        now = self._now_s()
+        at = max(now, self._site_s, self._clients.get(client, now))
+        if at - now > _LONGEST_WAIT_S:
+            return None
+        if len(self._clients) >= _MOST_CLIENTS:
+            self._clients = {name: until for name, until in self._clients.items() if until > now}
+        self._site_s, self._clients[client] = max(now, self._site_s) + _SITE_S, at + _CLIENT_S
+        return at - now
+
+    def right(self, client: str) -> None:
+        """The token was right: its client waits no more."""
+        self._clients.pop(client, None)
+
+
+def client_of(scope: _Scope, headers: Mapping[str, str], *, behind_proxy: bool) -> str:
+    """Who sends a request: an address, of IPv6 the network of 64 bits that one customer has."""
+    peer = scope.get("client") or ("", 0)
+    name = headers.get("x-forwarded-for", "").rpartition(",")[2].strip() if behind_proxy else ""
+    try:
+        address = ipaddress.ip_address(name or peer[0])
+    except ValueError:
+        return str(peer[0])
+    return str(ipaddress.ip_network((address, 64), strict=False)) if address.version == 6 else str(address)
+
+
 class Guard:
     """ASGI: lets requests through that may read the site, and adds the headers of every answer.
 
@@ -92,6 +131,7 @@ class Guard:
         self._access = access
         self._login_page = login_page
         self._refusal_page = refusal_page
+        self._attempts = Attempts()
 
     async def __call__(self, scope: _Scope, receive: _Receive, send: _Send) -> None:
         """Answer a request."""
@@ -103,13 +143,16 @@ class Guard:
             await _answer(send, 403, self._refusal_page("Refused", sentence))
         elif scope["path"] == "/login" and scope["method"] == "POST" and self._access.token is not None:
             await self._log_in(scope, headers, receive, send)
+        elif scope["method"] not in ("GET", "HEAD"):
+            sentence = "The site only shows: it takes no other requests than those for its pages."
+            await _answer(send, 405, self._refusal_page("Refused", sentence), (b"allow", b"GET, HEAD"))
         elif self._access.token is None or self._has_cookie(headers):
             await self._app(scope, receive, send)
-        elif self._access.knows(_bearer(headers)):
+        elif (right := await self._is_right(_bearer(headers), scope, headers)) is None:
+            await self._too_many(send)
+        elif right:
             await self._app(scope, receive, self._with_cookie(send, headers))
         else:
-            if "authorization" in headers:
-                await asyncio.sleep(_WRONG_TOKEN_S)
             query = scope["query_string"].decode("latin-1")
             target = scope["path"] + (f"?{query}" if query else "")
             await _answer(send, 401, self._login_page(target, False))
@@ -127,9 +170,30 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
             return "The request came from another site."
-        if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
+        way = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest", "document")
+        if headers.get("sec-fetch-site") == "cross-site" and way != ("navigate", "document"):
             return "The request came from another site."
         return None
+
+    async def _is_right(self, token: str, scope: _Scope, headers: dict[str, str]) -> bool | None:
+        """Whether a token is right; None: too many wrong ones came, so that it is not looked at."""
+        if not token:
+            return False
+        client = client_of(scope, headers, behind_proxy=self._access.behind_proxy)
+        wait_s = self._attempts.wait_s(client)
+        if wait_s is None:
+            return None
+        if wait_s:
+            await asyncio.sleep(wait_s)
+        right = self._access.knows(token)
+        if right:
+            self._attempts.right(client)
+        return right
+
+    async def _too_many(self, send: _Send) -> None:
+        sentence = "Too many wrong tokens were given. Try again in some seconds."
+        retry = (b"retry-after", str(round(_LONGEST_WAIT_S)).encode())
+        await _answer(send, 429, self._refusal_page("Refused", sentence), retry)
 
     def _has_cookie(self, headers: dict[str, str]) -> bool:
         try:
@@ -144,14 +208,16 @@ class Guard:
         target = given.get("to", ["/"])[0]
         if not target.startswith("/") or target.startswith(("//", "/\\")) or not target.isprintable():
             target = "/"
-        if not self._access.knows(given.get("token", [""])[0].strip()):
-            await asyncio.sleep(_WRONG_TOKEN_S)
-            await _answer(send, 401, self._login_page(target, True))
-            return
+        right = await self._is_right(given.get("token", [""])[0].strip(), scope, headers)
+        if right is None:
+            return await self._too_many(send)
+        if not right:
+            return await _answer(send, 401, self._login_page(target, True))
         send = self._with_cookie(send, headers)
         where = target.encode("ascii", "ignore")
         await send({"type": "http.response.start", "status": 303, "headers": [(b"location", where)]})
         await send({"type": "http.response.body", "body": b""})
+        return None
 
     def _with_cookie(self, send: _Send, headers: dict[str, str]) -> _Send:
         secure = "; Secure" if self._access.behind_proxy and headers.get("x-forwarded-proto") == "https" else ""
@@ -200,13 +266,14 @@ async def _body(receive: _Receive) -> bytes:
     return found[:_LONGEST_FORM]
 
 
-async def _answer(send: _Send, status: int, html: bytes) -> None:
+async def _answer(send: _Send, status: int, html: bytes, *more: tuple[bytes, bytes]) -> None:
     from exporters.report.page import policy_of
 
     headers = [
         (b"content-type", b"text/html; charset=utf-8"),
         (b"content-length", str(len(html)).encode()),
         (b"content-security-policy", f"{policy_of(html)}; frame-ancestors 'none'".encode()),
+        *more,
     ]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": html})

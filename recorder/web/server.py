@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 import threading
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -19,44 +21,101 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from recorder.archive.locate import open_archive
+from recorder.archive.pages.related import growing_logs
 from recorder.errors import ExportError, RecorderError, StorageError
 from recorder.live.net.sockets import Address, format_address, listen
 from recorder.text import reason_of
-from recorder.web.answers import FormChoices, failed, not_found, page
+from recorder.web.answers import FormChoices, Queued, failed, not_found, page
 from recorder.web.game_answers import GameAnswers
 from recorder.web.insight_answers import InsightAnswers
 from recorder.web.list_answers import ListAnswers
 from recorder.web.live_feed import LiveFeed
 from recorder.web.pages import live_page, login_page, message_page
 from recorder.web.security import LEAST_TOKEN, Access, Guard, is_loopback, new_token
+from recorder.web.work import Work
 from storage.read.game_filter import ALL_PLAYED
 
-if TYPE_CHECKING:
-    import uvicorn
+_READY_S: Final = 5.0
+"""How often it is looked whether the archive has changed."""
 
 
-def make_app(where: str, access: Access, feed: LiveFeed) -> Guard:
-    """Make the site of an archive, which ``where`` names as ``--db`` does."""
-    with open_archive(where):  # it can be used
-        choices = FormChoices(where)
+class SiteArchive:
+    """The archive of a site, which ``where`` names as ``--db`` does, and the queue in which its answers are made."""
+
+    def __init__(self, where: str) -> None:
+        with open_archive(where) as archive:
+            self._path = archive.path
+        self.where = where
+        self.choices = FormChoices(where)
+        self.work = Work(self._version, self._settled)
+        self._closed = threading.Event()
+
+    def _version(self) -> Hashable:
+        """What differs after each change of the archive, or of the index of its positions."""
+        found = []
+        for suffix in ("", "-wal", "-positions"):
+            with suppress(OSError):
+                stat = Path(f"{self._path}{suffix}").stat()
+                found.append((suffix, stat.st_ino, stat.st_size, stat.st_mtime_ns))
+        return (*found, self.choices.read_at_s)
+
+    def _settled(self) -> bool:
+        """Whether pages change only when the archive does; those of a growing log also when its recorder ends."""
+        with open_archive(self.where) as archive:
+            return not growing_logs(archive)
+
+    def keep_ready(self) -> None:
+        """Until the site ends: load what draws the first page, and keep the files beside the archive up to date."""
+        with suppress(ImportError):  # the page says what is missing
+            import_module("exporters.measures.functions")
+        seen: Hashable = None
+        while not self._closed.is_set():
+            version = self._version()
+            if version != seen:
+                self._prepare()
+                seen = self._version()
+            self._closed.wait(_READY_S)
+
+    def _prepare(self) -> None:
+        from exporters.tables.tables import open_tables
+
+        with suppress(RecorderError, OSError), open_archive(self.where) as archive:  # who asks for them sees why
+            if archive.positions.state().missing:
+                archive.positions.update()
+            with open_tables(archive, ALL_PLAYED):
+                pass
+
+    def close(self) -> None:
+        """The site ends."""
+        self._closed.set()
+        self.work.close()
+
+
+def make_app(archive: SiteArchive, access: Access, feed: LiveFeed) -> Guard:
+    """Make the site of an archive."""
     public = not access.private
-    lists, games = ListAnswers(where, choices, public=public), GameAnswers(where, public=public)
-    insights, live = InsightAnswers(where, choices, public=public), _Live(feed)
+    lists = ListAnswers(archive.where, archive.choices, public=public, check=archive.work.check)
+    games = GameAnswers(archive.where, public=public, check=archive.work.check)
+    insights, live = InsightAnswers(archive.where, archive.choices, public=public), _Live(feed)
+
+    def made(path: str, make: Callable[[Request], Response], *, shared: bool = True) -> Route:
+        return Route(path, Queued(archive.work, make, shared=shared), methods=["GET"])
+
     routes = [
-        Route("/", lists.games),
-        Route("/games.{suffix}", lists.download),
-        Route("/insights", insights.insights),
-        Route("/players.json", lists.handles),
-        Route("/explorer", lists.explorer),
+        made("/", lists.games),
+        made("/games.{suffix}", lists.download, shared=False),
+        made("/insights", insights.insights),
+        made("/players.json", lists.handles),
+        made("/explorer", lists.explorer),
         Route("/login", lambda _request: RedirectResponse("/", 303)),
-        Route("/game/{key}.{suffix}", games.game_file),
-        Route("/game/{key}", games.game),
-        Route("/game/{key}/lines", games.lines),
-        Route("/player/{handle:path}", games.player),
+        made("/game/{key}.{suffix}", games.game_file, shared=False),
+        made("/game/{key}", games.game),
+        made("/game/{key}/lines", games.lines),
+        made("/player/{handle:path}", games.player),
         Route("/live", live.page),
         Route("/live/events", live.events),
     ]
-    handlers: Mapping[Any, Callable[..., Response]] = {404: not_found, 405: not_found, RecorderError: failed}
+    handlers: Mapping[Any, Callable[..., Response]] = {404: not_found, RecorderError: failed}
     return Guard(Starlette(routes=routes, exception_handlers=handlers), access, login_page, message_page)
 
 
@@ -122,8 +181,9 @@ def serve(
     Port 0 is any free one; the folder of journals need not exist.
     """
     try:
-        import uvicorn
+        import uvicorn  # noqa: F401 - a sentence names it if it is missing
 
+        from recorder.web.connections import make_server
         from recorder.web.live_feed import LiveFeed
     except ImportError as error:
         name = (error.name or "").partition(".")[0]
@@ -133,22 +193,30 @@ def serve(
     made = new_token() if token is None and not is_loopback(address.host) and not behind_proxy else None
     access = _access(address.host, token or made, behind_proxy)
     feed = LiveFeed(journals, with_chat=access.private)
-    app = make_app(where, access, feed)
+    archive = SiteArchive(where)
+    app = make_app(archive, access, feed)
     sockets = listen(address, "--port or --host")
     port = sockets[0].getsockname()[1]
-    config = uvicorn.Config(
-        app, log_level="warning", access_log=False, lifespan="off", server_header=False, proxy_headers=False, ws="none"
-    )
     shown = "localhost" if address.host in _ANY else address.host
-    threading.Thread(target=_prepare, args=(where,), daemon=True).start()
+    keeping = threading.Thread(target=archive.keep_ready, daemon=True)
+    keeping.start()
+    warnings.simplefilter("ignore")  # those of libraries say nothing to who reads the terminal
     started(f"http://{format_address(Address(shown, port))}/", made)
+
+    def end() -> None:
+        feed.close()
+        archive.close()
+
     try:
-        ending(uvicorn.Server(config), feed.close).run(sockets=sockets)
+        make_server(app, behind_proxy=behind_proxy, end=end).run(sockets=sockets)
     except KeyboardInterrupt:
-        pass  # uvicorn has finished its answers and raises the signal again
+        pass  # uvicorn raises the signal again
     finally:
         for one in sockets:
             one.close()
+        if archive.work.busy or keeping.is_alive():  # nothing ends what they compute but the end of the process
+            sys.stdout.flush()
+            os._exit(0)
 
 
 def _access(host: str, token: str | None, behind_proxy: bool) -> Access:
@@ -159,31 +227,6 @@ def _access(host: str, token: str | None, behind_proxy: bool) -> Access:
         behind_proxy=behind_proxy,
         private=is_loopback(host) and not behind_proxy,
     )
-
-
-def ending(server: uvicorn.Server, end: Callable[[], None]) -> uvicorn.Server:
-    """Let a web server call a function when it begins to end: it then waits for its answers, and events never end."""
-    shutdown = server.shutdown
-
-    async def ending_first(sockets: list[socket.socket] | None = None) -> None:
-        end()
-        await shutdown(sockets)
-
-    server.shutdown = ending_first  # type: ignore[method-assign]  # uvicorn calls nothing of ours at this moment
-    return server
-
-
-def _prepare(where: str) -> None:
-    """Load what draws the first game, and make the columnar copy, before a reader asks for them."""
-    with suppress(ImportError):  # the page of a game says what is missing
-        import_module("exporters.plots")
-        import_module("exporters.measures.functions")
-    with suppress(RecorderError, OSError):  # who asks for a measure sees why
-        from exporters.tables.tables import open_tables
-        from recorder.archive.locate import open_archive
-
-        with open_archive(where) as archive, open_tables(archive, ALL_PLAYED):
-            pass
 
 
 def _names(host: str) -> frozenset[str]:

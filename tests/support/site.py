@@ -7,13 +7,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import uvicorn
 from starlette.testclient import TestClient
 
 from recorder.live.net.sockets import Address, listen
+from recorder.web.connections import make_server
 from recorder.web.live_feed import LiveFeed
 from recorder.web.security import Access
-from recorder.web.server import ending, make_app
+from recorder.web.server import SiteArchive, make_app
 from tests.support.cli import GUESTS, Cli
 
 SAVED = Path(__file__).parent.parent / "corpus" / "pgn" / "ficsgames-variants-by-year.pgn"
@@ -43,7 +43,7 @@ def make_archive(folder: Path) -> Path:
 def client_of(archive: Path, access: Access = PRIVATE, feed: LiveFeed | None = None) -> TestClient:
     """A client of the site; errors of the program fail the test."""
     feed = feed or LiveFeed(archive.parent / "journals", with_chat=access.private)
-    app = make_app(str(archive), access, feed)
+    app = make_app(SiteArchive(str(archive)), access, feed)
     return TestClient(app, base_url="http://127.0.0.1:8000", follow_redirects=False)
 
 
@@ -51,8 +51,8 @@ def serve(archive: Path, access: Access, *, journals: Path | None = None, port: 
     """A site, until the iteration ends; port 0 is a free one."""
     sockets = listen(Address("127.0.0.1", port))
     feed = LiveFeed(journals or archive.parent / "journals", with_chat=access.private)
-    app = make_app(str(archive), access, feed)
-    server = ending(uvicorn.Server(uvicorn.Config(app, lifespan="off", log_level="error", ws="none")), feed.close)
+    app = make_app(SiteArchive(str(archive)), access, feed)
+    server = make_server(app, behind_proxy=access.behind_proxy, end=feed.close)
     thread = threading.Thread(target=server.run, kwargs={"sockets": sockets})
     thread.start()
     while not server.started:

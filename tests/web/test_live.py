@@ -293,6 +293,10 @@ def test_the_page_without_a_script(archive: Path, journal: JournalWriter, tmp_pa
     assert '<h2 id="count">1 game</h2>' in own
     assert "&lt;script&gt;" in own
     assert HOSTILE not in own
-    assert "Eve" not in page("", Access(hosts=HERE))  # other computers see no texts
+    assert "Eve" not in page("", Access(hosts=HERE))  # other computers see no texts, also not those of the events
+    feed = LiveFeed(tmp_path, with_chat=False)
+    assert [board.kibitzes for board in feed.look().boards.values()] == [()]
+    assert b"Eve" not in feed._snapshot()
+    feed.close()
     assert "No game matches." in page("?q=ghost", Access(hosts=HERE))
     assert re.search(r'<main class="listing spoil"', page("?q=ALI&hide=1", Access(hosts=HERE)))

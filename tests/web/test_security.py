@@ -67,6 +67,10 @@ def test_pages_load_nothing_from_elsewhere(site: TestClient, game_page: Response
         ({"origin": "null"}, "came from another site"),
         ({"origin": "http://127.0.0.1:9000"}, "came from another site"),
         ({"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}, "came from another site"),
+        *(
+            ({"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": frame}, "another site")
+            for frame in ("iframe", "frame", "embed", "object")
+        ),
         ({"x-forwarded-for": "192.0.2.1"}, "--trust-proxy"),
     ],
 )
@@ -81,6 +85,7 @@ def test_own_names_and_links_from_elsewhere_are_answered(site: TestClient) -> No
         {"host": "127.0.0.1:9999"},
         {"origin": "http://127.0.0.1:8000"},
         {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"},
+        {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"},
     ):
         assert site.get("/", headers=headers).status_code == 200
 

@@ -54,8 +54,13 @@ def games_in_progress(archive: AnyStore) -> frozenset[str]:
     """
     if isinstance(archive, DatasetStore):
         return frozenset()
-    growing = [row.sha256 for row in archive.sources() if row.unfinished and _is_growing(row)]
+    growing = growing_logs(archive)
     return archive.unended(growing) if growing else frozenset()
+
+
+def growing_logs(archive: ArchiveStore) -> list[str]:
+    """The sources of an archive whose logs are being written, by sha256."""
+    return [row.sha256 for row in archive.sources() if row.unfinished and _is_growing(row)]
 
 
 def _is_growing(row: SourceRow) -> bool:
