@@ -117,7 +117,7 @@ class Game:
     """A game as computed from its observations.
 
     Attributes:
-        key: 20 hexadecimal digits, computed from the facts of the game. Messages print the first 8.
+        key: 20 hexadecimal digits, of which messages print the first 8.
         server: the site's name; None: unknown.
         dialect: the server family.
         game_no: the server's number of the game, which it reuses for later games.
@@ -125,25 +125,22 @@ class Game:
         category: the server's word (blitz, standard, wild/fr …).
         base_s, increment_s: White's time control in seconds; None: unknown. black_base_s, black_increment_s: Black's,
             which differs in time-odds games only.
-        base_inferred: the base was printed as 0 and is stored as 10 s, because the first clocks show 10 s.
+        base_inferred: the base was printed as 0; it is 10 s, because the first clocks show that.
         start_fen: None for the normal start position.
         start_ply: half-moves played before the first known position.
         termination: how the game ended, in the words of PGN; empty if a saved game has only a result.
         result: ``1-0``, ``0-1``, ``1/2-1/2`` or ``*``.
         end: why there are no more lines: ``result``, ``adjourned``, ``aborted``, ``lost-feed`` (the connection was
-            lost), ``unobserved``, ``log-ends``, ``reused`` (another game has the number).
+            lost), ``unobserved``, ``log-ends`` or ``reused`` (another game has the number).
         complete: every ply from the first to the last and the end of the game are known.
         variant_inferred: the variant was not printed, but follows from holdings or boards.
         start_precision: unit of ``started_at_ms``; None if that is None.
-        links: games that belong to this one: the partner board, an examination. Empty if the game was not read from an
-            archive.
-        merged_from: keys of the games from which this one was merged, one for each source; empty for a game of one
-            source.
+        links: games that belong to this one: the partner board, an examination; only of a game from an archive.
+        merged_from: keys of the games from which this one was merged, one for each source.
         evidence: why these are one game, and in what they contradict each other.
-        analyses: evaluations by engines that analysed the game later. Empty if the game was not read from an archive;
-            two games that differ only in them are equal.
-        found_opening: the value of ``opening``, computed when it is first read; False: not computed yet.
-        date_text: the date as a line prints it; if none does, the date that the user gave for the log (2020-01-31).
+        analyses: evaluations by engines that analysed the game later; only of a game from an archive, not compared.
+        found_opening: the value of ``opening``; False: not computed yet.
+        date_text: the date as a line prints it, else the date that the user gave for the log (2020-01-31).
     """
 
     key: str
