@@ -6,9 +6,25 @@ r"""The text of a journal: one header line, then one line a record. The specific
     0.000412933 < login: \xff\xfb\x01 5d1e09aa
     2.118002154 > guest\n 0b77c1d2
 
-Every line ends with the CRC-32 of the text before it, so that damage in the middle is distinguished from a torn end,
-and the lines behind it are still read. Bytes outside printable ASCII are escaped, so that no value is changed and
-``less`` can show the file.
+The problem. A recording runs for weeks, and a game that was not recorded cannot be recorded again. Anything may fail
+on the way: our parser, the process, the disk, the power. So the bytes are written before anything reads them, in a
+form that survives the death of its writer at any byte, and that a person can read without this program.
+
+- **A record is one line, written by one call.** A process that is killed leaves at most one torn line, the last one.
+- **Every line ends with the CRC-32 of the text before it.** So damage in the middle is distinguished from a torn end,
+  and costs only its own lines: the reader finds the next line end and goes on.
+- **All bytes are kept, escaped to printable ASCII** (``\n``, ``\\``, ``\xff``). A line end in the file is therefore
+  always the end of a record, no value is changed by an encoding, and ``less`` shows the file.
+- **Times are monotonic**, nanoseconds since the session's anchor, which is the wall clock once, in the header. If the
+  computer's clock is set, or summer time ends, intervals between moves stay right.
+- **Files are only appended to.** A session is a row of parts (a new one at midnight UTC, and when a part is full),
+  each with the header, so that each can be read alone. A closed part ends with the note ``end``, which counts its
+  records: a part whose end is missing was left by a crash, or is being written (``parts.is_being_written`` asks for
+  its lock).
+
+What must never happen: a journal is written after a failure (``writer.py`` refuses, because a disk that failed once
+may have dropped what it acknowledged); a plain part is removed before its compressed form was read back; a secret
+reaches a record (``recorder/live/secrets`` stands before the writer).
 """
 
 from __future__ import annotations

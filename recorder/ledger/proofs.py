@@ -1,4 +1,36 @@
-"""Causes of unexpected clocks, and the lines and boards that prove them."""
+"""Causes of unexpected clocks, and the lines and boards that prove them.
+
+The problem. A server prints, with each move, what the move took and what both clocks show. The mover's clock should be
+*before - elapsed + increment*; the difference from what is printed is the *residual*. Here White moves after 0.550 s
+with an increment of 2 s::
+
+    <12> … 180000 180000 2 P/e7-e5 (0:00.000) e5 …      White's clock before: 180.000
+    <12> … 181450 180000 2 N/g1-f3 (0:00.550) Nf3 …     after: 180.000 - 0.550 + 2 = 181.450, the residual is 0
+
+A residual that is not 0 shows one of three things: something happened to the clock that we saw (time was added, a
+takeback, a pause), something that we did not see (a lost line), or an error in our reading. Only the first is
+harmless, so it must be proved, by a line or a board, whose offset is the evidence. A guess that explains everything
+would hide the errors for which the ledger is made.
+
+What is tried in which order (``Proofs.cause``), each only if the sum is right with it, to one printed unit:
+
+1. a side's first move, which most servers neither charge nor credit: the clock has not changed;
+2. lines that add time to this player between the own move before and this one;
+3. the clock on the last board between the two moves, if that is another one than before. What happened in between
+   gives the cause its name: a takeback, a line that sets the clocks, a pause, an outage; none: ``ADJUSTED``. If that
+   board shows a running clock, up to the whole elapsed time may be missing;
+4. a takeback whose own board was not seen: a clock that the game had in that position before;
+5. a pause: the clock stood for a part of the elapsed time;
+6. a clock higher than if the move had taken no time, and the next board confirms it: one number alone may be wrong;
+7. a fallen flag, printed as 0 by servers that print no negative clocks;
+8. FICS charges at least a tenth of a second, and moves of this game have taken exactly that;
+9. ``UNEXPLAINED``. A residual of one unit is ``ROUNDING`` and does not come here.
+
+What must never happen: a cause without evidence; a clock from before missing moves that is used as the one before this
+move (then the clock before is unknown, and nothing is judged).
+
+Clocks are judged only if they were printed. Those that were computed from elapsed times would prove themselves.
+"""
 
 from __future__ import annotations
 

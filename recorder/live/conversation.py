@@ -1,14 +1,42 @@
 """The commands that a recorder sends to a server, from login to ``quit``. Pure: bytes and times in, bytes out.
 
-After the login it sends the settings that complete the server's output (milliseconds, unwrapped lines, start positions,
-game facts) and make it announce games. Then it observes games and requests missing boards and move lists. Before it
-leaves, it restores settings that outlive the session. The server's bytes are parsed here only to choose commands; the
-archive is made from the journal.
+After the login it sends the settings that complete the server's output (milliseconds, unwrapped lines, start
+positions, game facts) and make it announce games. Then it observes games and requests missing boards and move lists.
+Before it leaves, it restores settings that outlive the session. The server's bytes are parsed here only to choose
+commands; the archive is made from the journal.
 
-The queue of commands: sent at the server's pace, each matched with its answer.
+The pace of requests. A recorder may want to send hundreds of commands at once (a tournament begins, or it has
+reconnected), and a server has a limit that it does not state::
 
-Urgent requests go first, no request is queued twice, and several are sent without waiting for answers: servers answer
-in order, so an answer without a number belongs to the oldest request that it fits.
+    > observe 12
+    > observe 13
+    < You are now observing game 12.
+    < Game 12: Tal (2643) Smyslov (2600) rated blitz 3 2
+    < You are sending commands too fast.
+
+A refusal does not name the command that was refused, answers have no number of their command (except in block mode),
+and a refused ``observe`` looks like one that is still on its way. Sent twice, it would end the observation: it
+toggles.
+
+``Pace`` decides *when* a command may go. It is a bucket of credit: each command costs ``gap_ms``, time gives credit
+back, and at most ``burst`` commands' credit can be saved. So a short burst goes at once, and the mean rate stays
+bounded. After a refusal the gap doubles (200 ms to 5 s), the burst shrinks to a quarter, and nothing is sent for at
+least a second. A pace that has become slower stays so for the connection: what the server refused once it refuses
+again.
+
+``RequestQueue`` decides *which* command is next and what became of it:
+
+- Urgent kinds first: settings, then places that are given up, then games and their missing data, then tables. After a
+  minute of waiting any request goes first, so that nothing starves.
+- At most ``window`` requests are without an answer. Servers answer in order, so an answer belongs to the oldest
+  request that it fits, and all requests before that one are answered, too, in words that we do not know.
+- After ``answer_ms`` a request counts as answered. After a refusal all that were sent before it and have no answer are
+  queued again, at their old place.
+- A request about a game is dropped when the game ends: its number may be another game's a moment later.
+- ``observe`` and ``unobserve`` of one game that are both waiting cancel each other.
+
+What must never happen: a request is sent again while its answer may still come; a request for one game reaches another
+one under its number; the queue stops because an answer was lost.
 """
 
 from __future__ import annotations

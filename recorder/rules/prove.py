@@ -1,9 +1,43 @@
 """Proofs of moves: from one board to the next, by the rules.
 
-``advance`` is what the tracker calls for every ply. It proves that the verbose
-move is legal in the position, that it gives exactly the next frame's board and that the pretty move names the same
-move; it gives the canonical SAN and the next position. Everything that depends on the move alone is decoded once
-(``rules_text``), what depends on the geometry is in tables (``rules_tables``), and the rest is string slicing.
+The problem. A frame has the board after a move, and the move in two notations::
+
+    <12> rnbqkbnr pppp-ppp -------- ----p--- ----P--- -----N-- PPPP-PPP RNBQKB-R B … N/g1-f3 (0:00.550) Nf3 …
+         └────────────────────────── after ──────────────────────────────────┘   └─lan─┘            └pretty
+
+A line may be cut or garbled, a server may have a bug, a frame may have been lost, and the variant may not be what we
+think. If we believed any one of the three, one bad byte would become a wrong move, and every later position would be
+wrong as well. Together they check each other, and the board before, which the last proof gave, checks all three.
+
+``advance(position, lan, pretty, after)`` proves a move if
+
+1. the piece is on the square, its way is free, and it moves like that (``read_shift`` decodes the verbose text; what
+   depends on the text alone is decoded once in the process, and what depends on the geometry is in tables);
+2. playing it on the board before gives the board of the frame, all 64 squares;
+3. the mover's king is not in check afterwards;
+4. the pretty text names the same move: equal to our SAN, or read leniently and about the same piece and squares, since
+   servers disambiguate more or less than the standard.
+
+The answer is a ``Step``: the move as an integer, the canonical SAN, the next position; or a text with the reason.
+After the first board, castling rights and the en passant file come from the moves, not from the frame, whose flags
+some servers leave set after the rook is gone.
+
+What is cheap is asked first: comparing two texts of 71 letters costs less than any question about chess. Only a king's
+move, an answer to a check and an en passant capture (which opens two squares) need a search for attackers. All other
+moves can only uncover a check along the one line from the king through the square that the piece left: ``pins`` has,
+for each square of the king, this line and the pieces that would give check on it. ``discoveries`` is the same for the
+other king, for the ``+`` in SAN.
+
+What must never happen: an exception, whatever the texts are; and a move that is accepted because a text says so.
+``after=None`` (a move list, a datagram) skips check 2: such plies are worth less (``Proof.LIST``). Without ``pretty``
+(a cut line) check 4 is missing, and the caller marks the ply as unproved.
+
+In crazyhouse and bughouse a position includes the pieces in hand and which pieces were pawns. In bughouse the pieces
+come from the other board, so ``#`` cannot be proved by this board alone.
+
+Rules that are ``apart`` have modules of their own: variants with other kings or captures (``variant_moves.py``),
+unknown variants, in which only the boards count (``boards.py``), and boards of other sizes, on which nothing can be
+proved.
 """
 
 from __future__ import annotations

@@ -1,9 +1,44 @@
-"""What each ``<12>`` frame means: a ply, the same ply again, a takeback, a gap, another game …
+"""What each ``<12>`` frame means: the next ply, the same ply again, a takeback, a gap, another game …
 
-A frame is compared with the current position of its game. The one common case, the next ply of a
-followed game, is decided in ``Boards.frame`` itself; everything else goes through ``_other``. Every frame gets
-exactly one disposition. What a frame cannot prove stays unproved; a board that contradicts the game is kept as a
-conflict and the game continues from it.
+The problem. A server repeats the whole position with every move, and names the game only by a small number, which it
+uses again for other games. A frame does not say why it was sent. These three lines are the same kind of line::
+
+    <12> rnbqkbnr pppp-ppp … PPPP-PPP RNBQKB-R B … 1 1 Tal Smyslov 1 3 2 39 39 181450 180000 2 N/g1-f3 (0:00.550) Nf3 …
+    <12> rnbqkbnr pppp-ppp … PPPP-PPP RNBQKB-R B … 1 1 Tal Smyslov 1 3 2 39 39 181450 176210 2 N/g1-f3 (0:00.550) Nf3 …
+    <12> rnbqkbnr pppp-ppp … PPPP-PPP RNBQKBNR W … 0 1 Tal Smyslov 0 3 2 39 39 180000 180000 2 P/e7-e5 (0:00.000) e5 …
+
+The first is a move. The second is the same ply again (the user typed ``refresh``: Black's clock has run on). The third
+has one ply less: the knight's move was taken back. With other names in it, the third could be another game that got
+number 1, or the answer to a command about a stored game.
+
+So a frame is never believed alone. It is compared with the position that its game has reached, and each frame gets
+exactly one ``Disposition``, which is counted; the counts of a log add up to its ``<12>`` lines.
+
+The order of questions:
+
+1. The common case, decided in ``Boards.frame`` itself: a followed game, the same names, one ply more, and ``advance``
+   proves the move from the one board to the other. Nearly all frames end here.
+2. Is the line whole? A frame with an impossible field is ``MALFORMED`` and changes nothing.
+3. Is it about a game that is played? Examined games may go anywhere and have a tree of their own
+   (``examined/tree.py``). Boards of ``smoves``, ``sposition`` and static boards are ``SNAPSHOT`` or ``ISOLATED``.
+4. Whose board is it? With other players it begins another game only if a line announced that, the game is over or
+   left, or a second board of them joins the first; a single board of strangers under a followed number is a
+   ``SNAPSHOT``. Names may change during a game, but a single changed name must be confirmed.
+5. Has the game ended, or was it left? Then ``rejoined.py`` decides: the last board again, a late one, the same game
+   observed again, or the number's next game.
+6. How many plies? The same number: the same board, or the takeback's own board was lost and another move replaces the
+   last one. Fewer: a takeback, if the board is the one that the game had then. One more: the rules, then the rules of
+   the boards alone. Two or three more: one or two plies are filled in if there is exactly one legal way (``bridge``),
+   else there is a gap.
+
+What must never happen:
+
+- A move that is not proved counts as proved. A ply that the rules of its variant refuse, but both boards show, is
+  ``UNPROVED``; a board that contradicts the game is kept as a ``CONFLICT``, and the game goes on from it, incomplete.
+- A ply disappears. What was taken back stays beside the main line, with its clocks.
+- Two games are taken for one because they have the same number. A board after an end that may be of another game
+  begins one: two halves can be merged later (``recorder/relating``), but nothing divides a wrong game.
+- The result depends on how bytes were cut into reads, or on the time of day.
 """
 
 from __future__ import annotations

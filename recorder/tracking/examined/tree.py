@@ -1,8 +1,42 @@
 """An examined game as a tree: what was shown, where it hangs, and what lies between.
 
+The problem. An examiner may go forward, back, into a variation, to the end, or set up a position, and the server sends
+each board as a frame of the same form (relation 2 or -2). A frame shows the last move, but not the board before it,
+and the line that says how it was reached may be missing, because it comes on the examiner's connection in other words
+than on an observer's, or was lost::
+
+    Game 1: Kramnik goes forward 1 move.
+    <12> rnbqkbnr pppppppp -------- -------- ----P--- -------- PPPP-PPP RNBQKBNR B … 2 … P/e2-e4 (0:00) e4 …
+    Game 1: Kramnik backs up 1 move.
+    <12> rnbqkbnr pppppppp -------- -------- -------- -------- PPPPPPPP RNBQKBNR W … 2 … none (0:00) none …
+    Game 1: Kramnik moves: d4
+    <12> rnbqkbnr pppppppp -------- -------- ---P---- -------- PPP-PPPP RNBQKBNR B … 2 … P/d2-d4 (0:00) d4 …
+
+These three boards are a root with two children, ``e4`` and ``d4``. Which of them is the game, and which the variation,
+is the other question: ``forward`` walks through the game that the server keeps (``stored``), a typed move need not.
+
 Every board that was shown is a node. A node is *joined* when its move leads from its parent to its board by the rules;
-otherwise there are unseen plies between the two, and later boards may fill them. A node without a parent is a
-root: where the examination began, or a position that was set up. Nothing here depends on how a board was transmitted.
+otherwise there are plies between the two that were not shown, and later boards may fill them. A node without a parent
+is a root: where the examination began, or a position that was set up.
+
+Where a board belongs (``_find``), in this order:
+
+1. the board that is shown now, again;
+2. one ply more: a child of the current node that has this board, or a new child, if the move proves it;
+3. a node with this board: above the current one, below it, elsewhere in its tree, in another tree. Going back is
+   likelier than reaching the same position twice, so the way up comes first;
+4. a child of a known node one ply before it on the current line, above or below;
+5. somewhere above or below, with plies between that were not shown (``_between``): only if a line said so, or the
+   board can follow at all (no piece appeared, no pawn went back: ``could_follow``);
+6. nowhere: a new root, or, without a move, a position that is being set up.
+
+A position that is being set up (``bsetup``) changes with each piece that is put on the board. It is only ``placed``,
+and becomes a root when a move or a line shows that the set-up has ended.
+
+What must never happen: a board extends a played game; a board that was shown is lost; a variation is taken for the
+game. A board may hang at the wrong place if lines are missing, so nothing between two boards is inferred here:
+``lines.py`` fills a gap only if one sequence of legal moves leads across it. Nothing here depends on how a board was
+transmitted: frames and datagrams are both translated into ``ShownBoard``.
 """
 
 from __future__ import annotations
