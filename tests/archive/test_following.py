@@ -597,7 +597,7 @@ def documented() -> dict[str, set[str]]:
     rows = [[cell.strip() for cell in line.split("|")] for line in table.splitlines()[2:]]
     found = {row[1]: set(row[2].split(", ")) for row in rows}
     plies = text[text.index("| ply field |") :].split("\n\n")[0]
-    found["ply"] = {line.split("|")[1].strip() for line in plies.splitlines()[2:]}
+    found["ply"] = {name for line in plies.splitlines()[2:] for name in line.split("|")[1].strip().split(", ")}
     return found
 
 
