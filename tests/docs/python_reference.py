@@ -190,6 +190,7 @@ def _members(found: type[Enum]) -> str:
     return "".join(rows) + (f"- {', '.join(plain)}\n" if plain else "")
 
 
+_PAGE = re.compile(r"docs/([a-z]+)/([a-z-]+)\.md")
 _BLOCKS = re.compile(r"\n\n(?!    )|(?<=::)\n\n")  # code goes on behind an empty line
 _NEXT_NAME = re.compile(r"(?<=\.) (?=(?:[a-z_]+, )*[a-z_]+: |[A-Z][A-Za-z]+Error: )")
 _SECTION = re.compile(r"(Args|Attributes|Returns|Yields|Raises):")
@@ -251,4 +252,5 @@ def _with_kind(names: str, kinds: dict[str, str]) -> str:
 
 
 def _code(text: str) -> str:
-    return text.replace("``", "`")
+    """Text as Markdown; pages that it names are links."""
+    return _PAGE.sub(r"[\2](../\1/\2.md)", text.replace("``", "`"))
