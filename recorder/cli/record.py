@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -43,8 +42,6 @@ if TYPE_CHECKING:
     from recorder.live.capture import ConnectionState
     from recorder.live.policy.plan import ObservationPlan
 
-_VIEW = (sys.executable, "-P", "-m", "recorder.live.view")
-"""Draws the live view; loading it here would cost the recorder memory."""
 _CHOOSING = {  # parameter: attribute of ``Plan``
     "observe": "observe",
     "observe_handles": "handles",
@@ -188,10 +185,10 @@ def _record(ctx: click.Context, settings: _Settings, login: _Login, plan: Observ
     observing = plan.observing(poll_ms=poll_ms)
     journals = settings.journal_dir.absolute()
     with MessagePrinter() as printer:
-        log = None if settings.log_file is None else RunLog(settings.log_file.absolute(), printer.say)
-        child = ArchiveChild(where, printer.say, pgn=pgn, events=has_events) if settings.to_archive else None
         mode = ScreenMode.choose(quiet=settings.quiet, plain=settings.plain, events=has_events)
-        screen = Screen(mode, printer, _VIEW)
+        screen = Screen(mode, printer)
+        log = None if settings.log_file is None else RunLog(settings.log_file.absolute(), screen.say)
+        child = ArchiveChild(where, screen.say, pgn=pgn, events=has_events) if settings.to_archive else None
         run = RecordRun(
             **login._asdict(),
             plan=plan,

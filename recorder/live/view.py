@@ -1,34 +1,17 @@
-"""The live view of ``record``: a process of its own that draws what it receives.
-
-It reads from standard input what ``recorder.live.screen`` sends, draws it on standard error and ends with its input.
-As a process of its own it can neither slow nor stop what it shows, whatever becomes of the terminal, and it gives the
-terminal back even if the recorder is killed.
-"""
+"""The live view of ``record``, as lines of a terminal."""
 
 from __future__ import annotations
 
-import os
-import select
-import signal
-import sys
-import time
 from collections import deque
-from types import FrameType
 from typing import Final
 
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
-from rich.table import Table
-from rich.text import Text
-
-from recorder.live.screen import MESSAGE_LINES, Message, parse_news, rows_for_boards
 from recorder.live.status import ObservedBoard, Snapshot
 from recorder.text import clean, plural
 from recorder.times import short_hms
 
-_FASTEST_S: Final = 0.25
+MESSAGE_LINES: Final = 4
+_OTHER_LINES: Final = 7  # title, four lines of facts, column headings, range of games shown
 _RATE_MS: Final = 10_000
-_STALE_S: Final = 3.0
 _STATES: Final = {
     "connecting": "connecting",
     "waiting": "not connected",
@@ -39,6 +22,13 @@ _STATES: Final = {
 }
 _WIDE: Final = 100
 _UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
+_HEADINGS: Final = ("game", "White", "Black", "type", "last move", "clocks", "", "lag", "since")
+_TYPE: Final = 3  # the heading that only a wide terminal has
+_WIDTHS: Final = (5, 0, 0, 14, 12, 7, 7, 6, 6)  # of these columns; 0: as much as is left
+_RIGHT: Final = frozenset((0, 5, 6, 7, 8))
+_GOOD, _BAD, _HEADING, _BOLD, _DIM, _PLAIN = (f"\x1b[{code}m" for code in ("1;37;44", "1;37;41", "4", "1", "2", "0"))
+
+Message = tuple[str, str]  # time of day (UTC), sentence
 
 
 class Meter:
@@ -48,7 +38,11 @@ class Meter:
         self._seen: deque[tuple[int, int]] = deque()
 
     def rate(self, at_ms: int, frames: int) -> float | None:
-        """Return boards a second, once two different moments are known."""
+        """The rate; None: only one moment is known.
+
+        Args:
+            frames: boards since the start of the recorder.
+        """
         self._seen.append((at_ms, frames))
         while self._seen[0][0] < at_ms - _RATE_MS:
             self._seen.popleft()
@@ -56,45 +50,59 @@ class Meter:
         return None if at_ms == begin_ms else (frames - before) * 1000 / (at_ms - begin_ms)
 
 
-def draw(
-    snapshot: Snapshot, messages: list[Message], rate: float | None, *, width: int, height: int, stale_s: float = 0
-) -> Group:
-    """Draw the screen, at most ``height`` lines; ``stale_s`` is how long nothing was heard from the recorder."""
+def rows_for_boards(height: int) -> int:
+    """How many boards a terminal of so many lines shows, at least 1."""
+    return max(1, height - MESSAGE_LINES - _OTHER_LINES)
+
+
+def draw(snapshot: Snapshot, messages: list[Message], rate: float | None, *, width: int, height: int) -> list[str]:
+    """The whole screen, as many lines as the terminal has, or fewer; ``rate``: boards a second."""
     most = rows_for_boards(height)
     shown = snapshot.boards[:most]
-    parts: list[RenderableType] = [
-        _title(snapshot, stale_s),
-        *_facts(snapshot, rate),
-        _boards(shown, most, width >= _WIDE),
+    below = ""
+    if len(shown) < snapshot.watched:
+        below = f" games {snapshot.first + 1} to {snapshot.first + len(shown)} of {snapshot.watched:,}"
+    last = [below, *(f"{at} {clean(text)}" for at, text in messages[-MESSAGE_LINES:])]
+    return [
+        _title(snapshot, width),
+        *(_cut(fact, width) for fact in _facts(snapshot, rate)),
+        f"{_HEADING}{_row(_HEADINGS, width)}{_PLAIN}",
+        *(_board(board, width) for board in shown),
+        *[""] * (most - len(shown)),  # what stands below stays where it is
+        *(f"{_DIM}{_cut(text, width)}{_PLAIN}" for text in last),
     ]
-    parts.append(_below(snapshot, len(shown)))
-    parts += [_line(f"{at} {clean(text)}", "dim") for at, text in messages[-MESSAGE_LINES:]]
-    return Group(*parts)
 
 
-def _line(text: str, style: str = "") -> Text:
-    return Text(text, style, no_wrap=True, overflow="ellipsis", end="\n")
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
-def _title(snapshot: Snapshot, stale_s: float) -> Table:
+def _row(cells: tuple[str, ...], width: int, bold: int | None = None) -> str:
+    columns = [number for number in range(len(cells)) if number != _TYPE or width >= _WIDE]
+    free = max(2, width - sum(_WIDTHS[number] for number in columns) - len(columns) + 1)
+    row = []
+    for number in columns:
+        size = _WIDTHS[number] or free // 2
+        text = _cut(cells[number], size)
+        text = text.rjust(size) if number in _RIGHT else text.ljust(size)
+        row.append(f"{_BOLD}{text}{_PLAIN}" if number == bold else text)
+    return " ".join(row)
+
+
+def _title(snapshot: Snapshot, width: int) -> str:
     state = _STATES.get(snapshot.state, snapshot.state)
-    if stale_s >= _STALE_S:
-        state = f"no news for {stale_s:.0f} s"
-    elif snapshot.retry_ms is not None:
+    if snapshot.retry_ms is not None:
         state = f"{state} for {_span(snapshot.state_ms)}, next try in {_span(snapshot.retry_ms)}"
     else:
         state = f"{state}, {_span(snapshot.state_ms)}"
-    bad = stale_s >= _STALE_S or snapshot.retry_ms is not None
-    bar = Table.grid(expand=True, padding=(0, 1))
-    bar.style = "bold white on red" if bad else "bold white on blue"
-    bar.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
-    bar.add_column(justify="right", no_wrap=True)
     who = "" if snapshot.handle is None else f" as {clean(snapshot.handle)}"
-    bar.add_row(Text(f" {snapshot.server}{who}"), Text(f"{state} "))
-    return bar
+    state = _cut(f" {state}", width)
+    left = width - len(state)
+    bar = _cut(f" {snapshot.server}{who}", left).ljust(left) if left else ""
+    return f"{_GOOD if snapshot.retry_ms is None else _BAD}{bar}{state}{_PLAIN}"
 
 
-def _facts(snapshot: Snapshot, rate: float | None) -> list[Text]:
+def _facts(snapshot: Snapshot, rate: float | None) -> list[str]:
     games = f"{plural(snapshot.watched, 'game')} observed"
     if snapshot.waiting:
         games += f", {snapshot.waiting:,} waiting"
@@ -108,47 +116,26 @@ def _facts(snapshot: Snapshot, rate: float | None) -> list[Text]:
     archive = "no archive is kept" if snapshot.archive is None else f"archive {snapshot.archive}"
     outages = plural(snapshot.outages, "outage") if snapshot.outages else "no outage"
     return [
-        _line(f" {games}; {snapshot.games:,} over; {plural(snapshot.frames, 'board')}{speed}"),
-        _line(f" {snapshot.tally}"),
-        _line(f" {journal}"),
-        _line(f" {archive}; {outages}; {_size(snapshot.received_bytes)} received"),
+        f" {games}; {snapshot.games:,} over; {plural(snapshot.frames, 'board')}{speed}",
+        f" {snapshot.tally}",
+        f" {journal}",
+        f" {archive}; {outages}; {_size(snapshot.received_bytes)} received",
     ]
 
 
-def _boards(boards: tuple[ObservedBoard, ...], rows: int, wide: bool) -> Table:
-    table = Table(box=None, expand=True, padding=(0, 1, 0, 0), header_style="underline", pad_edge=False)
-    table.add_column(" game", justify="right", no_wrap=True, width=5)
-    table.add_column("White", no_wrap=True, ratio=3, overflow="ellipsis")
-    table.add_column("Black", no_wrap=True, ratio=3, overflow="ellipsis")
-    if wide:
-        table.add_column("type", no_wrap=True, width=14, overflow="ellipsis")
-    table.add_column("last move", no_wrap=True, width=12, overflow="ellipsis")
-    table.add_column("clocks", justify="right", no_wrap=True, width=7)
-    table.add_column("", justify="right", no_wrap=True, width=7)
-    table.add_column("lag", justify="right", no_wrap=True, width=6)
-    table.add_column("since", justify="right", no_wrap=True, width=6)
-    for board in boards:
-        turn = board.white_to_move
-        table.add_row(
-            str(board.game_no),
-            Text(clean(board.white)),
-            Text(clean(board.black)),
-            *([Text(clean(board.category or "-"))] if wide else []),
-            Text(clean(board.move or "-")),
-            Text(_clock(board.white_clock_ms), "bold" if turn is True else ""),
-            Text(_clock(board.black_clock_ms), "bold" if turn is False else ""),
-            "-" if board.lag_ms is None else _lag(board.lag_ms),
-            "-" if board.quiet_ms is None else _short(board.quiet_ms),
-        )
-    for _ in range(rows - len(boards)):  # what stands below stays where it is
-        table.add_row()
-    return table
-
-
-def _below(snapshot: Snapshot, shown: int) -> Text:
-    if shown >= snapshot.watched:
-        return _line("")
-    return _line(f" games {snapshot.first + 1} to {snapshot.first + shown} of {snapshot.watched:,}", "dim")
+def _board(board: ObservedBoard, width: int) -> str:
+    cells = (
+        str(board.game_no),
+        clean(board.white),
+        clean(board.black),
+        clean(board.category or "-"),
+        clean(board.move or "-"),
+        _clock(board.white_clock_ms),
+        _clock(board.black_clock_ms),
+        "-" if board.lag_ms is None else _lag(board.lag_ms),
+        "-" if board.quiet_ms is None else _short(board.quiet_ms),
+    )
+    return _row(cells, width, None if board.white_to_move is None else 5 if board.white_to_move else 6)
 
 
 def _clock(ms: int | None) -> str:
@@ -186,66 +173,3 @@ def _size(count: int) -> str:
     while amount >= 1000 and unit < len(_UNITS) - 1:
         amount, unit = amount / 1000, unit + 1
     return f"{amount:.0f} {_UNITS[unit]}" if unit == 0 else f"{amount:.1f} {_UNITS[unit]}"
-
-
-class _View:
-    """Draws the newest of what arrives, a few times a second at most."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._live = Live(console=console, screen=True, auto_refresh=False)
-        self._meter = Meter()
-        self._news: tuple[Snapshot, list[Message], float | None] | None = None
-        self._heard_s = time.monotonic()
-
-    def run(self, source: int) -> None:
-        """Draw until the input ends."""
-        signal.signal(signal.SIGTSTP, self._pause)
-        rest = b""
-        drawn_s = 0.0
-        with self._live:
-            while True:
-                if select.select([source], [], [], 1.0)[0]:
-                    data = os.read(source, 1 << 16)
-                    if not data:
-                        return
-                    *lines, rest = (rest + data).split(b"\n")
-                    for line in lines:
-                        self._take(line)
-                now_s = time.monotonic()
-                if self._news is not None and now_s - drawn_s >= _FASTEST_S:
-                    drawn_s = now_s
-                    self._draw(now_s)
-
-    def _take(self, line: bytes) -> None:
-        snapshot, messages = parse_news(line)
-        self._news = snapshot, messages, self._meter.rate(snapshot.at_ms, snapshot.frames)
-        self._heard_s = time.monotonic()
-
-    def _draw(self, now_s: float) -> None:
-        assert self._news is not None
-        snapshot, messages, rate = self._news
-        width, height = self._console.size
-        screen = draw(snapshot, messages, rate, width=width, height=height, stale_s=now_s - self._heard_s)
-        self._live.update(screen, refresh=True)
-
-    def _pause(self, number: int, frame: FrameType | None) -> None:
-        """Ctrl-Z: the shell gets its screen, and we ours when we go on."""
-        self._live.stop()
-        os.kill(os.getpid(), signal.SIGSTOP)
-        self._live.start()
-
-
-def main() -> int:
-    """Draw the snapshots on standard input until it ends; return 1 if the terminal is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the recorder, whose end is our end
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
-    try:
-        _View(Console(stderr=True, highlight=False)).run(sys.stdin.fileno())
-    except OSError:
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

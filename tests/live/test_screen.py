@@ -75,17 +75,6 @@ class Terminal:
         self.read()
         return status
 
-    def view(self) -> int:
-        """Return the process that draws."""
-        (children,) = Path(f"/proc/{self.process.pid}/task/{self.process.pid}").glob("children")
-        found = [
-            int(child)
-            for child in children.read_text().split()
-            if b"recorder.live.view" in Path(f"/proc/{child}/cmdline").read_bytes()
-        ]
-        assert len(found) == 1
-        return found[0]
-
 
 @contextlib.asynccontextmanager
 async def on_terminal(server: ScriptedServer, tmp_path: Path, *more: str) -> AsyncIterator[Terminal]:
@@ -143,25 +132,35 @@ async def test_the_games_are_on_the_screen_and_the_terminal_is_restored(tmp_path
 
 
 @in_loop
-async def test_a_killed_view_does_not_end_recording(tmp_path: Path) -> None:
+async def test_ctrl_z_gives_the_terminal_back_until_the_recorder_goes_on(tmp_path: Path) -> None:
     async with server() as scripted, on_terminal(scripted, tmp_path) as terminal:
         await terminal.until(b"1 game observed")
-        os.kill(terminal.view(), signal.SIGKILL)
-        await terminal.until(b"The live view has ended; recording continues.")
-        assert LEAVE + SHOW_CURSOR in terminal.seen
-        await goes_on(await scripted.connection(), tmp_path)
-        assert await terminal.end(signal.SIGINT) == ExitCode.OK
-    assert '"view_lost"' in (tmp_path / "log").read_text(encoding="ascii")
+        terminal.process.send_signal(signal.SIGTSTP)
+        status = Path(f"/proc/{terminal.process.pid}/stat")
+        while status.read_text().rpartition(")")[2].split()[0] != "T":
+            await asyncio.sleep(0.02)
+        await terminal.until(LEAVE)
+        assert SHOW_CURSOR in terminal.seen
+        terminal.seen = b""
+        terminal.process.send_signal(signal.SIGCONT)
+        await terminal.until(b"1 game observed")
+        assert ENTER in terminal.seen
+        assert await terminal.end(signal.SIGTERM) == ExitCode.OK
 
 
 @in_loop
-async def test_a_killed_recorder_restores_the_terminal(tmp_path: Path) -> None:
-    async with server() as scripted, on_terminal(scripted, tmp_path) as terminal:
-        await terminal.until(b"1 game observed")
-        assert LEAVE not in terminal.seen
-        await terminal.end(signal.SIGKILL)
-        while LEAVE not in terminal.seen or SHOW_CURSOR not in terminal.seen:
-            await asyncio.sleep(0.02)
+async def test_what_python_writes_to_standard_error_is_kept_for_the_end(capfd: pytest.CaptureFixture[str]) -> None:
+    before = sys.stderr
+    with MessagePrinter() as printer:
+        screen = Screen(ScreenMode.VIEW, printer)
+        screen.open()
+        sys.stderr.write("Task exception was never retrieved\nTrace")
+        print("back", file=sys.stderr)
+        screen.close()
+        screen.close()
+    assert sys.stderr is before
+    shown = capfd.readouterr().err.rpartition("\x1b[?25h")[2]
+    assert [line[9:] for line in shown.splitlines()] == ["Task exception was never retrieved", "Traceback"]
 
 
 @in_loop
@@ -249,7 +248,7 @@ async def test_progress_is_printed_only_when_games_changed(monkeypatch: pytest.M
         messages.append((sentence, facts.get("watched")))
 
     shown = snapshot(watched=3, waiting=1)
-    showing = asyncio.create_task(Screen(ScreenMode.PLAIN, MessagePrinter(), ()).run(lambda first, most: shown, tell))
+    showing = asyncio.create_task(Screen(ScreenMode.PLAIN, MessagePrinter()).run(lambda first, most: shown, tell))
     await asyncio.sleep(0.5)
     assert messages == [
         (
@@ -276,7 +275,7 @@ async def test_a_bug_in_the_view_is_reported_and_ends_only_the_view(monkeypatch:
     def look(first: int, most: int) -> Snapshot:
         raise KeyError
 
-    await Screen(ScreenMode.PLAIN, MessagePrinter(), ()).run(
+    await Screen(ScreenMode.PLAIN, MessagePrinter()).run(
         look, lambda event, sentence, /, **facts: messages.append(event)
     )
     assert messages == ["view_lost"]

@@ -132,7 +132,7 @@ async def record(run: RecordRun) -> tuple[ExitCode, bool]:
 
     async def show_no_more() -> None:
         await cancel(showing)
-        await run.screen.close()
+        run.screen.close()
 
     stop, hurry = asyncio.Event(), asyncio.Event()
     heed_signals(stop, hurry)
@@ -140,7 +140,7 @@ async def record(run: RecordRun) -> tuple[ExitCode, bool]:
     capture = Capture(server, partial(_open_journal, run), converse, report, opened=opened, timeseal=run.timeseal)
     asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, lambda: run.reread(run, capture.connection_state))
     manager = ServiceManager(os.environ, not_notified)
-    await run.screen.open()
+    run.screen.open()
     notifying = asyncio.create_task(manager.run(partial(_is_recording, capture), stop))
     publishing = asyncio.create_task(_publish(run, capture))
     showing = asyncio.create_task(run.screen.run(partial(_snapshot, run, capture), report))
