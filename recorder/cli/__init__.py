@@ -23,7 +23,7 @@ from typing import Any, TextIO
 import click
 from click.exceptions import Exit
 
-from recorder.archive.locate import why_unusable
+from recorder.archive.locate import default_archive, why_unusable
 from recorder.cli.configuration import config_option, configured
 from recorder.cli.options import Command, archive_option
 from recorder.cli.output import ARCHIVE_FACT, say
@@ -54,6 +54,7 @@ _SECTIONS = {
     "Look": ("games", "show", "report", "web", "plot", "clocks", "replay"),
     "Get games out": ("export", "convert", "publish"),
     "Care": (
+        "doctor",
         "status",
         "explain",
         "sources",
@@ -69,7 +70,13 @@ _SECTIONS = {
         "help",
     ),
 }
-_UNCONFIGURED = ("config", "completion", "help")
+_BEGINNING = """\
+You have a log or PGN files:      ics-recorder import FILE_OR_FOLDER, then ics-recorder games
+You want to record a server:      ics-recorder record freechess.org --guest --observe rated
+You want PGN of one log, at once: ics-recorder convert LOG -o games.pgn
+Everything else:                  ics-recorder --help; ics-recorder doctor checks this machine"""
+"""What a person without an archive sees."""
+_UNCONFIGURED = ("config", "completion", "doctor", "help")
 
 
 class _Commands(MutableMapping[str, click.Command]):
@@ -109,6 +116,13 @@ class _Group(click.Group):
                 formatter.write_dl(
                     [(name.ljust(10), self.commands[name].get_short_help_str(limit=80)) for name in names]
                 )
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Without arguments: the help, or what to begin with where a person at a terminal has no archive."""
+        if not args and sys.stdout.isatty() and not os.path.lexists(default_archive()):
+            click.echo(_BEGINNING)
+            ctx.exit()
+        return super().parse_args(ctx, args)
 
     def make_context(self, *args: Any, **how: Any) -> click.Context:
         with _failures({}):  # help and version are printed here
@@ -195,10 +209,10 @@ def _give_up_messages() -> None:
             _leave(sys.stderr)
 
 
-def _built() -> str:
-    """Whether the hot path runs compiled (.ci/ics_recorder_build.py) or from its sources."""
+def is_compiled() -> bool:
+    """Whether the hot path runs compiled (.ci/ics_recorder_build.py), not from its sources."""
     spec = find_spec("recorder.movetext")
-    return "compiled" if spec is not None and isinstance(spec.loader, ExtensionFileLoader) else "pure Python"
+    return spec is not None and isinstance(spec.loader, ExtensionFileLoader)
 
 
 @click.group(
@@ -219,7 +233,9 @@ Examples:
 """,
 )
 @click.version_option(
-    package_name="ics-recorder", prog_name="ics-recorder", message=f"%(prog)s, version %(version)s ({_built()})"
+    package_name="ics-recorder",
+    prog_name="ics-recorder",
+    message=f"%(prog)s, version %(version)s ({'compiled' if is_compiled() else 'pure Python'})",
 )
 @config_option
 @archive_option
