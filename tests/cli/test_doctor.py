@@ -84,7 +84,9 @@ def on_terminal(folder: Path) -> str:
     try:
         environment = {**os.environ, "XDG_DATA_HOME": str(folder)}
         environment.pop("ICS_RECORDER_DB", None)
-        subprocess.run([sys.executable, "-m", "recorder"], stdout=slave, env=environment, check=False, timeout=120)
+        subprocess.run(
+            [sys.executable, "-m", "recorder"], stdout=slave, stderr=slave, env=environment, check=False, timeout=120
+        )
         return os.read(master, 1 << 16).decode()
     finally:
         os.close(slave)
