@@ -23,7 +23,7 @@ from benchmarks.bench_store import make_games
 from recorder.model import SourceReport
 from storage import ArchiveStore
 from storage.publish import publishing
-from storage.publish.tables import ARCHIVES, PUBLISHED, columns_of
+from storage.publish.publishing import ARCHIVES, PUBLISHED, columns_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Table

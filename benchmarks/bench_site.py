@@ -23,8 +23,7 @@ from urllib.parse import quote_plus
 from starlette.testclient import TestClient
 
 from recorder.web.live_feed import LiveFeed
-from recorder.web.security import Access
-from recorder.web.server import SiteArchive, make_app
+from recorder.web.server import Access, SiteArchive, make_app
 from storage.read.listing import SORTS
 
 _HOST = "127.0.0.1:8000"

@@ -15,8 +15,7 @@ from recorder.sources import SourceKind, make_decoder
 from recorder.sources.base import RawDecoder
 from recorder.sources.journal import JournalDecoder
 from recorder.sources.redaction import Forgotten, silenced
-from recorder.tracking.in_progress import InProgressTracker
-from recorder.tracking.tracker import Tracker
+from recorder.tracking.tracker import InProgressTracker, Tracker
 from recorder.wire.lines import COUNTED_TAGS, LineReader
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Where the columnar copy of an archive is, which ``exporters.tables.copy`` makes."""
+"""Where the columnar copy of an archive is, which ``exporters.tables.tables`` makes."""
 
 from __future__ import annotations
 

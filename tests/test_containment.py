@@ -40,8 +40,8 @@ from recorder.saved.pgn_game import read_game
 from recorder.sources.base import RawDecoder
 from recorder.sources.redaction import Redactor
 from recorder.tracking.assemble import assemble
-from recorder.tracking.in_progress import InProgressTracker
 from recorder.tracking.session import ServerSession
+from recorder.tracking.tracker import InProgressTracker
 from recorder.wire.lines import LineReader
 from tests.support.cli import ADJOURNED, WATCHER, Cli
 

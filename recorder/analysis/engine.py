@@ -17,15 +17,237 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+import logging
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic, time_ns
 from typing import Any, Final, Protocol
 
-from recorder.analysis.plan import Found, Limits, Look, Plan, Play, PlayedLine, SetUp, Step, TakeBack, make_plan
-from recorder.analysis.process import EngineProcess, EngineSpec, Patience
+import chess
+import chess.engine
+import chess.variant
+
+from recorder.analysis.plan import (
+    Collected,
+    Found,
+    Limits,
+    Look,
+    Plan,
+    Play,
+    PlayedLine,
+    SetUp,
+    Step,
+    TakeBack,
+    make_plan,
+)
+from recorder.analysis.process import EngineProcess, EngineSpec, Patience, clean, seconds
 from recorder.errors import EngineError, VariantError
-from recorder.model import AnalysedPosition, Analysis, Game
+from recorder.model import AnalysedPosition, Analysis, Game, Thinking
+from recorder.rules.position import Rules
+from recorder.rules.variants import rules_of
+from recorder.tracking.engines.view import counted
+
+_MOST_INFOS: Final = 100_000
+_BOARDS: Final[dict[str, type[chess.Board]]] = {
+    "chess": chess.Board,
+    "chess960": chess.Board,
+    "crazyhouse": chess.variant.CrazyhouseBoard,
+    "suicide": chess.variant.SuicideBoard,
+    "giveaway": chess.variant.GiveawayBoard,
+    "antichess": chess.variant.AntichessBoard,
+    "atomic": chess.variant.AtomicBoard,
+    "three-check": chess.variant.ThreeCheckBoard,
+    "king-of-the-hill": chess.variant.KingOfTheHillBoard,
+    "horde": chess.variant.HordeBoard,
+    "racing-kings": chess.variant.RacingKingsBoard,
+}
+
+
+class _UciProtocol(chess.engine.UciProtocol):
+    """python-chess's side of the protocol; it also keeps the text of the ``info`` lines."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.infos: deque[str] = deque(maxlen=_MOST_INFOS)
+
+    def line_received(self, line: str) -> None:
+        if line.split(maxsplit=1)[0] == "info":
+            self.infos.append(line)
+
+
+class UciDriver:
+    """Runs analyses on an engine's process with python-chess."""
+
+    is_reusable = True
+
+    def __init__(self, process: EngineProcess, options: Mapping[str, str | None], limits: Limits) -> None:
+        self._process = process
+        self._options = options
+        self._limits = limits
+        self._chess: _UciProtocol
+        self._exception: str | None = None
+        self._board_class: type[chess.Board] = chess.Board
+        self._game = object()  # python-chess announces a new game when this object changes
+        # python-chess logs lines that it cannot read; our own messages replace this.
+        chess.engine.LOGGER.setLevel(logging.CRITICAL)
+
+    async def begin(self) -> None:
+        asyncio.get_running_loop().set_exception_handler(self._note_exception)
+        self._chess = _UciProtocol()
+        self._chess.connection_made(self._process.transport)
+        hint = "; one of xboard's protocol is named with --engine"
+        await self._bounded(self._initialise(), self._process.patience.answer_ms, "has not answered 'uci'", hint)
+
+    async def begin_game(self, game: Game) -> None:
+        variant = game.variant or "chess"
+        rules = rules_of(variant)
+        kind = (
+            chess.Board if rules is Rules.WILD else _BOARDS.get(variant)
+        )  # UCI has no names for shuffles: they are sent as chess
+        options = self._chess.options
+        known = ["chess", *(["chess960"] if "UCI_Chess960" in options else [])]
+        if "UCI_Variant" in options:
+            known += [word for word in options["UCI_Variant"].var or [] if word not in known]
+        word = None if kind is None else "chess960" if variant == "chess960" else kind.uci_variant
+        if kind is None or word not in known:
+            raise self._process.error(f"does not play {variant}; it plays {', '.join(known)}", VariantError)
+        self._board_class = kind
+        self._game = object()
+
+    async def send(self, step: SetUp | Play | TakeBack) -> None:
+        """Nothing: each position is sent with all its moves."""
+
+    async def look(self, look: Look, line: PlayedLine) -> Found:
+        found = Collected(look)
+        try:
+            board = _board_of(self._board_class, line, look)
+            problem = _why_unusable(board, look)
+        except ValueError as error:
+            problem = clean(str(error))
+        if problem is not None:
+            found.notes.append(f"was not asked about this position: {problem}")
+            return found.found()
+        limit_ms = self._limits.most_ms + self._process.patience.answer_ms
+        await self._bounded(self._think(found, board), limit_ms, "has not ended its search")
+        return found.found()
+
+    async def end_game(self, game: Game) -> None:
+        """Nothing: the protocol has no command for it."""
+
+    async def _initialise(self) -> None:
+        engine, process = self._chess, self._process
+        await engine.initialize()
+        process.name = clean(engine.id.get("name", "")) or process.name
+        for name, value in self._options.items():
+            if name not in engine.options:
+                known = ", ".join(sorted(engine.options)) or "none"
+                raise process.error(f"has no option {name!r}; it has {known}")
+            try:
+                await engine.configure({name: value})
+            except chess.engine.EngineError as error:
+                raise process.error(f"does not take option {name}: {str(error).removesuffix('.')}") from None
+
+    async def _think(self, found: Collected, board: chess.Board) -> None:
+        engine, limits = self._chess, self._limits
+        limit = chess.engine.Limit(time=limits.most_ms / 1000, depth=limits.depth, nodes=limits.nodes)
+        engine.infos.clear()
+        with await engine.analysis(board, limit, game=self._game) as analysis:
+            async for info in analysis:  # one for each ``info`` line, in order
+                line = engine.infos.popleft() if engine.infos else ""
+                thought = _thinking_of(info, line, found.next_seq, found.look, self._process.name)
+                if thought is not None:
+                    found.add(thought)
+
+    async def _bounded(self, work: Coroutine[Any, Any, None], limit_ms: int, late: str, hint: str = "") -> None:
+        """Run a task of python-chess while it reads the engine's lines; to be ``late`` is an EngineError."""
+        task, reading = asyncio.ensure_future(work), asyncio.ensure_future(self._read_engine())
+        try:
+            await asyncio.wait((task, reading), timeout=limit_ms / 1000, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                task.result()
+            elif reading.done():
+                reading.result()
+            else:
+                raise self._process.error(f"{late} for {seconds(limit_ms)}{hint}")
+        except chess.engine.EngineError as error:
+            raise self._protocol_error(error) from None
+        finally:
+            task.cancel()
+            reading.cancel()
+            await asyncio.gather(task, reading, return_exceptions=True)
+
+    async def _read_engine(self) -> None:
+        """Pass the engine's lines to python-chess until the engine breaks the protocol or ends."""
+        while True:
+            line = await self._process.read_line()
+            assert line is not None
+            try:
+                self._chess.pipe_data_received(1, f"{line}\n".encode())
+            except Exception as error:  # python-chess raises many types for lines that it cannot read
+                raise self._protocol_error(error) from None
+            if self._exception is not None:
+                raise self._protocol_error(self._exception)
+
+    def _note_exception(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Keep an exception that no caller of python-chess gets, such as the one for an illegal best move."""
+        self._exception = str(context.get("exception") or context.get("message"))
+
+    def _protocol_error(self, why: object) -> Exception:
+        return self._process.error(f"breaks its protocol: {clean(str(why))}")
+
+
+def _board_of(kind: type[chess.Board], line: PlayedLine, look: Look) -> chess.Board:
+    """The position with the moves that led to it, so that the engine sees repetitions.
+
+    If python-chess cannot play the moves, the position alone. If even that fails, because the variant's board cannot
+    have the position, it raises ValueError.
+    """
+    assert line.start is not None
+    chess960 = look.position.rules in (Rules.CHESS960, Rules.WILD)
+    try:
+        board = kind(line.start.fen, chess960=chess960)
+        for step in line.plays:
+            board.push_uci(step.uci)
+    except ValueError:  # such as castling with a king on the d-file
+        board = None
+    if board is None or board.board_fen() != kind(look.fen, chess960=chess960).board_fen():
+        board = kind(look.fen, chess960=chess960)
+    return board
+
+
+def _why_unusable(board: chess.Board, look: Look) -> str | None:
+    """The reason why UCI cannot analyse a position, or None."""
+    position = look.position
+    kings = (position.white_king % 9, position.black_king % 9)
+    if position.rules is Rules.WILD and position.castling and kings != (4, 4):
+        return "UCI cannot say how this variant castles"
+    if not board.is_valid():
+        return "no game can reach it"
+    return None
+
+
+def _thinking_of(info: chess.engine.InfoDict, line: str, seq: int, look: Look, engine: str) -> Thinking | None:
+    """Convert one ``info``; None if it has no score.
+
+    ``line`` is its text, whose moves are kept even if they are illegal. The principal variation of a bound ends with
+    ``!`` (lower) or ``?`` (upper), as in xboard's protocol.
+    """
+    score = info.get("score")
+    if score is None:
+        return None
+    moves = info.get("pv")
+    pv = line.partition(" pv ")[2].strip() if moves is None else " ".join(move.uci() for move in moves)
+    mark = "!" if info.get("lowerbound") else "?" if info.get("upperbound") else ""
+    time_s = info.get("time")
+    seen = score.relative
+    return Thinking(
+        seq, look.ply, engine, look.position.white_to_move, counted(info.get("depth")), counted(seen.score()),
+        counted(seen.mate()), None if time_s is None else counted(round(1000 * time_s)),
+        counted(info.get("nodes")), counted(info.get("seldepth")), counted(info.get("nps")),
+        counted(info.get("tbhits")), f"{pv} {mark}".strip(), None, 0,
+    )  # fmt: skip
+
 
 _STARTS: Final = 3
 """GNU Chess never answers after some of its starts: one of six on a busy machine."""
@@ -126,8 +348,6 @@ class Engine:
             from recorder.analysis.cecp import CecpDriver
 
             return CecpDriver(process, self._spec.options, self._limits)
-        from recorder.analysis.uci import UciDriver  # loads python-chess
-
         return UciDriver(process, self._spec.options, self._limits)
 
     async def _find_next(self, driver: Driver, game: Game, line: PlayedLine, steps: Iterator[Step]) -> Found | None:

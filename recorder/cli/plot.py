@@ -392,7 +392,7 @@ def report(
 def _write_site(
     where: str, folder: str, filters: dict[str, Any], base_url: str | None, pseudonyms: bool, chat: str, force: bool
 ) -> None:
-    from recorder.archive.pages.static_site import SiteOptions, write_site
+    from recorder.archive.pages.player_pages import SiteOptions, write_site
 
     options = SiteOptions(base_url, pseudonyms, chat, force)
     with long_work(steps=True) as progress:

@@ -5,40 +5,38 @@ events from lines (frames are in ``recorder.events.frames``), ``recorder.trackin
 here: an absent field is None.
 """
 
-from recorder.events.event import (
+from recorder.events.games import (
     ChatKind,
     ChatLine,
+    CreatingLine,
     Datagram,
+    DeltaBoard,
     Event,
     ExamineNotice,
-    GameNotice,
-    GameNoticeKind,
-    Malformed,
-    Noise,
-    SessionNotice,
-    SessionNoticeKind,
-    Unrecognised,
-)
-from recorder.events.games import (
-    CreatingLine,
-    DeltaBoard,
     GameCreated,
     GameEnded,
     GameHeader,
     GameInfo,
+    GameNotice,
+    GameNoticeKind,
     GameNotified,
     GamesCounted,
     GamesRow,
     HoldingsLine,
     ListRow,
+    Malformed,
     MovelistRead,
+    Noise,
     ObserveRefused,
     ObservingEnded,
     ObservingStarted,
     PartnerPlays,
     RatingText,
     Refusal,
+    SessionNotice,
+    SessionNoticeKind,
     TablePlayer,
+    Unrecognised,
 )
 from recorder.events.lines import LONGEST_CUT, Chunk, CutLines, EngineLine, Line
 

@@ -15,9 +15,19 @@ from recorder.journal.format import (
     parse_note,
     parse_record,
 )
-from recorder.journal.parts import find_part, part_blocks, session_name, session_sizes
+from recorder.journal.parts import (
+    JournalFinding,
+    OpenSession,
+    Outage,
+    Survey,
+    close_left_open,
+    find_part,
+    open_sessions,
+    part_blocks,
+    session_name,
+    session_sizes,
+)
 from recorder.journal.reader import Damage, JournalEntry, JournalReader
-from recorder.journal.sessions import JournalFinding, OpenSession, Outage, Survey, close_left_open, open_sessions
 from recorder.journal.writer import SYSTEM, JournalClock, JournalWriter, Sync
 
 __all__ = [

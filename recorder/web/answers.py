@@ -1,29 +1,47 @@
-"""What the answers of all addresses share: pages with their policy, files of games, the values that the forms offer."""
+"""The answers of the addresses: lists and files of games, a game, insights; pages have their policy."""
 
 from __future__ import annotations
 
 import asyncio
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import IO, Any, Final
+from urllib.parse import urlencode
 
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from exporters.report.page import policy_of, visible
+from exporters.report.charts import draw_board, drawings
+from exporters.report.page import BarItem, plain_name, policy_of, visible
+from exporters.report.tables import NOTHING
+from exporters.selection import read_position
+from recorder.archive.exporting import no_player, one_player, require_variants
+from recorder.archive.insights import compute_insight
+from recorder.archive.locate import open_archive
 from recorder.archive.pages.completions import Completion, completions
-from recorder.archive.pages.related import games_in_progress
-from recorder.archive.positions import with_position
-from recorder.errors import SearchTimeoutError, UnknownVariantError
+from recorder.archive.pages.player_pages import PLAYER_GAMES
+from recorder.archive.pages.related import games_by_source, games_in_progress
+from recorder.archive.pages.reports import page_of_game, page_of_player
+from recorder.archive.positions import Explored, ExploredMove, explore, with_position
+from recorder.archive.reading.kept_bytes import GameLine, lines_of_game, short_names
+from recorder.errors import ExportError, SearchTimeoutError, StorageError, UnknownVariantError
 from recorder.filters import filter_control
 from recorder.model import Game
-from recorder.web.listing import ListState
-from recorder.web.pages import message_page
+from recorder.openings import opening_of
+from recorder.rules.fen import position_from_fen
+from recorder.rules.position import Rules
+from recorder.text import plural
+from recorder.times import format_clock
+from recorder.web.insights import python_code, read_insight, shown_insight
+from recorder.web.links import WebSite
+from recorder.web.listing import FIELDS, PAGE_GAMES, ListState, read_list
+from recorder.web.pages import field_values, game_bar, games_page, insights_page, lines_page, message_page, render
 from recorder.web.work import BusyError, LeftError, Page, Work
-from storage import ArchiveStore, GameFilter
+from storage import ArchiveStore, GameFilter, SourceRow
 from storage.maintenance.private import public_game
 
 SEARCH_S: Final = 5.0
@@ -189,3 +207,371 @@ def _blocks(out: IO[bytes]) -> Iterator[bytes]:
     with out:
         while block := out.read(_BLOCK):
             yield block
+
+
+_AROUND: Final = 3
+"""Half-moves before and after the one whose lines are shown."""
+
+
+class GameAnswers:
+    """The games and players of an archive, ``public`` without remarks and lines of logs.
+
+    Its methods run in threads, several requests at once. ``check`` is as for ``file_of_games``.
+    """
+
+    def __init__(self, where: str, *, public: bool, check: Callable[[], None]) -> None:
+        self._where = where
+        self._check = check
+        self._public = public
+        self._drawing = threading.Lock()  # matplotlib draws one picture at a time
+
+    def game(self, request: Request) -> Response:
+        """The page of a game."""
+        with open_archive(self._where) as archive, archive.snapshot():
+            game = self._find(archive, request)
+            if isinstance(game, Response):
+                return game
+            site = WebSite(listed=_reached_from(request), private=not self._public)
+            places, rank = _neighbours(archive, game.key, site)
+            bar = tuple(game_bar(site, game.key, places, rank=rank))
+            with self._drawing:
+                shown = page_of_game(archive, game.key, site=replace(site, bar=bar), public=self._public)
+        return page(shown.html)
+
+    def lines(self, request: Request) -> Response:
+        """The lines of the logs that a game was read from, around a half-move: for this computer only."""
+        if self._public:
+            return page(message_page("Not shown", "Lines of logs are shown on the computer of the archive only."), 403)
+        with open_archive(self._where) as archive, archive.snapshot():
+            game = self._find(archive, request)
+            if isinstance(game, Response):
+                return game
+            text = request.query_params.get("ply", "")
+            ply = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else None
+            names = short_names(archive.sources())
+            found = games_by_source(archive, game)
+            sources = [(row.id, names[row.id], _lines(archive, row, one, ply)) for row, one in found]
+        site = WebSite(listed=_reached_from(request))
+        return page(lines_page(site, game.key, (game.white.handle, game.black.handle), sources, ply))
+
+    def game_file(self, request: Request) -> Response:
+        """A game as a file."""
+        suffix = request.path_params["suffix"]
+        if suffix not in ("pgn", "jsonl"):
+            return not_found(request, KeyError(suffix))
+        with open_archive(self._where) as archive, archive.snapshot():
+            game = self._find(archive, request)
+            if isinstance(game, Response):
+                return game
+            where = GameFilter(keys=frozenset({game.key}), kinds=frozenset(), min_plies=0)
+            return file_of_games(archive, where, suffix, game.key[:8], public=self._public, check=self._check)
+
+    def player(self, request: Request) -> Response:
+        """The page of a player, about the newest games that match the filters in the address."""
+        handle = request.path_params["handle"]
+        try:
+            listed = read_list([*request.query_params.multi_items(), ("player", handle)])
+        except ExportError as error:
+            return not_understood(error)
+        bar = (
+            BarItem("Games", "/", "up"),
+            BarItem(f"Games of {plain_name(handle)}", WebSite().listing(listed.query())),
+            BarItem("Live", WebSite().live),
+        )
+        with open_archive(self._where) as archive, archive.snapshot():
+            listed = reached(archive, listed)
+            if not archive.count(listed.where):
+                sentence = f"No game of {handle} matches the filters of this address."
+                return page(message_page("No such player", visible(sentence)), 404)
+            where = replace(listed.where, last=PLAYER_GAMES)
+            with self._drawing:
+                try:
+                    handle = one_player(archive, handle)
+                    shown = page_of_player(archive, handle, where, site=WebSite(bar), filters=listed.values)
+                except ExportError as error:  # several players or guests have this handle
+                    return page(message_page("No such player", visible(str(error))), 404)
+        return page(shown.html)
+
+    def _find(self, archive: ArchiveStore, request: Request) -> Game | Response:
+        """The game that an address names, or the answer that there is none."""
+        try:
+            return archive.game(request.path_params["key"])
+        except StorageError as error:
+            return page(message_page("No such game", visible(str(error))), 404)
+
+
+def _lines(archive: ArchiveStore, row: SourceRow, game: Game, ply: int | None) -> list[GameLine] | str:
+    """The lines of a log about a game, around a half-move or all; a sentence if they are not available."""
+    try:
+        lines = list(lines_of_game(archive, row, game))
+    except StorageError as error:
+        return str(error)
+    return [line for line in lines if ply is None or (line.ply is not None and abs(line.ply - ply) <= _AROUND)]
+
+
+def _reached_from(request: Request) -> ListState | None:
+    """The list in the address of a game; what cannot be read is none."""
+    try:
+        return read_list(request.query_params.multi_items())
+    except ExportError:
+        return None
+
+
+def _neighbours(archive: ArchiveStore, key: str, site: WebSite) -> tuple[dict[str, str | None], str | None]:
+    """The previous and the next game of the list, and the place of this one in it."""
+    if site.listed is None:
+        return {}, None
+    order = site.listed.order
+    place = archive.place_of(key, order)
+    if place is None:
+        return {}, None
+    try:
+        where = reached(archive, site.listed).where
+        before = archive.list_games(where, order, 1, before=place, limit_s=SEARCH_S)
+        after = archive.list_games(where, order, 1, after=place, limit_s=SEARCH_S)
+        rank = f"{archive.rank_of(where, order, place) + 1:,} of {archive.count(where, limit_s=SEARCH_S):,}"
+    except StorageError:  # of a variant that there is not, or a search that takes too long: the game is shown
+        return {}, None
+    places = {name: site.game(found[0].key) for name, found in (("previous", before), ("next", after)) if found}
+    return {**places}, rank
+
+
+_COUNTING_S: Final = 2.0
+"""How long rows of insights are compared with lists of games."""
+
+
+class InsightAnswers:
+    """The insights of an archive; ``public`` without the archive's path."""
+
+    def __init__(self, where: str, choices: FormChoices, *, public: bool) -> None:
+        self._where = where
+        self._choices = choices
+        self._public = public
+
+    def insights(self, request: Request) -> Response:
+        """A measure of the games that match filters, of one player or of two."""
+        pairs = [(name, value) for name, value in request.query_params.multi_items() if value.strip()]
+        if len(pairs) < len(request.query_params.multi_items()):
+            return RedirectResponse(WebSite().insights(urlencode(pairs)), 303)
+        return self._answer(pairs)
+
+    def _answer(self, pairs: list[tuple[str, str]]) -> Response:
+        asked = dict(pairs)
+        try:
+            return self._computed(pairs, asked)
+        except SearchTimeoutError as error:
+            return self._insights_problem(asked, 503, "Timed out", f"{error} Add filters that exclude more games.")
+        except (ExportError, StorageError) as error:
+            if isinstance(error, StorageError) and "variant" not in asked:
+                raise
+            return self._insights_problem(asked, 400, "Not understood", str(error))
+
+    def _computed(self, pairs: list[tuple[str, str]], asked: Mapping[str, str]) -> Response:
+        """The page of what an address asks for."""
+        state = read_insight(pairs)
+        if state.measure is None:
+            return page(insights_page(asked, state.listed.values, self._choices.current()))
+        with open_archive(self._where) as archive, archive.snapshot():
+            computed, missing = [], []
+            for name, given in state.players():
+                require_variants(archive, given.where)
+                listed = reached(archive, given)
+                if archive.count(listed.where, limit_s=SEARCH_S):
+                    computed.append((name, listed, compute_insight(archive, listed.where, state.measure, state.by)))
+                else:
+                    missing.append(name)
+            if not computed:
+                return self._insights_problem(asked, 200, "No results", "No game matches these filters.")
+            until_s = time.monotonic() + _COUNTING_S
+            shown = shown_insight(
+                state,
+                computed,
+                lambda listed: None if time.monotonic() > until_s else archive.count(reached(archive, listed).where),
+                WebSite(),
+            )
+            path = "games.sqlite" if self._public else str(archive.path)
+        shown["counts"] += [f"{plain_name(name)}: no game matches these filters." for name in missing]
+        codes = [(name, python_code(state, listed, insight, path)) for name, listed, insight in computed]
+        return page(insights_page(asked, state.listed.values, self._choices.current(), shown=shown, codes=codes))
+
+    def _insights_problem(self, asked: Mapping[str, str], status: int, heading: str, sentence: str) -> Response:
+        problem = (heading, visible(sentence))
+        return page(insights_page(asked, asked, self._choices.current(), problem=problem), status)
+
+
+_POSITION: Final = ("moves", "position")
+_LONGEST_MOVES: Final = 150
+"""Characters of moves in an address; after more of them it has the position."""
+
+
+def explorer_page(listed: ListState, found: Explored, *, unindexed: int) -> bytes:
+    """Show the moves that were played in a position; ``unindexed`` games were not searched."""
+    assert listed.where.position is not None
+    position = position_from_fen(listed.where.position, Rules.CHESS)
+    games = listed.query(next=None)
+    plain = WebSite()
+    site = WebSite(
+        (
+            BarItem("Games", plain.listing(games), "up"),
+            BarItem("Explorer", plain.explorer(), here=True),
+            BarItem("Insights", plain.insights(listed.query(sort=None, next=None))),
+            BarItem("Live", plain.live),
+        )
+    )
+    opening = opening_of(position)
+    others = {name: value for name, value in listed.values.items() if name not in (*_POSITION, "next")}
+    fields = [field_values(field, listed.values.get(field.name, ""), {}) for field in FIELDS if field.name in _POSITION]
+    values = {
+        "title": f"Position: {listed.values.get('moves') or listed.where.position}",
+        "description": f"{plural(found.games, 'game')} reached this position",
+        "fields": fields,
+        "hidden": list(others.items()),
+        "opening": f"{opening.name} ({opening.eco})" if opening else "Position without a name",
+        "defs": drawings(),
+        "board": draw_board(position.board),
+        "board_words": f"Position {listed.where.position}",
+        "to_move": "White" if position.white_to_move else "Black",
+        "start": site.explorer(urlencode(others)),
+        "games": found.games,
+        "count": plural(found.games, "game"),
+        "games_href": site.listing(games),
+        "chosen": [
+            (field.label, value, site.explorer(listed.query(**{field.name: None})))
+            for field, value in listed.chosen
+            if field.name in others
+        ],
+        "moves": [_row(move, listed, site) for move in found.moves],
+        "ended": plural(found.ended, "game") if found.ended else "",
+        "unindexed": plural(unindexed, "game") if unindexed else "",
+    }
+    return render("explorer.html", values, replace(site, listed=listed), styles=("board.css",))
+
+
+def _row(move: ExploredMove, listed: ListState, site: WebSite) -> dict[str, Any]:
+    """A move with the links to the games behind it and to the position after it."""
+    moves, start = f"{listed.values.get('moves', '')} {move.san}".strip(), listed.values.get("position")
+    following = listed.query(moves=moves, position=start, next=None)
+    if len(moves) > _LONGEST_MOVES:
+        following = listed.query(moves=None, position=move.position, next=None)
+    here = {} if "moves" in listed.values or start else {"position": listed.where.position}
+    return {
+        "san": move.san,
+        "href": site.explorer(following),
+        "games": f"{move.games:,}",
+        "games_words": f"{plural(move.games, 'game')} with {move.san}",
+        "games_href": site.listing(listed.query(**here, next=move.san)),
+        "shares": [f"{count / move.games:.0%}" for count in (move.white, move.draws, move.black)],
+        "rating": NOTHING if move.rating is None else str(move.rating),
+        "think": NOTHING if move.think_ms is None else format_clock(move.think_ms, False),
+        "clock": NOTHING if move.clock_ms is None else format_clock(move.clock_ms, False),
+    }
+
+
+class ListAnswers:
+    """The lists of an archive, ``public`` without remarks. Its methods run in threads, several requests at once.
+
+    ``check`` is as for ``file_of_games``.
+    """
+
+    def __init__(self, where: str, choices: FormChoices, *, public: bool, check: Callable[[], None]) -> None:
+        self._where = where
+        self._check = check
+        self._choices = choices
+        self._public = public
+
+    def games(self, request: Request) -> Response:
+        """The list of games. A form leaves empty fields in the address: the address without them is the list's."""
+        pairs = request.query_params.multi_items()
+        if any(not value.strip() for _, value in pairs):
+            query = urlencode([(name, value) for name, value in pairs if value.strip()])
+            return RedirectResponse(WebSite().listing(query), 303)
+        try:
+            listed = read_list(pairs)
+            with open_archive(self._where) as archive, archive.snapshot():
+                require_variants(archive, listed.where)
+                return page(self._list(archive, reached(archive, listed)))
+        except SearchTimeoutError:
+            raise
+        except (ExportError, StorageError) as error:
+            if isinstance(error, StorageError) and "variant" not in dict(pairs):
+                raise
+            values = dict(pairs)
+            return page(
+                message_page("Not understood", visible(str(error)), values=values, choices=self._choices.current()), 400
+            )
+
+    def _list(self, archive: ArchiveStore, listed: ListState) -> bytes:
+        found = archive.list_games(
+            listed.where,
+            listed.order,
+            PAGE_GAMES + 1,
+            after=listed.after,
+            before=listed.before,
+            limit_s=SEARCH_S,
+        )
+        more = len(found) > PAGE_GAMES
+        if listed.before is not None:
+            games, ends = found[-PAGE_GAMES:], (more, True)
+        else:
+            games, ends = found[:PAGE_GAMES], (listed.after is not None, more)
+        of = archive.count()
+        count, scores = _counts(archive, listed) if listed.values else (of, {})
+        return games_page(
+            listed,
+            games,
+            in_progress=games_in_progress(archive),
+            count=count,
+            of=of,
+            unknown=archive.count_unknown(listed.where),
+            without=no_player(archive, listed.where) if not found else None,
+            unindexed=0 if listed.where.position is None else archive.positions.state().missing,
+            more=ends,
+            choices=self._choices.current(),
+            scores=scores,
+        )
+
+    def handles(self, request: Request) -> Response:
+        """Handles that begin as typed, as JSON: for the form's lists of players."""
+        typed = request.query_params.get("q", "").strip().lower()
+        found = completions(self._where, Completion.HANDLE, typed) if typed else []
+        return JSONResponse([value for value, _ in found])
+
+    def download(self, request: Request) -> Response:
+        """The games of a list as a file, in the order of their start."""
+        suffix = request.path_params["suffix"]
+        if suffix not in TYPES:
+            return not_found(request, KeyError(suffix))
+        try:
+            listed = read_list(request.query_params.multi_items())
+        except ExportError as error:
+            return not_understood(error)
+        with open_archive(self._where) as archive, archive.snapshot():
+            require_variants(archive, listed.where)
+            where = reached(archive, listed).where
+            return file_of_games(archive, where, suffix, "games", public=self._public, check=self._check)
+
+    def explorer(self, request: Request) -> Response:
+        """The moves that were played in a position, of the games that match the filters in the address."""
+        pairs = request.query_params.multi_items()
+        try:
+            listed = read_list(pairs)
+            if listed.where.position is None:
+                listed = replace(listed, where=replace(listed.where, position=read_position(None, "")))
+            with open_archive(self._where) as archive, archive.snapshot():
+                require_variants(archive, listed.where)
+                found = explore(archive, listed.where, SEARCH_S)
+                missing = archive.positions.state().missing
+        except ExportError as error:
+            return not_understood(error)
+        return page(explorer_page(listed, found, unindexed=missing))
+
+
+def _counts(archive: ArchiveStore, listed: ListState) -> tuple[int, dict[str, int]]:
+    """How many games a list has, and how many of them its player won, drew and lost.
+
+    The second is empty for a list without a player, or of one outcome.
+    """
+    if not listed.where.players or listed.where.outcomes:
+        return archive.count(listed.where, limit_s=SEARCH_S), {}
+    counts = archive.count_outcomes(listed.where, SEARCH_S)
+    return counts.pop("all"), counts

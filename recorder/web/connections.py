@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
 
-    from recorder.web.security import Guard
+    from recorder.web.server import Guard
 
 REQUEST_S: Final = 10.0
 """In which a request is there, with its body, from the connection or its first byte on."""

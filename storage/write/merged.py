@@ -1,4 +1,4 @@
-"""Games of several sources: kept up to date in every transaction that stores or deletes games.
+"""Games of several sources, and links between games: kept up to date in every transaction that changes games.
 
 The strategy: games of sources stay as they are, row by row; a merged game is one more row, without a source, whose
 segments point to its members' observations, and they name it in ``merged_into``. Code that adds or deletes games notes
@@ -10,23 +10,380 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from itertools import chain, combinations, groupby, takewhile
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from itertools import accumulate, chain, combinations, groupby, takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from recorder.model import EventKind, Game
+from recorder.model import EventKind, Game, LinkKind
 from storage.mapping import EVIDENCE, SEGMENTS, game_row
 from storage.read.games import load_games
 from storage.settings import decide, load_decided
 from storage.write.analyses import settle_analyses, touched_analyses
-from storage.write.links import connected, link
-from storage.write.neighbours import COMPARABLE, NeighbourGames, overlapping
 from storage.write.rows import insert_into, insert_rows
 
 if TYPE_CHECKING:
+    from recorder.relating.board_order import BoardOrders
     from recorder.relating.grouping import Decided, Pair
+
+_MOST_PAIRS: Final = 8  # those that overlap longest; more add no evidence
+_CACHED_GAMES: Final = 256
+COMPARABLE: Final = """(g.ending IN ('result', 'adjourned', 'aborted') OR NOT EXISTS (
+  SELECT 1 FROM observations n JOIN ply_lines l ON l.observation_id = n.id
+  WHERE n.game_id = g.id AND l.first_ply_id < 0))"""
+"""Condition that game ``g`` can be compared with games of other sources: it has ended, or is not in progress.
+
+The plies of games in progress have row numbers below 0: see ``storage.write.in_progress``.
+"""
+_NEIGHBOURS: Final = f"""
+SELECT g.id, g.first_offset, g.last_offset, w.handle_folded, b.handle_folded, g.server_game_no
+FROM games g JOIN players w ON w.id = g.white_id JOIN players b ON b.id = g.black_id
+WHERE g.source_id = ? AND g.kind = 'played' AND g.ply_count > 0 AND EXISTS (
+  SELECT 1 FROM observations o
+  WHERE o.game_id = g.id AND o.kind IN ('live', 'engine') AND o.started_at_ms IS NULL)
+  AND {COMPARABLE}
+ORDER BY g.first_offset, g.id
+"""
+_PLACES: Final = "SELECT id, source_id FROM games WHERE key = ? AND source_id IS NOT NULL"
+_TOUCHED_SPANS: Final = """
+SELECT DISTINCT g.source_id
+FROM temp.touched t CROSS JOIN games g ON g.id = t.id CROSS JOIN observations o ON o.game_id = g.id
+WHERE g.kind = 'played' AND o.kind IN ('live', 'engine') AND o.started_at_ms IS NULL
+"""
+
+
+class _Row(NamedTuple):
+    """A game's place in its source."""
+
+    row_id: int
+    first_offset: int
+    last_offset: int
+    white: str
+    black: str
+    server_game_no: int | None
+
+
+class _Source:
+    """The games of a source, by their places in it."""
+
+    def __init__(self, driver: sqlite3.Connection, source_id: int) -> None:
+        self._rows = [_Row(*row) for row in driver.execute(_NEIGHBOURS, (source_id,))]
+        self._by_id = {row.row_id: row for row in self._rows}
+        self._ends = list(accumulate((row.last_offset for row in self._rows), max))
+
+    def row(self, row_id: int) -> _Row | None:
+        """The place of a game; None: it was not seen live, or has an arrival time."""
+        return self._by_id.get(row_id)
+
+    def untouched(self, touched: set[int]) -> Iterator[int]:
+        """Row numbers of the games that are not among ``touched`` and overlap one that is."""
+        spans: list[tuple[int, int]] = []  # covered by touched games; ascending, without overlaps
+        for row in self._rows:
+            if row.row_id in touched:
+                begin, end = row.first_offset, row.last_offset
+                if spans and begin <= spans[-1][1]:
+                    begin, end = spans[-1][0], max(spans.pop()[1], end)
+                spans.append((begin, end))
+        ends = [end for _, end in spans]
+        for row in self._rows:
+            at = bisect_left(ends, row.first_offset)
+            if row.row_id not in touched and at < len(spans) and spans[at][0] <= row.last_offset:
+                yield row.row_id
+
+    def around(self, row: _Row) -> Iterator[_Row]:
+        """The other games that overlap one."""
+        for at in range(bisect_left(self._ends, row.first_offset), len(self._rows)):
+            other = self._rows[at]
+            if other.first_offset > row.last_offset:
+                return
+            if other.last_offset >= row.first_offset and other.row_id != row.row_id:
+                yield other
+
+
+class NeighbourGames:
+    """Finds games that overlap two games of two sources, in one transaction while this object is used."""
+
+    def __init__(self, driver: sqlite3.Connection) -> None:
+        self._driver = driver
+        self._sources: dict[int, _Source] = {}
+        self._game = lru_cache(_CACHED_GAMES)(self._load)
+
+    @cached_property
+    def orders(self) -> BoardOrders:
+        """Compares the order of their lines; made on first use."""
+        from recorder.relating.board_order import BoardOrders
+
+        return BoardOrders(self)
+
+    def __call__(self, one: Game, other: Game) -> list[tuple[Game, Game]]:
+        """Pairs of games with equal players and number: the first overlaps ``one``, the second ``other``.
+
+        Those that overlap longest come first; none for games whose times of day are known.
+        """
+        (first, mine), (second, its) = self._place(one), self._place(other)
+        if mine is None or its is None or first is second:
+            return []
+        seats: dict[tuple[str, str, int | None], list[_Row]] = {}
+        for row in second.around(its):
+            seats.setdefault(row[3:], []).append(row)
+        pairs = [(near, far) for near in first.around(mine) for far in seats.get(near[3:], ())]
+        pairs.sort(key=lambda pair: (-min(_shared(mine, pair[0]), _shared(its, pair[1])), pair[0][1], pair[1][1]))
+        return [(self._game(near.row_id), self._game(far.row_id)) for near, far in pairs[:_MOST_PAIRS]]
+
+    def _place(self, game: Game) -> tuple[_Source, _Row | None]:
+        """The source of a game and its row there; None: it was not seen live, or has an arrival time."""
+        row_id, source_id = self._driver.execute(_PLACES, (game.key,)).fetchone()
+        if source_id not in self._sources:
+            self._sources[source_id] = _Source(self._driver, source_id)
+        return self._sources[source_id], self._sources[source_id].row(row_id)
+
+    def _load(self, row_id: int) -> Game:
+        (game,) = load_games(
+            self._driver,
+            [row_id],
+            with_events=EventKind.FEED,  # until when a game was in sight
+            with_holdings=False,
+            with_thinking=False,
+            with_lines=False,
+        )
+        return game
+
+
+def overlapping(driver: sqlite3.Connection) -> list[int]:
+    """Row numbers of games that overlap those in ``temp.touched``, in logs without times of day."""
+    touched = {number for (number,) in driver.execute("SELECT id FROM temp.touched")}
+    found: set[int] = set()
+    for (source_id,) in driver.execute(_TOUCHED_SPANS).fetchall():
+        found.update(_Source(driver, source_id).untouched(touched))
+    return sorted(found)
+
+
+def _shared(one: _Row, other: _Row) -> int:
+    """Bytes of a source in which two games overlap."""
+    return min(one.last_offset, other.last_offset) - max(one.first_offset, other.first_offset)
+
+
+def connected(numbers: Iterable[int], pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """Numbers in groups: two are in one if pairs lead from one to the other.
+
+    The groups come by their first numbers; within each the numbers are as they were given.
+    """
+    parents = {number: number for number in numbers}
+
+    def root(number: int) -> int:
+        while parents[number] != number:
+            parents[number] = parents[parents[number]]
+            number = parents[number]
+        return number
+
+    for one, other in pairs:
+        parents[root(one)] = root(other)
+    groups: dict[int, list[int]] = {}
+    for number in parents:
+        groups.setdefault(root(number), []).append(number)
+    return list(groups.values())
+
+
+_TOGETHER_MS: Final = 5_000
+"""As ``recorder.relating.bughouse.TOGETHER_MS``, which need not be loaded for archives without bughouse."""
+
+_BOARDS: Final = """
+SELECT id, coalesce(merged_into, id), source_id, server, base_s, increment_s, server_game_no, partner_server_game_no,
+  iif(time_basis = 'utc', started_at_ms, NULL), iif(time_basis = 'utc', ended_at_ms, NULL),
+  iif(start_precision = 'minute', 59999, 0)
+FROM games WHERE variant = 'bughouse' AND kind = 'played' AND source_id IS NOT NULL ORDER BY id
+"""
+_PARTNERS: Final = """
+SELECT l.game_id, l.other_game_id, a.source_id = b.source_id FROM game_links l
+JOIN games a ON a.id = l.game_id JOIN games b ON b.id = l.other_game_id WHERE l.kind = ?
+"""
+
+
+@dataclass
+class _Board:
+    """A game of one or several sources. ``row_id``: its own, or that of the merged game.
+
+    ``spans``: from when to when it was played, in UTC. ``latest``: the latest moment at which it may have begun.
+    """
+
+    row_id: int
+    facts: tuple[object, ...]
+    members: list[int] = field(default_factory=list)
+    sources: set[int] = field(default_factory=set)
+    numbers: set[int] = field(default_factory=set)
+    named: set[int] = field(default_factory=set)
+    spans: list[tuple[int, int]] = field(default_factory=list)
+    latest: int | None = None
+
+    def may_be(self, other: _Board) -> bool:
+        """Whether nothing known cheaply contradicts that they are the boards of one match."""
+        if not self.sources.isdisjoint(other.sources) or self.facts != other.facts:
+            return False
+        return not (self.spans and other.spans) or any(
+            one[0] <= also[1] + _TOGETHER_MS and also[0] <= one[1] + _TOGETHER_MS
+            for one in self.spans
+            for also in other.spans
+        )
+
+
+def boards_of_several(driver: sqlite3.Connection, again: Collection[int]) -> Iterator[list[int]]:
+    """Yield groups of games of which some may be partners though no source shows both; links between them are deleted.
+
+    Merged games are in place of their members. ``again`` are the games that are new or changed, or whose links were
+    rebuilt; the links within each source are there.
+    """
+    boards: dict[int, _Board] = {}
+    of: dict[int, int] = {}
+    for number, one, source, server, base_s, increment_s, no, partner, begun, ended, within in driver.execute(_BOARDS):
+        board = boards.setdefault(one, _Board(one, (server, base_s, increment_s)))
+        of[number] = one
+        board.members.append(number)
+        board.sources.add(source)
+        board.numbers.update(() if no is None else (no,))
+        board.named.update(() if partner is None else (partner,))
+        if begun is not None:
+            board.spans.append((begun, begun + within if ended is None else ended))
+            board.latest = begun + within if board.latest is None else min(board.latest, begun + within)
+    wanted = {of[number] for number in again if number in of}
+    partners = driver.execute(_PARTNERS, (LinkKind.PARTNER.value,)).fetchall()
+    paired = {of[number] for *pair, within in partners if within for number in pair}
+    crossing = [(of[one], of[other], one, other) for one, other, within in partners if not within]
+    for one, other, *_ in crossing:
+        if {one, other} & wanted:
+            wanted |= {one, other}
+    free = [board for board in boards.values() if board.row_id not in paired]
+    groups = _connected(free)
+    concerned = [group for group in groups if wanted.intersection(group)]
+    gone = wanted.union(*concerned)
+    for one, other, first, second in crossing:
+        if one in gone or other in gone:
+            key = (first, second, LinkKind.PARTNER.value)
+            driver.execute("DELETE FROM game_links WHERE game_id = ? AND other_game_id = ? AND kind = ?", key)
+    yield from (group for group in concerned if len(group) > 1)
+
+
+def _connected(free: list[_Board]) -> list[list[int]]:
+    """Row numbers of boards that are connected by what may be partners."""
+    pairs = ((one.row_id, other.row_id) for one, other in _partner_pairs(free) if one.may_be(other))
+    return connected((board.row_id for board in free), pairs)
+
+
+def _partner_pairs(free: list[_Board]) -> Iterator[tuple[_Board, _Board]]:
+    """Boards of which one names the other's number, or that began together."""
+    numbered: dict[int, list[_Board]] = {}
+    for board in free:
+        for number in board.numbers:
+            numbered.setdefault(number, []).append(board)
+    for board in free:
+        for number in board.named:
+            yield from ((board, other) for other in numbered.get(number, ()) if other is not board)
+    begun = sorted((min(board.spans)[0], board.row_id, board) for board in free if board.spans)
+    for at, (_, _, board) in enumerate(begun):
+        for place in range(at + 1, len(begun)):
+            if begun[place][0] > (board.latest or 0) + _TOGETHER_MS:
+                break
+            yield board, begun[place][2]
+
+
+_LINKS: Final = insert_into("game_links")
+# saved games stand one after another, partners too
+_BUGHOUSE: Final = """
+SELECT g.id, g.source_id, g.first_offset, CASE s.kind WHEN 'pgn' THEN s.size_bytes ELSE g.last_offset END
+FROM games g JOIN sources s ON s.id = g.source_id
+WHERE g.variant = 'bughouse' AND g.kind = 'played' AND g.source_id IN (
+  SELECT t.source_id FROM temp.touched n JOIN games t ON t.id = n.id WHERE t.variant = 'bughouse' AND t.kind = 'played')
+ORDER BY g.source_id, g.first_offset
+"""
+_EXAMINED: Final = """
+WITH pairs AS MATERIALIZED (
+  SELECT DISTINCT t.white_id, t.black_id FROM temp.touched n CROSS JOIN games t ON t.id = n.id),
+handles AS MATERIALIZED (SELECT white_id AS id FROM pairs UNION SELECT black_id FROM pairs)
+SELECT e.id, e.white_id, e.black_id, e.source_id
+FROM pairs p CROSS JOIN games e ON e.white_id = p.white_id AND e.black_id = p.black_id
+WHERE e.kind = 'examined' AND e.source_id IS NOT NULL
+UNION
+SELECT e.id, e.white_id, e.black_id, e.source_id
+FROM handles h CROSS JOIN games e ON e.white_id = h.id AND e.black_id = h.id
+WHERE e.kind = 'examined' AND e.source_id IS NOT NULL
+"""
+_LINKED: Final = """
+SELECT DISTINCT coalesce(merged_into, id) FROM games
+WHERE white_id = ? AND black_id = ? AND kind = 'played' AND source_id IS NOT NULL
+"""
+_PLAYED_BY: Final = """
+SELECT DISTINCT coalesce(merged_into, id) FROM games
+WHERE source_id = ? AND (white_id = ? OR black_id = ?) AND kind = 'played'
+"""
+_NUMBER: Final = "SELECT id FROM games WHERE key = ? AND source_id IS NOT NULL"
+
+
+def link(driver: sqlite3.Connection) -> None:
+    """Rebuild the links of the games in ``temp.touched``."""
+    _link_partners(driver)
+    _link_examined(driver)
+
+
+def _linked_games(driver: sqlite3.Connection, ids: Iterable[int]) -> list[Game]:
+    return list(
+        load_games(
+            driver,
+            sorted(ids),
+            with_thinking=False,
+        )
+    )
+
+
+def _link_partners(driver: sqlite3.Connection) -> None:
+    touched = {number for (number,) in driver.execute("SELECT id FROM temp.touched")}
+    again = set(touched)
+    rows = driver.execute(_BUGHOUSE).fetchall()
+    groups: list[list[int]] = []
+    last_source, last_end = None, -1
+    for number, source, begin, end in rows:
+        if source != last_source or begin > last_end:
+            groups.append([])
+            last_source, last_end = source, end
+        last_end = max(last_end, end)
+        groups[-1].append(number)
+    for group in groups:
+        if touched.intersection(group):
+            from recorder.relating.bughouse import pair_bughouse
+
+            _forget(driver, group, LinkKind.PARTNER)
+            _store_links(driver, pair_bughouse(_linked_games(driver, group)), LinkKind.PARTNER)
+            again.update(group)
+    if rows:
+        for boards in boards_of_several(driver, again):
+            from recorder.relating.bughouse import pair_bughouse
+
+            _store_links(driver, pair_bughouse(_linked_games(driver, boards)), LinkKind.PARTNER)
+
+
+def _link_examined(driver: sqlite3.Connection) -> None:
+    for number, white, black, source in driver.execute(_EXAMINED).fetchall():
+        from recorder.relating.examined import link_examined
+
+        query, values = (_PLAYED_BY, (source, white, white)) if white == black else (_LINKED, (white, black))
+        played = [row for (row,) in driver.execute(query, values)]
+        _forget(driver, [number], LinkKind.EXAMINED)
+        _store_links(driver, link_examined(_linked_games(driver, [number, *played])), LinkKind.EXAMINED)
+
+
+def _forget(driver: sqlite3.Connection, games: list[int], kind: LinkKind) -> None:
+    for number in games:
+        driver.execute("DELETE FROM game_links WHERE game_id = ? AND kind = ?", (number, kind.value))
+
+
+def _store_links(driver: sqlite3.Connection, found: list[tuple[str, str, str]], kind: LinkKind) -> None:
+    rows = [
+        (*(driver.execute(_NUMBER, (key,)).fetchone()[0] for key in (one, other)), kind.value, evidence)
+        for one, other, evidence in found
+    ]
+    insert_rows(driver, _LINKS, rows)
+
 
 _SKEW_MS: Final = 3_000
 """As ``recorder.relating.game_view.SKEW_MS``, which need not be loaded for archives whose players never meet."""

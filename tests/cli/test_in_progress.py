@@ -98,7 +98,7 @@ def test_lists_of_a_site_mark_games_in_progress(
 
     site = client_of(cli.archive)
     monkeypatch.setattr(
-        "recorder.archive.pages.static_site.pages_of_players", lambda *_: iter(())
+        "recorder.archive.pages.player_pages.pages_of_players", lambda *_: iter(())
     )  # they have pictures
     cli("report", "--site", tmp_path / "site")
     for page in (site.get("/").text, (tmp_path / "site" / "index.html").read_text(encoding="utf-8")):

@@ -27,7 +27,7 @@ from tests.support.programs import program
 ENTER, LEAVE, CURSOR = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h"
 COMMAND = (sys.executable, "-m", "recorder", "replay", "terminal", str(WATCHER))
 FAILING = """
-import recorder.replay.terminal.scene as scene
+import recorder.replay.terminal.watch as scene
 from recorder.cli import main
 real, left = scene.draw, iter(range(2))
 def draw(*what):

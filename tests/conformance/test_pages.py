@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from recorder.conformance.__main__ import KINDS
 from recorder.conformance.cases import SETS, load_cases
-from recorder.conformance.own_reader import KINDS
 from tests.conformance.pages import CASES, PAGES, ROOT, Rule, cases_of, read_rules, serialise
 
 RULES = read_rules()

@@ -18,8 +18,7 @@ from exporters.measures.program import run_each
 from exporters.measures.source import Plies
 from exporters.report.game import game_report
 from exporters.report.index import index_report
-from exporters.report.player import _opponents, games_by_server, player_of_handle, player_report
-from exporters.report.ratings import draw_ratings
+from exporters.report.player import _opponents, draw_ratings, games_by_server, player_of_handle, player_report
 from exporters.report.tables import control_words, day_text, percent_text
 from recorder import Archive
 from recorder.errors import ExportError

@@ -111,7 +111,7 @@ def test_a_disk_that_is_full_leaves_it_as_it_was(tmp_path: Path, monkeypatch: py
     def full(_fd: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("recorder.journal.sessions.os.fsync", full)
+    monkeypatch.setattr("recorder.journal.parts.os.fsync", full)
     with pytest.raises(OSError, match="No space"):
         close_left_open(path)
     assert path.read_bytes() == before

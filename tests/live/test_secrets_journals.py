@@ -6,7 +6,7 @@ import pytest
 
 from recorder.journal import JournalHeader, JournalReader, Record, RecordKind, format_header, format_note
 from recorder.live.recording import RecordedConnection
-from recorder.live.secrets.journals import JournalCleaner
+from recorder.live.secrets.logs import JournalCleaner
 from tests.journal.test_format import HEADER
 from tests.live.dialogues import DIALOGUES, PASSWORD, Step
 from tests.live.test_recording import FakeJournal

@@ -9,8 +9,7 @@ import types
 import pytest
 
 from recorder.live.recording import RecordedConnection
-from recorder.live.secrets.client import SecretGuard
-from recorder.live.secrets.server import KnownSecrets
+from recorder.live.secrets.client import KnownSecrets, SecretGuard
 from recorder.wire.timeseal import seal
 from tests.live.test_recording import FakeJournal
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.live.secrets.server import AnswerGuard
+from recorder.live.secrets.client import AnswerGuard
 
 
 def kept_of(guard: AnswerGuard, *pieces: bytes) -> bytes:

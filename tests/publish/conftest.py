@@ -13,7 +13,7 @@ from recorder.model import AnalysedPosition, Analysis, Thinking
 from storage import ArchiveStore, share
 from storage.files import open_sqlite
 from storage.maintenance.private import PRIVATE_COLUMNS
-from storage.publish.tables import PUBLISHED, SPAN
+from storage.publish.publishing import PUBLISHED, SPAN
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 from tests.support.evaluated import PGN as PGN_WITH_EVALUATIONS
 from tests.support.postgres import Server

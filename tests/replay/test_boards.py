@@ -13,8 +13,8 @@ from recorder.replay.boards import frame_text
 from recorder.replay.moments import Begin, ShownPly
 from recorder.replay.several import moments_of_games
 from recorder.replay.show import ReplaySource, Show, Sign
-from recorder.replay.terminal.scene import SceneStyle, draw, plain
 from recorder.replay.terminal.viewing import Viewing
+from recorder.replay.terminal.watch import SceneStyle, draw, plain
 from tests.support.corpus import SERVER, stream_bytes
 from tests.support.product import run
 

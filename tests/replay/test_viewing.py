@@ -16,9 +16,18 @@ from recorder.replay.moments import long_thinks
 from recorder.replay.places import parse_position
 from recorder.replay.several import moments_of_games
 from recorder.replay.show import ReplaySource
-from recorder.replay.terminal.scene import LEAST_COLUMNS, LEAST_LINES, SceneStyle, draw, plain, width_of
 from recorder.replay.terminal.viewing import KEYS, Viewing
-from recorder.replay.terminal.watch import _CODES, _COLOURS, KeyReader
+from recorder.replay.terminal.watch import (
+    _CODES,
+    _COLOURS,
+    LEAST_COLUMNS,
+    LEAST_LINES,
+    KeyReader,
+    SceneStyle,
+    draw,
+    plain,
+    width_of,
+)
 from recorder.replay.timing import mark
 from tests.support.corpus import SERVER
 

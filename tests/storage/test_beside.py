@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from storage.write.neighbours import _Source
+from storage.write.merged import _Source
 
 _LONG = 4_000
 

@@ -22,7 +22,7 @@ CHAT, WATCHER = (CORPUS / "server" / name for name in ("a06_chatter_takebacks", 
 def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
     """An archive whose tables are read from the copy, however few games there are; three of them in a file."""
     monkeypatch.setattr("exporters.tables.tables._FEW_PLIES", 0)
-    monkeypatch.setattr("exporters.tables.copy._PART_PLIES", 100)
+    monkeypatch.setattr("exporters.tables.tables._PART_PLIES", 100)
     made = Cli(tmp_path / "archive.sqlite")
     made("import", CHAT)
     return made
@@ -63,7 +63,7 @@ def test_games_that_are_gone_or_changed_are_not_found(cli: Cli, monkeypatch: pyt
     is_right(cli, monkeypatch)
     before = files(cli)
     with monkeypatch.context() as patch:  # it would delete the copy, and that is tested elsewhere
-        patch.setattr("storage.erasures.drop_copy", lambda _: True)
+        patch.setattr("storage.archive.drop_copy", lambda _: True)
         source = json.loads(cli("sources", "--json").stdout)[0]["id"]
         cli("sources", "forget", source)
     is_right(cli, monkeypatch)
@@ -92,8 +92,8 @@ def test_small_files_and_those_with_few_rows_in_use_are_joined(cli: Cli, monkeyp
     is_right(cli, monkeypatch)
     count = len(files(cli))
     assert count > 2
-    monkeypatch.setattr("exporters.tables.copy._PART_PLIES", 100_000)
-    monkeypatch.setattr("exporters.tables.copy._MOST_SMALL", 2)
+    monkeypatch.setattr("exporters.tables.tables._PART_PLIES", 100_000)
+    monkeypatch.setattr("exporters.tables.tables._MOST_SMALL", 2)
     cli("import", WATCHER)
     is_right(cli, monkeypatch)
     cli("import", CORPUS / "public" / "pychess-play-gbtami.txt")

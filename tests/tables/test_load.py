@@ -97,7 +97,7 @@ def test_the_copy_gives_what_the_archive_gives(
     corpus_archive: Archive, plies: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("exporters.tables.tables._FEW_PLIES", 0)
-    monkeypatch.setattr("exporters.tables.copy._PART_PLIES", 3_000)
+    monkeypatch.setattr("exporters.tables.tables._PART_PLIES", 3_000)
     found = corpus_archive.plies(extra=["material", "fen"], **EVERYTHING)
     assert corpus_archive.path.with_name("archive.sqlite-columns").is_dir()
     pd.testing.assert_frame_equal(found, plies)

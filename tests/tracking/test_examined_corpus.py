@@ -10,7 +10,7 @@ import pytest
 
 from recorder.events import Event
 from recorder.model import Game, GameKind
-from recorder.tracking.in_progress import InProgressTracker
+from recorder.tracking.tracker import InProgressTracker
 from tests.support import corpus, product
 from tests.test_pipeline import Archived, by_key, counts, whole
 from tests.tracking.test_tree import ways_of

@@ -10,7 +10,7 @@ from httpx2 import Response
 from playwright.sync_api import Browser, Page
 from starlette.testclient import TestClient
 
-from recorder.web.security import Access
+from recorder.web.server import Access
 from tests.support.browsing import chromium
 from tests.support.site import HERE, client_of, make_archive, serve
 

@@ -12,8 +12,8 @@ import pytest
 from httpx2 import Response
 from starlette.testclient import TestClient
 
-from recorder.web import game_answers
-from recorder.web.security import Access
+from recorder.web import answers
+from recorder.web.server import Access
 from tests.support.site import HERE, HOSTILE, client_of
 
 KEY = "6af87f9e"
@@ -132,7 +132,7 @@ def test_a_game_leads_to_its_players_and_a_player_to_the_list(page: str, game_pa
 @pytest.mark.long
 @pytest.mark.usefixtures("without_pictures")
 def test_a_page_is_about_the_newest_games_and_says_so(site: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(game_answers, "PLAYER_GAMES", 1)
+    monkeypatch.setattr(answers, "PLAYER_GAMES", 1)
     counts = Counter(re.findall(r'href="(/player/[^"]*)"', site.get("/").text))
     (href, count), *_ = counts.most_common(1)
     assert count > 1

@@ -15,7 +15,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from recorder.archive.locate import open_archive
-from recorder.web import answers, list_answers
+from recorder.web import answers
 from recorder.web.listing import read_list
 from storage import GameFilter
 from storage.read.listing import SORTS, ListOrder
@@ -203,7 +203,7 @@ def test_pages_follow_each_other_in_every_order(archive: Path, by: str, descendi
 
 
 def test_the_reader_turns_pages_by_links(site: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(list_answers, "PAGE_GAMES", 8)
+    monkeypatch.setattr(answers, "PAGE_GAMES", 8)
     first = site.get("/?sort=white").text
     assert link(first, "‹ Previous") is None
     second = site.get(link(first, "Next ›")).text

@@ -21,10 +21,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from recorder.web import connections
-from recorder.web.answers import page
-from recorder.web.game_answers import GameAnswers
-from recorder.web.security import Access, Attempts, client_of
-from recorder.web.server import SiteArchive
+from recorder.web.answers import GameAnswers, page
+from recorder.web.server import Access, Attempts, SiteArchive, client_of
 from recorder.web.work import THREADS, WAITING
 from tests.support.cli import Cli
 from tests.support.site import HERE, serve
@@ -218,7 +216,7 @@ def test_many_wrong_tokens_at_once_are_not_looked_at(archive: Path, monkeypatch:
 def test_a_signal_ends_the_site_whatever_is_computed(archive: Path, number: int, status: int) -> None:
     """A page that is never ready does not keep the site, and nothing but its own words is on the terminal."""
     code = (
-        "import recorder.web.game_answers as answers, logging, warnings\n"
+        "import recorder.web.answers as answers, logging, warnings\n"
         "def computing(self, request):\n"
         "    warnings.warn('of a library'); logging.getLogger('library').error('of a library')\n"
         "    while True: sum(range(1000))\n"

@@ -19,7 +19,7 @@ from recorder.journal import JournalWriter, Sync
 from recorder.live.status import RecorderState, StateFile
 from recorder.web.live_feed import KEPT_MS, MOST_WAITING, LiveFeed, LiveReader
 from recorder.web.live_state import LiveBoard
-from recorder.web.security import Access
+from recorder.web.server import Access
 from tests.support.cli import SERVER, WATCHER
 from tests.support.site import HERE, HOSTILE, client_of
 

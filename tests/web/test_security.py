@@ -13,8 +13,7 @@ from httpx2 import Response
 from starlette.testclient import TestClient
 
 from recorder.errors import StorageError
-from recorder.web.security import COOKIE, Access, new_token
-from recorder.web.server import TOKEN_VARIABLE, read_token
+from recorder.web.server import COOKIE, TOKEN_VARIABLE, Access, new_token, read_token
 from tests.support.site import HERE, client_of
 
 TOKEN = "a token of the tests"
@@ -27,7 +26,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     async def no_wait(_seconds: float) -> None:
         return None
 
-    monkeypatch.setattr("recorder.web.security.asyncio", type("_", (), {"sleep": staticmethod(no_wait)}))
+    monkeypatch.setattr("recorder.web.server.asyncio", type("_", (), {"sleep": staticmethod(no_wait)}))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from recorder.web.security import Access
+from recorder.web.server import Access
 from tests.support.site import HERE, serve
 
 pytestmark = pytest.mark.needs("chromium")

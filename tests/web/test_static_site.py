@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, expect
 from exporters.report.game_list import FileSite, player_file
 from recorder import Archive
 from recorder.archive.locate import open_archive
-from recorder.archive.pages import player_pages, static_site
+from recorder.archive.pages import player_pages
 from recorder.archive.pages.player_pages import pages_of_players, players_of_games
 from recorder.errors import ExitCode
 from storage import GameFilter
@@ -182,7 +182,7 @@ def test_no_handle_is_in_a_name_or_a_page_with_pseudonyms(hostile: Path, tmp_pat
 
 
 def test_a_folder_is_replaced_only_on_request(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(static_site, "pages_of_players", lambda archive, players, site: ())  # they take seconds
+    monkeypatch.setattr(player_pages, "pages_of_players", lambda archive, players, site: ())  # they take seconds
     cli, site, mine = Cli(archive), tmp_path / "site", tmp_path / "mine"
     words = ("--since", "2022-01-01")
     cli("report", "--site", site, *words)

@@ -22,7 +22,7 @@ from recorder.sources.redaction import Forgotten, ForgottenHandle, Redactor, has
 from recorder.wire import LineReader
 
 if TYPE_CHECKING:
-    from recorder.live.secrets.journals import JournalCleaner
+    from recorder.live.secrets.logs import JournalCleaner
     from recorder.progress import Progress
     from storage import ArchiveStore, SourceRow
 
@@ -90,7 +90,7 @@ def write_clean_journal(file: str, output: str, force: bool) -> tuple[JournalCle
     Raises:
         SourceError, JournalError: it cannot be read. ExportError: the copy must not be written.
     """
-    from recorder.live.secrets.journals import JournalCleaner
+    from recorder.live.secrets.logs import JournalCleaner
 
     excluded: dict[str, int] = {}
 

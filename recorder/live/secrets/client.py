@@ -1,4 +1,4 @@
-"""Mask secrets in the bytes of a client before they are written to a journal.
+"""Mask secrets in the bytes of a client, and where a server repeats them, before they are written to a journal.
 
 Until the server has shown that the login is complete, every line that the client types is masked. The session's first
 line, a prompt for commands, and a board show it. Later lines are masked again after a question (a prompt with WILL
@@ -13,14 +13,396 @@ Whether a name is that handle shows at the end of the login: lines since the ser
 
 from __future__ import annotations
 
+import hashlib
+import re
+import secrets
+import string
+import zlib
+from collections.abc import Iterator
 from typing import Final
 
 from recorder.events import SessionNoticeKind
 from recorder.live.login.dialogue import Cue, CueKind, CueReader
-from recorder.live.secrets.server import SHORTEST, SHORTEST_WORD, AnswerGuard, KnownSecrets
 from recorder.live.secrets.typed import ClientLines, TimedBytes, Typed, corrected
-from recorder.sources.secrets import FILLER, asks, asks_name, begins_dialogue, fill, fill_command
+from recorder.sources.secrets import (
+    FILLER,
+    asks,
+    asks_name,
+    begins_dialogue,
+    fill,
+    fill_command,
+    fill_key,
+    find_repeated,
+    is_of_game,
+    without_boards,
+)
 from recorder.text import later
+
+SHORTEST: Final = 3
+"""A shorter text occurs in every second command."""
+SHORTEST_WORD: Final = 6
+"""A shorter text may be an ordinary word of the server's output."""
+_MOST_KNOWN: Final = 256
+_PUNCTUATION: Final = string.punctuation.encode()
+_BLANKS: Final = bytes.maketrans(bytes((*range(32), 127)), b" " * 33)
+# Colours and telnet commands are not text, though the next word follows without a blank.
+_NO_TEXT: Final = later(rb"\x1b\[[0-9;?]*+[A-Za-z]|\xff(?:[\xfb-\xfe].|[\xf0-\xfa])", re.S)
+_WORD: Final = later(rb"[^ ]++")
+_SHOWN: Final = later(rb"\xff(?:[\xfb-\xfe].|\xfa[^\xff]{0,256}+\xff\xf0|.)|([\x21-\x7e\x80-\xfe])", re.S)
+
+
+class KnownSecrets:
+    """Remembers secrets and finds them in other text, in any case: servers write names in small letters."""
+
+    def __init__(self) -> None:
+        self._salt = secrets.token_bytes(16)
+        self._known: dict[tuple[int, int], set[bytes]] = {}
+        self._lengths: list[int] = []
+
+    @property
+    def longest(self) -> int:
+        return max(self._lengths, default=0)
+
+    def learn(self, secret: bytes) -> None:
+        """Remember a secret, if it is long enough to be distinguished from other words."""
+        if len(secret) >= SHORTEST:
+            self._known.setdefault(_check(secret), set()).add(self._digest(secret))
+            if len(self._known) > _MOST_KNOWN:
+                del self._known[next(iter(self._known))]
+            self._lengths = sorted({length for length, _ in self._known})
+
+    def drop(self, text: bytes) -> None:
+        """Forget a text that is no secret."""
+        if text in self:
+            del self._known[_check(text)]
+            self._lengths = sorted({length for length, _ in self._known})
+
+    def __contains__(self, text: bytes) -> bool:
+        known = self._known.get(_check(text))
+        return known is not None and self._digest(text) in known
+
+    def find(self, text: bytes) -> list[tuple[int, int]]:
+        """The places of secrets in a text: begins and ends, in order; they may overlap."""
+        places = []
+        text = text.lower()
+        for length in self._lengths:
+            for begin in range(len(text) - length + 1):
+                if text[begin : begin + length] in self:
+                    places.append((begin, begin + length))
+        return sorted(places)
+
+    def has_word(self, text: bytes) -> bool:
+        """Whether ``find_words`` finds any."""
+        shortest = min(self._lengths, default=0)
+        long = [word for word in plain_text(text).split() if len(word) >= shortest]
+        return any(True for word in long for _ in self._places(word))
+
+    def find_words(self, text: bytes) -> list[tuple[int, int]]:
+        """The places of secrets that are whole words of a text: begins and ends, in order.
+
+        A word is between blanks, control characters and the ends, without the punctuation on either side.
+        """
+        places = []
+        for word in _WORD().finditer(plain_text(text)):
+            start = word.start()
+            places += [(start + begin, start + end) for begin, end in self._places(word[0])]
+        return places
+
+    def _places(self, word: bytes) -> Iterator[tuple[int, int]]:
+        """The places of secrets between a word's punctuation."""
+        size = len(word)
+        for length in self._lengths:
+            more = size - length
+            if more < 0:
+                continue
+            first = last = 0  # where it may begin
+            if more:
+                lead, trail = size - len(word.lstrip(_PUNCTUATION)), size - len(word.rstrip(_PUNCTUATION))
+                first, last = max(more - trail, 0), min(lead, more)
+            for begin in range(first, last + 1):
+                if word[begin : begin + length] in self:
+                    yield begin, begin + length
+
+    def _digest(self, text: bytes) -> bytes:
+        return hashlib.blake2b(text.lower(), digest_size=16, key=self._salt).digest()
+
+
+def plain_text(text: bytes) -> bytes:
+    """A text with blanks in place of everything that is not part of a word."""
+    if b"\x1b" in text or b"\xff" in text:
+        text = _NO_TEXT().sub(lambda match: b" " * len(match[0]), text)
+    return text.translate(_BLANKS)
+
+
+def _shown(data: bytes) -> tuple[list[bytes], list[int]]:
+    """The visible bytes without telnet commands, and where they are."""
+    found = [match for match in _SHOWN().finditer(data) if match[1]]
+    return [match[1] for match in found], [match.start() for match in found]
+
+
+def _check(text: bytes) -> tuple[int, int]:
+    return len(text), zlib.crc32(text.lower()) & 0xFFF
+
+
+_REPEATS: Final = (b"password", b"added: >")  # in lower case
+_ANSWER_BYTES: Final = 4096
+_MOST: Final = 32
+"""How many passwords are searched for at a time."""
+_LONGEST_WORDS: Final = 1024  # before such a password: name and address of a new player among them
+_MARKS: Final = 8  # punctuation around a password at the end of a read
+_LONGEST_ECHO: Final = 4096
+_NO_ECHO: Final = (b"****", b"<1")  # how lines begin that show the end of a login
+_IDLE_NS: Final = 300_000_000
+_LONGEST_WAIT: Final = 256  # a line of this length behind a password shows its kind
+_ESCAPE: Final = 0x1B
+# ICC's datagrams that carry a password or the key of a session.
+_KEY: Final = re.compile(rb"\x19\((?:93|114|134) ")
+_KEY_END: Final = b"\x19)"
+_LONGEST_KEY_MARK: Final = 7
+_PIECE: Final = re.compile(rb"[^\n]*\n|[^\n]+")
+
+
+class _Soon:
+    """A secret that was just typed. ``left``: how many of the server's bytes are still searched for it."""
+
+    def __init__(self, secret: bytes) -> None:
+        self.known = KnownSecrets()
+        self.known.learn(secret)
+        self.parted = len(secret.split()) > 1
+        self.left = _ANSWER_BYTES
+
+
+class _Echo:
+    """The visible bytes of a typed line. ``done``: how many the server has echoed."""
+
+    def __init__(self) -> None:
+        self.text = b""
+        self.done = 0
+
+
+class AnswerGuard:
+    """Masks the passwords that a server repeats.
+
+    They are masked in answers to commands that change or create them, anywhere soon after one was typed, and as whole
+    words as long as the connection lasts. Lines with data of a game stay unchanged. Only digests of passwords are kept.
+    ``holding``: bytes wait until it is known which word is the handle.
+    """
+
+    def __init__(self) -> None:
+        self.holding = False
+        self._line = b""  # the beginning of the current line, as far as it can matter
+        self._soon: list[_Soon] = []
+        self._lasting = KnownSecrets()
+        self._held: list[TimedBytes] = []  # delayed bytes at the end: a word that may become a password
+        self._held_clean = b""  # these bytes, masked as far as the secrets are known
+        self._front = b""  # the part of their line in front of them
+        self._in_word = False  # the delayed or next bytes continue a word
+        self._in_key = False  # inside a datagram that contains a secret
+        self._echoes = [_Echo()]  # lines that the server may echo now; the last one is not complete
+        self._before = b""  # the last bytes, in which such a datagram's mark or end may begin
+
+    @property
+    def held_bytes(self) -> int:
+        """How many bytes wait."""
+        return len(self._held_clean)
+
+    def expect(self, secret: bytes) -> None:
+        """Expect a secret that was typed: the server may echo it, or print "hunter2: Command not found."."""
+        self._drop_soon(secret)
+        self._soon.append(_Soon(secret))
+        del self._soon[:-_MOST]
+
+    def enter(self) -> None:
+        """Note that the login is complete: no typed byte is kept."""
+        self._echoes = [_Echo()]
+
+    def drop(self, text: bytes) -> None:
+        """Mask a text no more: it is the handle, and no secret."""
+        self._drop_soon(text)
+        self._lasting.drop(text)
+
+    def _drop_soon(self, secret: bytes) -> None:
+        self._soon = [soon for soon in self._soon if secret not in soon.known]
+
+    def typing(self, text: bytes) -> None:
+        """Expect the echo of a line that is being typed, byte by byte or several together."""
+        self._echoes[-1].text = b"".join(_shown(text[:_LONGEST_ECHO])[0])
+
+    def typed(self) -> None:
+        """Note that the line is complete: ``expect`` gets its secrets, and the rest of its echo may still come."""
+        line = self._echoes[-1]
+        if not 0 < line.done < len(line.text):
+            self._echoes.pop()
+        self._echoes = [*self._echoes[-_MOST:], _Echo()]
+
+    def learn(self, secret: bytes) -> None:
+        """Mask a password of this connection to its end."""
+        if len(secret) >= SHORTEST_WORD and len(secret.split()) == 1:
+            self._lasting.learn(secret)
+
+    def receive(self, data: bytes, at_ns: int = 0) -> list[TimedBytes]:
+        """Process the server's bytes; return those that may be recorded, delayed ones and these, in order.
+
+        No byte is dropped, and only a word at the end is delayed.
+        """
+        line = self._line
+        clean = self._clean_change(data)
+        if len(self._echoes) > 1 or self._echoes[0].text:
+            clean = self._clean_echo(data, clean)
+        if self._in_key or b"\x19" in data or b"\x19" in self._before:
+            clean = self._clean_keys(data, clean)
+        self._before = (self._before + data)[1 - _LONGEST_KEY_MARK :]
+        if not self._soon and not self._held and not self.holding:
+            if self._lasting.longest == 0:
+                return [TimedBytes(at_ns, clean)]
+            if not self._in_word and data[-1:].isspace() and not self._lasting.has_word(without_boards(data)):
+                return [TimedBytes(at_ns, clean)]  # nearly all that comes
+        if not self._held:
+            self._front = line
+        self._held.append(TimedBytes(at_ns, data))
+        self._held_clean += clean
+        if self.holding:
+            return []
+        out = self._give(ended=False)
+        for soon in self._soon:
+            soon.left -= len(data)
+        if self._soon:
+            self._soon = [soon for soon in self._soon if soon.left > 0]
+        return out
+
+    def tick(self, now_ns: int) -> list[TimedBytes]:
+        """Return bytes that were delayed long enough."""
+        return self.finish() if self._held and now_ns - self._held[0].at_ns >= _IDLE_NS else []
+
+    def finish(self) -> list[TimedBytes]:
+        """Return the delayed bytes."""
+        return self._give(ended=True) if self._held else []
+
+    def _give(self, *, ended: bool) -> list[TimedBytes]:
+        """Mask the passwords in the delayed bytes, and return all but the end.
+
+        ``ended``: their last word is complete.
+        """
+        seen = self._held[0].data if len(self._held) == 1 else b"".join([waiting.data for waiting in self._held])
+        plain = plain_text(seen)
+        size = len(seen)
+        word = size - len(plain.rpartition(b" ")[2])
+        kept = 0 if ended or word == size else self._kept_back(seen, word)
+        out = bytearray(self._held_clean)
+        for begin, end in self._find(seen, plain, word if kept else size):
+            first = seen.rfind(b"\n", 0, begin) + 1
+            last = seen.find(b"\n", end)
+            whole = seen[first:] if last < 0 else seen[first:last]
+            if is_of_game(whole if first else self._front + whole):
+                continue
+            if last < 0 and not ended and size - begin <= _LONGEST_WAIT:  # its line may still show that it is of a game
+                kept = max(kept, size - plain.rfind(b" ", 0, begin) - 1)
+            else:
+                out[begin:end] = FILLER * (end - begin)
+        clean, going = bytes(out), size - kept
+        if going:
+            self._in_word = plain[going - 1 : going] != b" "
+        given: list[TimedBytes] = []
+        left: list[TimedBytes] = []
+        done = 0
+        for waiting in self._held:
+            count = min(max(going - done, 0), len(waiting.data))
+            if count:
+                given.append(TimedBytes(waiting.at_ns, clean[done : done + count]))
+            if count < len(waiting.data):
+                left.append(TimedBytes(waiting.at_ns, waiting.data[count:]))
+            done += len(waiting.data)
+        self._held, self._held_clean = left, clean[going:]
+        self._front = self._line[: len(self._line) - kept]
+        return given
+
+    def _kept_back(self, seen: bytes, word: int) -> int:
+        """How many bytes at the end may become a password; ``word``: where the last word begins."""
+        if word and seen[word - 1] == _ESCAPE:  # a colour, perhaps
+            word -= 1
+        size = len(seen) - word
+        kept = 0
+        if self._lasting.longest and size <= self._lasting.longest + _MARKS and (word or not self._in_word):
+            kept = size
+        for soon in self._soon:
+            kept = max(kept, min(soon.known.longest - 1, len(seen) if soon.parted else size))
+        return kept
+
+    def _find(self, seen: bytes, plain: bytes, end: int) -> list[tuple[int, int]]:
+        """The places of passwords; ``end``: up to where words are complete."""
+        places: list[tuple[int, int]] = []
+        for soon in self._soon:
+            places += soon.known.find(seen[: len(seen) - len(self._held[-1].data) + soon.left + soon.known.longest])
+        if self._lasting.longest:
+            begin = 0
+            if self._in_word and (begin := plain.find(b" ")) < 0:
+                return places
+            whole = seen[begin:end]
+            if self._lasting.has_word(without_boards(whole)):
+                places += [(begin + first, begin + last) for first, last in self._lasting.find_words(whole)]
+        return places
+
+    def _clean_echo(self, data: bytes, clean: bytes) -> bytes:
+        """Mask the echo of lines that are not complete, or were not when it began, so that their texts are not known.
+
+        It ends where the read ends, or with the line. Other text of the server may look like its beginning.
+        """
+        if self._line.lstrip().startswith(_NO_ECHO):
+            return clean
+        out = bytearray(clean)
+        letters, places = _shown(data)
+        shown = b"".join(letters)
+        for line in self._echoes:
+            for begin in dict.fromkeys((line.done, 0)):
+                rest = line.text[begin:]
+                sizes = range(min(len(rest), len(shown)), 0, -1)
+                size = next((size for size in sizes if shown.endswith(rest[:size])), 0)
+                first = len(shown) - size
+                if not size and rest and (len(rest) >= SHORTEST or shown.startswith(rest)):
+                    first, size = shown.find(rest), len(rest)
+                if size and first >= 0:
+                    line.done = begin + size
+                    for place in places[first : first + size]:
+                        out[place] = FILLER[0]
+                    break
+        return bytes(out)
+
+    def _clean_keys(self, data: bytes, clean: bytes) -> bytes:
+        """Mask the contents of datagrams with secrets."""
+        out = bytearray(clean)
+        seen, ahead = self._before + data, len(self._before)
+        at = begin = ahead
+        if self._in_key:
+            at = max(ahead - 1, 0)  # the first byte of its end may have come
+        while True:
+            if not self._in_key:
+                marks = _KEY.finditer(seen, at if at > ahead else 0)
+                mark = next((mark for mark in marks if mark.end() > ahead), None)
+                if mark is None:
+                    return bytes(out)
+                self._in_key, at, begin = True, mark.end(), mark.end()
+            end = seen.find(_KEY_END, at)
+            first, last = begin - ahead, (len(seen) if end < 0 else max(end, begin)) - ahead
+            out[first:last] = fill_key(bytes(out[first:last]))
+            if end < 0:
+                return bytes(out)
+            self._in_key, at = False, end + len(_KEY_END)
+
+    def _clean_change(self, data: bytes) -> bytes:
+        lower = (self._line + data).lower()
+        if not any(word in lower for word in _REPEATS):
+            self._line = (self._line + data).rpartition(b"\n")[2][:_LONGEST_WORDS]
+            return data
+        out = bytearray()
+        for piece in _PIECE.findall(data):
+            line = self._line + piece
+            begin = find_repeated(line)
+            kept = len(piece) if begin is None else max(0, begin - len(self._line))
+            out += piece[:kept] + fill(piece[kept:])
+            known = _LONGEST_WORDS if begin is None else begin + 1
+            self._line = b"" if piece.endswith(b"\n") else line[:known]
+        return bytes(out)
+
 
 _GUESTS: Final = frozenset((b"guest", b"g"))
 _HANDLE: Final = later(rb"[A-Za-z][A-Za-z0-9_-]*")

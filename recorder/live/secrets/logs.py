@@ -1,16 +1,197 @@
-"""Mask the secrets in saved logs of every kind but journals, whose writers have masked them. Pure."""
+"""Mask the secrets in saved logs, and in journals that an older version or another program wrote. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Final
 
+from recorder.errors import JournalError
+from recorder.journal import JournalHeader, Record, RecordKind, format_header, format_record, parse_note
+from recorder.live.secrets.client import SecretGuard
+from recorder.live.secrets.typed import TimedBytes
 from recorder.sources import Scrubber, SourceKind
 from recorder.sources.base import LineEnds
+from recorder.sources.client_logs import LoggedText, logged_text
 
 if TYPE_CHECKING:
-    from recorder.live.secrets.client_logs import ClientLogScrubber
     from recorder.sources.redaction import Redactor
+
+
+class JournalCleaner:
+    """Makes the lines of a clean journal; ``read`` is called twice and begins with the first record each time.
+
+    ``replaced`` counts bytes that are filler now; it is complete after the last line.
+    """
+
+    def __init__(self, read: Callable[[], Iterable[JournalHeader | Record]]) -> None:
+        self._read = read
+        self.replaced = 0
+        self._clean = {RecordKind.RECEIVED: bytearray(), RecordKind.SENT: bytearray()}  # and not written yet
+        self._waiting: deque[JournalHeader | Record] = deque()
+
+    def lines(self) -> Iterator[bytes]:
+        """The clean journal's lines, with their ends."""
+        sent: deque[TimedBytes] = deque()
+        size = 0  # headers and records that are there now: a journal may grow meanwhile
+        for value in self._read():
+            size += 1
+            if isinstance(value, Record) and value.kind is RecordKind.SENT:
+                sent.append(TimedBytes(value.at_ns, value.data))
+        guard, scrubber = SecretGuard(), Scrubber(SourceKind.RAW)
+        for value in islice(self._read(), size):
+            self._waiting.append(value)
+            if isinstance(value, Record) and (_is_connected(value) or value.kind is RecordKind.RECEIVED):
+                while sent and sent[0].at_ns <= value.at_ns:
+                    self._send(guard, sent.popleft())
+                if value.kind is RecordKind.RECEIVED:
+                    self._take(RecordKind.SENT, guard.server_sent(value.data))
+                    self._take(RecordKind.RECEIVED, guard.answers.receive(value.data), scrubber)
+                else:
+                    self._end(guard, scrubber)
+                    guard, scrubber = SecretGuard(), Scrubber(SourceKind.RAW)
+            yield from self._release()
+        for one in sent:
+            self._send(guard, one)
+        self._end(guard, scrubber)
+        yield from self._release()
+
+    def _send(self, guard: SecretGuard, sent: TimedBytes) -> None:
+        self._take(RecordKind.SENT, guard.client_sent(sent.data, sent.at_ns))
+
+    def _end(self, guard: SecretGuard, scrubber: Scrubber) -> None:
+        """Take what a connection's guards still have."""
+        self._take(RecordKind.SENT, guard.finish())
+        self._take(RecordKind.RECEIVED, guard.answers.finish(), scrubber)
+        self._clean[RecordKind.RECEIVED] += scrubber.finish()
+
+    def _take(self, kind: RecordKind, pieces: list[TimedBytes], scrubber: Scrubber | None = None) -> None:
+        data = b"".join([data for _, data in pieces])
+        self._clean[kind] += data if scrubber is None else scrubber.receive(data)
+
+    def _release(self) -> Iterator[bytes]:
+        """Write what comes before the first bytes that are not clean yet."""
+        while self._waiting:
+            value = self._waiting[0]
+            if isinstance(value, JournalHeader):
+                yield format_header(value) + b"\n"
+            else:
+                if value.kind in self._clean:
+                    clean, size = self._clean[value.kind], len(value.data)
+                    if len(clean) < size:
+                        return
+                    self.replaced += sum(a != b for a, b in zip(value.data, clean, strict=False))
+                    value = value._replace(data=bytes(clean[:size]))
+                    del clean[:size]
+                yield format_record(value) + b"\n"
+            self._waiting.popleft()
+
+
+def _is_connected(record: Record) -> bool:
+    try:
+        return record.kind is RecordKind.NOTE and parse_note(record.data).get("kind") == "connected"
+    except JournalError:
+        return False
+
+
+_MAX_LINE: Final = 1 << 20
+_MOST_WAITING: Final = 1000
+"""Lines; no server prints so many during a login, but another connection of the log may go on."""
+
+
+class ClientLogScrubber:
+    """Replaces secrets in a log's bytes, block by block. The output is as long as the input."""
+
+    def __init__(self, kind: SourceKind) -> None:
+        self._kind = kind
+        self._rest = b""
+        self._connections: dict[bytes, _Connection] = {}
+        self._user = b""
+        self._waiting: deque[tuple[bytes, LoggedText | None, _Connection | None]] = deque()
+
+    def receive(self, block: bytes) -> bytes:
+        """Process the next bytes; return those of the lines that are complete and clean now."""
+        if b"\n" not in block and len(self._rest) + len(block) <= _MAX_LINE:
+            self._rest += block
+            return b""
+        *lines, self._rest = (self._rest + block).split(b"\n")
+        out = [self._take(line + b"\n") for line in lines]
+        if len(self._rest) > _MAX_LINE:
+            out.append(self._take(self._rest))
+            self._rest = b""
+        return b"".join(out)
+
+    def finish(self) -> bytes:
+        """Return the rest at the end of the log."""
+        rest, self._rest = self._rest, b""
+        out = self._take(rest) if rest else b""
+        for connection in self._connections.values():
+            connection.finish()
+        return out + self._release()
+
+    def _take(self, line: bytes) -> bytes:
+        text = logged_text(line, self._kind)
+        if text is None:
+            self._waiting.append((line, None, None))
+        else:
+            self._user = self._user if text.user is None else text.user
+            connection = self._connections.setdefault(self._user, _Connection())
+            connection.take(text)
+            self._waiting.append((line, text, connection))
+        return self._release()
+
+    def _release(self) -> bytes:
+        """Return the lines before the first one whose bytes are not clean yet."""
+        out = b""
+        while self._waiting:
+            line, text, connection = self._waiting[0]
+            if text is not None and connection is not None:
+                if len(self._waiting) > _MOST_WAITING:
+                    connection.finish()
+                clean = connection.clean(text)
+                if clean is None:
+                    break
+                line = line if clean == text.data else text.masked(line, clean)
+            out += line
+            self._waiting.popleft()
+        return out
+
+
+class _Connection:
+    """A connection of the log, and its bytes that are clean and not written yet."""
+
+    def __init__(self) -> None:
+        self._guard = SecretGuard()
+        self._clean = {True: bytearray(), False: bytearray()}  # sent, received
+
+    def take(self, text: LoggedText) -> None:
+        data = b"".join((text.before, text.data, text.after))
+        if text.sent:
+            self._add(True, self._guard.client_sent(data, 0))
+            return
+        if not text.again:
+            self._add(True, self._guard.server_sent(data))
+        self._add(False, self._guard.answers.receive(data))
+
+    def finish(self) -> None:
+        """Wait for nothing more."""
+        self._add(True, self._guard.finish())
+        self._add(False, self._guard.answers.finish())
+
+    def clean(self, text: LoggedText) -> bytes | None:
+        """Take the clean bytes of the next text; None: they are not known yet."""
+        clean, before = self._clean[text.sent], len(text.before)
+        size = before + len(text.data) + len(text.after)
+        if len(clean) < size:
+            return None
+        data = bytes(clean[before : before + len(text.data)])
+        del clean[:size]
+        return data
+
+    def _add(self, sent: bool, pieces: list[TimedBytes]) -> None:
+        for _, data in pieces:
+            self._clean[sent] += data
 
 
 def scrubbed(blocks: Iterable[bytes], kind: SourceKind) -> Iterator[bytes]:
@@ -55,7 +236,5 @@ class Scrubbing:
 
 def _scrubber(kind: SourceKind) -> Scrubber | ClientLogScrubber:
     if kind in (SourceKind.XBOARD, SourceKind.PYCHESS):
-        from recorder.live.secrets.client_logs import ClientLogScrubber
-
         return ClientLogScrubber(kind)
     return Scrubber(kind)
