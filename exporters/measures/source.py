@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from exporters.tables.columns import ALL_PLY_COLUMNS
 from exporters.tables.facts import ChosenPlayer, NamedPlayer, choose_player
 from recorder.urls import is_url
-from storage.dataset.files import listed, register
+from storage.dataset.files import PlyFile, listed, register
 from storage.read.engine import new_database
 
 if TYPE_CHECKING:
@@ -77,12 +77,8 @@ class Plies:
         return cls(frozenset(kinds), _select(kinds), connection.sql, None, given.attrs, connection, False)
 
     @classmethod
-    def of_files(cls, files: Sequence[tuple[str, list[str] | None]]) -> Plies:
-        """The plies of a data set that the workers of a cluster read.
-
-        Args:
-            files: each with the keys of the games that are wanted; None: all that were played.
-        """
+    def of_files(cls, files: Sequence[PlyFile]) -> Plies:
+        """The plies of a data set that the workers of a cluster read."""
         with _files_as_given(files[:1]) as connection:
             columns = frozenset(connection.sql("SELECT * FROM given").columns)
         return cls(columns, "SELECT * FROM given", parts=partial(_of_files, files))
@@ -195,41 +191,50 @@ def parts_of(given: Any, statements: Mapping[str, str]) -> dict[str, Any]:
         return {name: connection.sql(sql).to_arrow_table() for name, sql in statements.items()}
 
 
-def parts_of_files(files: Sequence[tuple[str, list[str] | None]], statements: Mapping[str, str]) -> dict[str, Any]:
+def parts_of_files(files: Sequence[PlyFile], statements: Mapping[str, str]) -> dict[str, Any]:
     """The same of some files of a data set."""
     with _files_as_given(files) as connection:
         return {name: connection.sql(sql).to_arrow_table() for name, sql in statements.items()}
 
 
 @contextmanager
-def _files_as_given(files: Sequence[tuple[str, list[str] | None]]) -> Iterator[DuckDBPyConnection]:
+def _files_as_given(files: Sequence[PlyFile]) -> Iterator[DuckDBPyConnection]:
     with new_database() as connection:
-        if is_url(files[0][0]):
-            register(connection, files[0][0])
-        connection.execute("CREATE TABLE wanted (file INTEGER, key VARCHAR)")
-        connection.executemany(
-            "INSERT INTO wanted SELECT ?, unnest(?)", [[n, keys or []] for n, (_, keys) in enumerate(files)]
+        if is_url(files[0].path):
+            register(connection, files[0].path)
+        wanted = [(one.path, key) for one in files for key in one.keys or ()]
+        connection.execute(
+            "CREATE TABLE wanted AS SELECT unnest(?::VARCHAR[]) AS filename, unnest(?::VARCHAR[]) AS key",
+            [[path for path, _ in wanted], [key for _, key in wanted]],
         )
-        selects = [
-            f"SELECT * FROM read_parquet({listed([path])}) WHERE "
-            + ("kind = 'played'" if keys is None else f"key IN (SELECT key FROM wanted WHERE file = {number})")
-            for number, (path, keys) in enumerate(files)
-        ]
-        connection.execute(f"CREATE VIEW given AS {' UNION ALL '.join(selects)}")
+        paths = listed([one.path for one in files])
+        rows = f"SELECT * FROM read_parquet({paths}, filename = TRUE)"
+        of_all = listed([one.path for one in files if one.keys is None])
+        connection.execute(
+            f"CREATE VIEW given AS SELECT * EXCLUDE (filename) FROM ({rows}) WHERE kind = 'played' AND filename IN"
+            f" {of_all} OR (filename, key) IN (FROM wanted)"
+        )
         yield connection
 
 
 _TASKS: Final = 200
+_TASK_PLIES: Final = 100_000
+"""A task takes as long to begin as to read so many."""
 
 
-def _of_files(
-    files: Sequence[tuple[str, list[str] | None]], statements: Mapping[str, str]
-) -> Sequence[Mapping[str, Any]]:
+def _of_files(files: Sequence[PlyFile], statements: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
     from dask.base import compute
     from dask.delayed import delayed
 
-    size = len(files) // _TASKS + 1
-    runs = [files[begin : begin + size] for begin in range(0, len(files), size)]
+    size = max(_TASK_PLIES, sum(one.rows for one in files) // _TASKS)
+    runs: list[list[PlyFile]] = []
+    begun = size
+    for one in files:
+        if begun >= size:
+            runs.append([])
+            begun = 0
+        runs[-1].append(one)
+        begun += one.rows
     tasks = [delayed(parts_of_files)(run, dict(statements)) for run in runs]
     found: Sequence[Mapping[str, Any]] = compute(*tasks)  # type: ignore[no-untyped-call]  # Dask has no types
     return found

@@ -183,7 +183,7 @@ def plies_of_games(
 
         files = archive.files_of_plies(chosen, matches=matches)
         with cluster_client(dask) as client:
-            check_reading(client, archive.where, [path for path, _ in (*files[:1], *files[1:][-1:])])
+            check_reading(client, archive.where, [one.path for one in (*files[:1], *files[1:][-1:])])
             yield Plies.of_files(files)
     elif matches:
         from exporters.tables.columns import MATCH_COLUMNS

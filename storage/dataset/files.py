@@ -36,17 +36,26 @@ class DatasetSource(NamedTuple):
         return self.sha256[:12]
 
 
+class PlyFile(NamedTuple):
+    """A file of plies: whole path, rows, and keys of the games that are wanted; None: all that were played."""
+
+    path: str
+    rows: int
+    keys: list[str] | None
+
+
 @dataclass(frozen=True, slots=True)
 class DatasetFiles:
     """The Parquet files of a data set, by the SHA-256 of the source that they were made from.
 
-    ``complete`` is False while a program writes the data set, and after it was interrupted.
+    ``rows``: of each file. ``complete`` is False while a program writes the data set, and after it was interrupted.
     """
 
     sources: list[DatasetSource]
     plies: dict[str, tuple[str, ...]]
     games: dict[str, tuple[str, ...]]
     events: dict[str, tuple[str, ...]]
+    rows: dict[str, int]
     complete: bool = True
 
     def tables(self) -> dict[str, list[str]]:
@@ -64,7 +73,7 @@ def find_files(where: str) -> DatasetFiles:
     records, manifest = read_records(folder), read_manifest(folder)
     if records:
         there = folder.files()
-        found = DatasetFiles([], {}, {}, {}, manifest is None or manifest.complete)
+        found = DatasetFiles([], {}, {}, {}, {}, manifest is None or manifest.complete)
         if older := [record.name for record in records if record.schema < DATASET_SCHEMA]:
             others = f" and {plural(len(older) - 1, 'other log')}" if older[1:] else ""
             raise StorageError(
@@ -77,6 +86,7 @@ def find_files(where: str) -> DatasetFiles:
             found.sources.append(
                 DatasetSource(record.source, record.name, record.kind, record.size_bytes, record.games)
             )
+            found.rows.update({f"{folder.name}/{part.name}": part.rows for part in record.parts})
             for name, files in (("plies/", found.plies), ("games/", found.games), ("events/", found.events)):
                 files[record.source] = tuple(
                     f"{folder.name}/{part.name}" for part in record.parts if part.name.startswith(name)

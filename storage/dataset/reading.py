@@ -37,7 +37,7 @@ from recorder.model import (
 )
 from recorder.rules.position import encode_move
 from recorder.urls import is_url
-from storage.dataset.files import connect, dataset_errors, find_files, listed
+from storage.dataset.files import PlyFile, connect, dataset_errors, find_files, listed
 from storage.read.game_filter import ALL_PLAYED, GameFilter
 from storage.read.query import (
     FilterWords,
@@ -481,11 +481,10 @@ class DatasetStore(Closing):
         if not self._files.tables()["plies"]:
             raise StorageError("No game of the data set has a move, which this needs.")
 
-    def files_of_plies(self, where: GameFilter, *, matches: bool = False) -> list[tuple[str, list[str] | None]]:
-        """The files that have the plies of some games, by their whole paths, and the keys of those games.
+    def files_of_plies(self, where: GameFilter, *, matches: bool = False) -> list[PlyFile]:
+        """The files that have the plies of some games.
 
-        ``matches``: both boards of the bughouse matches of which one board matches. None for the keys: all games that
-        were played are wanted.
+        ``matches``: both boards of the bughouse matches of which one board matches.
         """
         self.require_plies()
         keys: dict[str, list[str] | None] = dict.fromkeys(self._files.plies)
@@ -496,11 +495,11 @@ class DatasetStore(Closing):
                 rows = f"SELECT source, list(key) FROM ({some}) GROUP BY source"
                 keys = dict(connection.execute(rows, list(values)).fetchall())
         files = [
-            (path if is_url(path) else str(Path(path).absolute()), of_source)
+            PlyFile(path if is_url(path) else str(Path(path).absolute()), self._files.rows[path], of_source)
             for source, of_source in keys.items()
             for path in self._files.plies[source]
         ]
-        return files or [(self._files.tables()["plies"][0], [])]
+        return files or [PlyFile(self._files.tables()["plies"][0], 0, [])]
 
     def relation(self, where: GameFilter = ALL_PLAYED) -> DuckDBPyRelation:
         """The plies of the games that match, for DuckDB to compute with; in no order."""

@@ -11,6 +11,8 @@ from subprocess import run
 import pytest
 
 from recorder import Archive, Dataset
+from storage import GameFilter
+from storage.dataset.reading import DatasetStore
 from tests.support.cli import SERVER, Cli
 from tests.support.effort import long_after
 
@@ -126,3 +128,29 @@ def test_a_game_of_two_sources_is_there_twice(cli: Cli, tmp_path: Path) -> None:
         cli("report", "6af8", "--dataset", folder, "--force", "-o", tmp_path / "game.html")
         pages.append((tmp_path / "game.html").read_bytes())
     assert pages[0].replace(b"other.pgn", b"ficsgames-variants-by-year.pgn") == pages[1]
+
+
+@pytest.mark.parametrize(
+    ("days", "results", "counted", "shared"),
+    [
+        (["????.??.??", "????.??.??"], ["1-0", "1-0"], 2, False),
+        (["2024.01.02", "2024.01.02"], ["1-0", "0-1"], 2, False),
+        (["2024.01.02", "2024.01.02"], ["1-0", "1-0"], 1, True),
+    ],
+    ids=["undated", "other results", "probably one"],
+)
+def test_games_are_one_only_where_day_and_result_are_equal(
+    days: list[str], results: list[str], counted: int, shared: bool, tmp_path: Path
+) -> None:
+    for number, (day, result) in enumerate(zip(days, results, strict=True)):
+        game = (
+            f'[Date "{day}"]\n[White "Ann"]\n[Black "Bob"]\n[Result "{result}"]\n\n1. e4 {{[%clk 0:01:00]}} {result}\n'
+        )
+        (tmp_path / f"{number}.pgn").write_text("\n" * number + game)
+    logs = sorted(tmp_path.glob("*.pgn"))
+    said = Cli(tmp_path / "none")("convert", "--jobs", "1", "--dataset", tmp_path / "set", *logs).output
+    assert "The data set" in said
+    assert " has 2 games, 2 plies of 2 logs." in said
+    assert ("in several logs" in said) is shared
+    with DatasetStore(str(tmp_path / "set")) as store:
+        assert [store.count(GameFilter(unique=unique)) for unique in (False, True)] == [2, counted]
