@@ -64,4 +64,8 @@ def words_of(text: str) -> list[NameWord]:
 
 
 def _folded(word: str) -> str:
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold())
+    return (
+        word.lower()
+        if word.isascii()
+        else unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold())
+    )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from exporters.measures.dimensions import Dimension, DimensionError, dimension
 from exporters.measures.source import Plies, game_of
-from exporters.tables.columns import ALL_PLY_COLUMNS, ON_REQUEST
+from exporters.tables.columns import ALL_PLY_COLUMNS, MATCH_COLUMNS, ON_REQUEST
 from recorder.errors import ExportError
 
 if TYPE_CHECKING:
@@ -455,7 +455,7 @@ def _dimensions(program: Program, have: frozenset[str]) -> list[Dimension]:
 
 
 def _lacks(missing: Sequence[str]) -> str:
-    if {*missing} <= {column.name for column in ON_REQUEST}:
+    if {*missing} <= {column.name for column in (*MATCH_COLUMNS, *ON_REQUEST)}:
         return f"this table of plies lacks {', '.join(missing)}: ask for it with plies(extra={list(missing)!r})."
     return (
         f"this is no table of plies: it lacks {', '.join(missing)}. "

@@ -192,7 +192,7 @@ ON_REQUEST = (
     *_OPENING,
     _word("event", "the Event tag of the saved game, or as ICC printed it, such as a tournament"),
 )
-"""Columns of plies that are there only when they are asked for."""
+"""Columns of plies that are there only when they are asked for, besides ``MATCH_COLUMNS``."""
 
 ALL_PLY_COLUMNS = (*MATCH_COLUMNS, *PLY_COLUMNS, *ON_REQUEST)
 """All that a ply table may have."""

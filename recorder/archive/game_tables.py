@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from importlib import import_module
 from os import PathLike, fspath
 from pathlib import Path
@@ -15,6 +16,7 @@ from recorder.archive.exporting import count_excluded, no_player, require_varian
 from recorder.errors import ExportError
 from recorder.files import Closing
 from recorder.text import plural
+from storage.dataset.reading import DatasetStore
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,10 +56,19 @@ class GameTables(Closing):
 
         return with_position(self._store, where)
 
-    def _tables(self, where: GameFilter, *, plies: bool = True) -> AbstractContextManager[GamesTables]:
+    def _tables(
+        self, where: GameFilter, *, plies: bool = True, extra: Collection[str] = ()
+    ) -> AbstractContextManager[GamesTables]:
+        from exporters.tables.columns import MATCH_COLUMNS
         from exporters.tables.tables import open_tables  # it loads NumPy
 
-        return open_tables(self._store, where, arrow=self._arrow, plies=plies)
+        matches = None
+        asked = not {*extra}.isdisjoint(column.name for column in MATCH_COLUMNS)
+        if asked and not isinstance(self._store, DatasetStore):  # a data set has them
+            from exporters.tables.matches import match_columns, read_matches
+
+            matches = match_columns(read_matches(self._store, replace(where, variants=frozenset({"bughouse"}))))
+        return open_tables(self._store, where, arrow=self._arrow, plies=plies, matches=matches)
 
     # --- games
 
@@ -121,7 +132,8 @@ class GameTables(Closing):
         Its ``attrs`` have ``units``, the numbers of ``games`` and ``plies``, and ``excluded`` games by reason.
 
         Args:
-            extra: further columns: ``material``, ``fen``, ``eco``, ``opening``, ``event``.
+            extra: further columns: ``material``, ``fen``, ``eco``, ``opening``, ``event``, and of bughouse those of
+                ``matches``.
             as_timedelta: times are Timedelta, in columns without the unit (``elapsed`` for ``elapsed_ms``); measures
                 need the integers.
             filters: see ``Filters``.
@@ -132,7 +144,7 @@ class GameTables(Closing):
         _add_measures()
         _check(extra)
         where = self._filter(filters)
-        with self._tables(where) as tables:
+        with self._tables(where, extra=extra) as tables:
             _warn_of_size(sum(plies for _, plies in tables.games), free_bytes())
             return self._described(tables.ply_frame(extra), where, as_timedelta)
 
@@ -159,7 +171,7 @@ class GameTables(Closing):
         _check(extra)
         if rows < 1:
             raise ExportError(f"Pieces of {rows} rows are none: give 1 or more.")
-        with self._tables(self._filter(filters)) as tables:
+        with self._tables(self._filter(filters), extra=extra) as tables:
             for table in tables.batches(rows, extra):
                 yield _with_units(table, as_timedelta)
 
@@ -274,9 +286,9 @@ def _check(extra: Collection[str]) -> None:
     Raises:
         ExportError: a name is unknown, or one text was given instead of several.
     """
-    from exporters.tables.columns import ON_REQUEST
+    from exporters.tables.columns import MATCH_COLUMNS, ON_REQUEST
 
-    names = [column.name for column in ON_REQUEST]
+    names = [column.name for column in (*ON_REQUEST, *MATCH_COLUMNS)]
     wrong = [extra] if isinstance(extra, str) else sorted(set(extra) - set(names))
     if wrong:
         raise ExportError(f"There is no list of extra columns {wrong[0]!r}; ask for any of {names}.")
@@ -297,8 +309,6 @@ class Dataset(GameTables):
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        from storage.dataset.reading import DatasetStore
-
         self._dataset = DatasetStore(fspath(path))
         if self._dataset.warning is not None:
             warnings.warn(self._dataset.warning, stacklevel=2)

@@ -281,6 +281,6 @@ def _print_total(report: DatasetReport, where: str) -> None:
     say(f"The data set {where} has {games}, {plies} of {plural(whole.sources, 'log')}.")
     if whole.shared_games:
         say(
-            f"{plural(whole.shared_games, 'game')} with equal players, day, moves and result in several logs, each once "
-            "for every log; --unique counts one of each."
+            f"{plural(whole.shared_games, 'game')} with equal players, day, moves and result in several logs, each "
+            "once for every log; --unique counts one of each."
         )

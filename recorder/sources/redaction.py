@@ -21,7 +21,7 @@ from typing import Final
 from recorder.model import SAVED_KINDS
 from recorder.model.sources import SourceKind
 from recorder.sources.secrets import FILLER, fill
-from recorder.text import later, words_of
+from recorder.text import NameWord, later, words_of
 
 ForgottenHandle = tuple[str, int, str]
 """Salt and hash in hexadecimal digits, and a length between them: that of a handle, or below 0 that of another name."""
@@ -156,7 +156,9 @@ class Forgotten:
         self._lengths = {length for _, length in self._salts}
         self._several = any(length < 0 for _, length, _ in self._handles)  # names that are no handles
         self._known: dict[str, bool] = {}
-        self._names = [] if self._several else [name.lower() for name in names]
+        known = list(names)
+        self._names = [] if self._several else [name.lower() for name in known]
+        self._firsts = {_first(words_of(_composed(name))[0]) for name in known}
 
     def __bool__(self) -> bool:
         return bool(self._handles)
@@ -222,11 +224,16 @@ class Forgotten:
 
     def places(self, text: str, alone: bool = True) -> Iterator[tuple[int, int]]:
         """Yield where names begin and end, the longest first; ``alone``: also those of one ASCII word."""
+        if self._firsts and not self._may_begin(text):
+            return
         words = words_of(text)
         longest = max(self._lengths, default=0)
         at = 0
         while at < len(words):
             key, end, found = "", words[at].begin, 0
+            if self._firsts and _first(words[at]) not in self._firsts:
+                at += 1
+                continue
             for size, word in enumerate(words[at : at + _MOST_WORDS], 1):
                 key = f"{key} {word.folded}" if key else word.folded
                 if len(key) > longest or (size > 1 and _are_apart(text[end : word.begin])):
@@ -237,6 +244,14 @@ class Forgotten:
             if found:
                 yield words[at].begin, words[at + found - 1].end
             at += found or 1
+
+    def _may_begin(self, text: str) -> bool:
+        """Whether the first word of a known name is in a text."""
+        lower = text.lower()
+        if any(first in lower for first in self._firsts):
+            return True
+        lines = () if text.isascii() else (line for line in text.split("\n") if not line.isascii())
+        return any(_first(word) in self._firsts for line in lines for word in words_of(line))
 
     def name(self, name: str) -> str:
         """Replace the handles in the name of a file, also where a hyphen or underscore joins them with other words.
@@ -363,6 +378,11 @@ class Redactor:
     def _silence(self, spoken: re.Match[str]) -> str:
         self._end = spoken.end()
         return spoken[0][: spoken.start("words") - spoken.start()] + _fill_lines(spoken["words"])
+
+
+def _first(word: NameWord) -> str:
+    """A word's folded form; the first of several, into which a letter may unfold."""
+    return word.folded.partition(" ")[0]
 
 
 def _are_apart(gap: str) -> bool:

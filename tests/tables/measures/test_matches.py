@@ -11,7 +11,7 @@ import pytest
 from exporters.bpgn import find_matches
 from exporters.tables.columns import MATCH_COLUMNS
 from exporters.tables.matches import match_columns
-from recorder import Archive
+from recorder import Archive, Dataset, make_dataset
 from recorder.model import Game, TimeBasis
 from recorder.reading import read_games
 from recorder.relating.match import Match, timeline
@@ -69,6 +69,25 @@ def test_one_board_is_enough_for_both(archive: Archive) -> None:
     nothing = archive.matches(since="2999")
     assert len(nothing) == 0
     assert list(nothing) == list(archive.matches())
+
+
+def test_measures_of_matches_work_on_plies_that_have_their_columns(archive: Archive, tmp_path: Path) -> None:
+    names = ["diagonal_lead_ms", "sit_ms", "partner"]
+    make_dataset(SAVED, tmp_path / "set", jobs=1)
+    with Dataset(tmp_path / "set") as dataset:
+        for store in (archive, dataset):
+            plies = store.plies(extra=names)
+            for found, expected in (
+                (plies.ics.diagonal_lead(by="partner"), store.matches().ics.diagonal_lead(by="partner")),
+                (plies.ics.sitting(), store.matches().ics.sitting()),
+            ):
+                pd.testing.assert_frame_equal(found, expected)
+            assert list(plies) == ["partner", "diagonal_lead_ms", "sit_ms", *store.plies().columns]
+            one = store.plies(white="helmsknight", extra=names)
+            assert one["diagonal_lead_ms"].notna().sum() > 40
+            assert one["key"].nunique() == 1
+    with pytest.raises(AttributeError, match=r"ask for it with plies\(extra=\['diagonal_lead_ms'\]\)"):
+        archive.plies().ics.diagonal_lead()
 
 
 def test_waits_are_those_with_one_colour_on_the_move_on_both_boards(archive: Archive) -> None:
