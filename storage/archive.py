@@ -614,6 +614,12 @@ class ArchiveStore(Closing):
         with self._database.reading() as driver:
             return count_by_handle(driver)
 
+    def count_players(self) -> int:
+        """How many players there are; handles on several servers count once."""
+        with self._database.reading() as driver:
+            (count,) = driver.execute("SELECT count(DISTINCT handle_folded) FROM players").fetchone()
+        return int(count)
+
     def count_of_sources(self, sources: Collection[str]) -> int:
         """How many games these sources, by their sha256, contain; a game of several counts once."""
         with self._database.reading() as driver:

@@ -191,8 +191,8 @@ def test_make_targets_in_documents_exist() -> None:
 
 
 def test_all_exit_codes_are_in_the_reference() -> None:
-    rows = re.findall(r"^\| \d+ \|.*$", cli_reference(), re.MULTILINE)
-    assert [int(row.split("|")[1]) for row in rows] == [code.value for code in ExitCode]
+    rows = re.findall(r"^- `(\d+)`: ", cli_reference(), re.MULTILINE)
+    assert [int(row) for row in rows] == [code.value for code in ExitCode]
 
 
 def test_keys_in_examples_are_of_the_demo() -> None:

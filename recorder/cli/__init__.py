@@ -25,7 +25,7 @@ from click.exceptions import Exit
 
 from recorder.archive.locate import default_archive, why_unusable
 from recorder.cli.configuration import config_option, configured
-from recorder.cli.options import Command, archive_option
+from recorder.cli.options import Command, Group, archive_option
 from recorder.cli.output import ARCHIVE_FACT, say
 from recorder.errors import ExitCode, ExportError, RecorderError, exit_status
 
@@ -106,16 +106,13 @@ class _Commands(MutableMapping[str, click.Command]):
         return len(self._loaded)
 
 
-class _Group(click.Group):
+class _Group(Group):
     """A group that turns our errors into one sentence and the documented exit code."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands in sections, in the order in which a user meets them."""
         for section, names in _SECTIONS.items():
-            with formatter.section(section):
-                formatter.write_dl(
-                    [(name.ljust(10), self.commands[name].get_short_help_str(limit=80)) for name in names]
-                )
+            self.write_commands(section, names, ctx, formatter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Without arguments: the help, or what to begin with where a person at a terminal has no archive."""
@@ -217,6 +214,7 @@ def is_compiled() -> bool:
 
 @click.group(
     cls=_Group,
+    rare=("completion", "conformance", "explain", "journal", "publish"),
     commands=_Commands(),
     context_settings={
         "help_option_names": ["-h", "--help"],
@@ -246,10 +244,10 @@ def main(where: str) -> None:
     every clock, think time and lag is kept. It exports PGN, tables, pictures and reports. Data goes to stdout, messages
     to stderr.
 
-    Every option can also be set by an environment variable, such as ICS_RECORDER_IMPORT_CHAT for `import --chat`, or in
-    a configuration file (see `config`). The command line takes precedence over the environment, and the environment
-    over the file. --db is ICS_RECORDER_DB for all commands and can stand before the command:
-    ics-recorder --db my.sqlite games.
+    Every option can also be set by an environment variable, made like ICS_RECORDER_IMPORT_CHAT for `import --chat`, or
+    in a configuration file (see `config`). The command line takes precedence over the environment, and the environment
+    over the file. --db is ICS_RECORDER_DB for all commands and can stand before the command: ics-recorder --db
+    my.sqlite games.
     """
 
 
@@ -286,8 +284,8 @@ def completion(ctx: click.Context, shell: str) -> None:
     """Print a completion script for bash, zsh or fish.
 
     The shell then completes commands, options and their values. It completes players' handles, keys of games, sources,
-    variants, categories, ECO codes and servers from the archive of --db, or else from the default archive. zsh and fish
-    show the players of a game beside its key. Values that need quotes are not completed.
+    variants, categories, ECO codes and servers from the archive of --db, or else from the default archive. Values that
+    need quotes are not completed.
     """
     from click.shell_completion import get_completion_class
 

@@ -14,6 +14,7 @@ from recorder.cli.export_options import csv_option, format_of, output_options, s
 from recorder.cli.option_types import complete_names
 from recorder.cli.options import (
     Command,
+    Rare,
     archive_option,
     dask_option,
     dataset_option,
@@ -61,14 +62,11 @@ Examples:
   1 game, 21 plies counted, of which 21 derived clock.
   Plies excluded: 1 first move.
   $ ics-recorder clocks --player Morphy --last 20
-  ics-recorder clocks --player Morphy --by time-control
   ics-recorder clocks --by time-control --by phase --table time-left
   ics-recorder clocks --player Morphy --by opening --table known-moves
   ics-recorder clocks --table longest --top 20 --since 2020-01-01
   ics-recorder clocks --player Morphy --table lag --by hour --json
   ics-recorder clocks --table profile --csv -o players.csv
-  ics-recorder clocks --dataset games/ --by time-control --dask tcp://host:8786
-  ics-recorder clocks --list
 """,
 )
 @filter_options
@@ -82,7 +80,7 @@ Examples:
     "--by",
     multiple=True,
     type=click.Choice(DIMENSIONS),
-    help="Group by this dimension, with one row per value; can be repeated.",
+    help="Group by this dimension, one row per value; repeatable.",
 )
 @click.option(
     "--table",
@@ -92,14 +90,15 @@ Examples:
     show_default="usage with --by, else two rows per game",
     help="Measure to print (see --list).",
 )
-@click.option(
-    "--top", type=click.IntRange(min=1), metavar="N", show_default="10", help="Number of rows of --table longest."
-)
+@click.option("--top", type=click.IntRange(min=1), metavar="N", show_default="10", help="Rows of --table longest.")
 @click.option(
     "--sort", metavar="COLUMN", help="Sort by this column, as --format csv calls it; -COLUMN: the largest first."
 )
 @click.option(
-    "--first-moves", is_flag=True, help="Include each side's first move, which servers do not charge, in think times."
+    "--first-moves",
+    cls=Rare,
+    is_flag=True,
+    help="Include each side's first move, which servers do not charge, in think times.",
 )
 @click.option(
     "--format",
@@ -137,18 +136,16 @@ def command(
 ) -> None:
     """Show how players used their time: think times, clocks and lag.
 
-    KEY is the first characters of a game's key, or last, or last~2 for the third newest. Without KEY, all games that
-    match the filters are used.
+    KEY names a game: 6af8, last or last~2 (see `help keys`); without it, all games that match the filters are used.
 
     Without --by and --table, each game has two rows, one per side: total, mean, median and longest think time with its
     move, time left at moves 10, 20, 30 and 40, and mean, 95th percentile and maximum of lag. Untimed games and games
     without times are excluded and counted.
 
     With --by or --table, one measure is computed over all matching games (docs/reference/measures.md). With --player,
-    only that player's moves count, except in scrambles, which have the moves of both sides. Guests are marked (U), and
-    guests of different connections never count as one player; computers are marked (C). Each table states how many
-    games and plies it counts, and what was excluded and why. If no game has the data that a table needs, the exit
-    status is 4.
+    only that player's moves count, except in scrambles. Guests of different connections, marked (U), never count as one
+    player; computers are marked (C). Each table states what it counts, and what was excluded and why. If no game has
+    the data that a table needs, the exit status is 4.
     """
     if shortcut is not None and format_name not in (None, shortcut):
         raise click.UsageError(f"--{shortcut} contradicts --format {format_name}.")

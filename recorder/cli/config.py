@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from recorder.cli.configuration import Configuration, chosen_file, configurable, read_configuration, table_defaults
-from recorder.cli.options import Command, json_option, wide_option
+from recorder.cli.options import Command, Group, json_option, wide_option
 from recorder.cli.output import print_json, print_table, say
 from recorder.text import plural
 
@@ -20,6 +20,7 @@ _UNSET = getattr(click.core, "UNSET", None)
 
 @click.group(
     "config",
+    cls=Group,
     short_help="Show the configuration file and each option's value.",
     epilog="""\b
 Examples:

@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from recorder.cli.export_options import PgnWords, format_of, output_options, pgn_options, say_excluded, say_written
 from recorder.cli.option_types import WordSet
-from recorder.cli.options import Command, dask_option, jobs_option, reading_options
+from recorder.cli.options import Command, Rare, dask_option, jobs_option, reading_options
 from recorder.cli.output import long_work, say, say_skipped
 from recorder.errors import ExitCode
 from recorder.filters import INCLUDES
@@ -52,7 +52,7 @@ Examples:
     metavar="DIR",
     help="Write a data set of plies, games and events to this folder or s3:// URL: Parquet files by variant and month.",
 )
-@click.option("--update", is_flag=True, help="Add new logs to the data set of --dataset.")
+@click.option("--update", cls=Rare, is_flag=True, help="Add new logs to the data set of --dataset.")
 @jobs_option
 @dask_option
 @reading_options
@@ -71,10 +71,10 @@ Examples:
     help="Also convert these games: examined, set-up positions, empty (no known move).",
 )
 @click.option("--unique", is_flag=True, help="Write a game of several logs once, merged as an import merges it.")
-@click.option("--complete", is_flag=True, help="Only games recorded from the first move to the result.")
-@click.option("--no-guests", is_flag=True, help="Exclude games of unregistered players.")
-@click.option("--no-computers", is_flag=True, help="Exclude games of players with the title (C).")
-@click.option("--strict", is_flag=True, help="Exit with status 1 if a log has anomalies.")
+@click.option("--complete", cls=Rare, is_flag=True, help="Only games recorded from the first move to the result.")
+@click.option("--no-guests", cls=Rare, is_flag=True, help="Exclude games of unregistered players.")
+@click.option("--no-computers", cls=Rare, is_flag=True, help="Exclude games of players with the title (C).")
+@click.option("--strict", cls=Rare, is_flag=True, help="Exit with status 1 if a log has anomalies.")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -98,16 +98,15 @@ def command(
 ) -> None:
     """Convert logs to PGN, BPGN or a data set without an archive.
 
-    LOG is a log of any kind that `import` reads, a folder of logs, an https:// or s3:// URL of a log, or - for standard
-    input. The games of several logs are written one log after the other. A game that several logs contain is written
-    once for each; with --unique, once, and all games by their start. A log that cannot be read is reported, the others
-    are converted, and the exit status is 3.
+    LOG is a log that `import` reads, a folder of logs, an https:// or s3:// URL, or - for standard input. Games are
+    written log after log, a game of several logs once for each; with --unique, once, and all games by their start. A
+    log that cannot be read is reported, the others are converted, and the exit status is 3.
 
-    --dataset writes tables of all plies, games and events, which DuckDB, Dask and others read in parallel. A log that
-    the data set has already is skipped, or rebuilt if another version of this program wrote it or one of its files is
-    missing or cut. A log that has grown takes the place of its earlier part. After Ctrl-C, finished logs stay in the
-    data set, and --update adds the others. With --dask, a Dask cluster reads the logs and writes the files
-    (docs/how-to/larger-than-memory.md); folders must have the same path on all its computers.
+    --dataset writes tables of plies, games and events for DuckDB, Dask and others. A log that the data set has already
+    is skipped, or rebuilt if another version of this program wrote it or one of its files is missing or cut. A log that
+    has grown replaces its earlier part. After Ctrl-C, finished logs stay, and --update adds the others. With --dask, a
+    Dask cluster does the work (docs/how-to/larger-than-memory.md); folders must have the same path on all its
+    computers.
     """
     if dataset is not None:
         _refuse_others(ctx)

@@ -11,7 +11,7 @@ import click
 from recorder.archive.locate import archive_file, open_archive
 from recorder.cli.export_options import format_of
 from recorder.cli.option_types import complete_sources
-from recorder.cli.options import Command, archive_option, jobs_option, json_option
+from recorder.cli.options import Command, Group, archive_option, jobs_option, json_option
 from recorder.cli.output import long_work, print_json, say
 from recorder.errors import ExitCode
 from recorder.text import clean, plural
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 @click.group(
     "db",
+    cls=Group,
     epilog="""\b
 Examples:
   ics-recorder db check

@@ -9,7 +9,7 @@ import click
 
 from recorder.archive.locate import open_archive
 from recorder.cli.option_types import complete_keys
-from recorder.cli.options import Command, archive_option, json_option, wide_option
+from recorder.cli.options import Command, Group, archive_option, json_option, wide_option
 from recorder.cli.output import print_json, print_table, say
 from recorder.text import plural
 
@@ -23,6 +23,7 @@ _KEY_DIGITS = 8
 
 @click.group(
     "duplicates",
+    cls=Group,
     invoke_without_command=True,
     epilog="""\b
 Examples:

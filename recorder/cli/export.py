@@ -18,7 +18,7 @@ from recorder.cli.export_options import (
     say_written,
 )
 from recorder.cli.option_types import WordSet
-from recorder.cli.options import Command, archive_option, filter_options, game_filter, unique_option
+from recorder.cli.options import Command, Group, Rare, archive_option, filter_options, game_filter, unique_option
 
 if TYPE_CHECKING:
     from exporters.base import ExportReport
@@ -32,6 +32,7 @@ _APPEND_OR_FORCE = "--append adds to the file and --force replaces it: give one 
 
 @click.group(
     "export",
+    cls=Group,
     epilog="""\b
 Examples:
   ics-recorder export pgn -o games.pgn
@@ -46,8 +47,8 @@ def command() -> None:
     """Export games as PGN, BPGN, tables or JSON.
 
     By default all played games with at least one known move are exported, incomplete, adjourned and aborted ones too,
-    and marked as such. The number of excluded games is printed to stderr. KEY is the first characters of a game's key,
-    or last, or last~2 for the third newest (see `help keys`).
+    and marked as such. The number of excluded games is printed to stderr. KEY names a game: 6af8, last or last~2 (see
+    `help keys`).
     """
 
 
@@ -76,6 +77,7 @@ Examples:
 @pgn_options
 @click.option(
     "--analysis",
+    cls=Rare,
     metavar="ENGINE",
     show_default="the one that covers most of the game, else the newest",
     help=(

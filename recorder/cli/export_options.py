@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from recorder.cli.option_types import WordSet
-from recorder.cli.options import in_section
+from recorder.cli.options import Rare, in_section
 from recorder.cli.output import say
 from recorder.text import plural
 
@@ -45,9 +45,9 @@ def output_options(command: _AnyCommand) -> _AnyCommand:
 
 def csv_option(command: _AnyCommand) -> _AnyCommand:
     """``--csv-raw``."""
-    return click.option("--csv-raw", is_flag=True, help="Put no apostrophe before CSV texts that look like formulas.")(
-        command
-    )
+    return click.option(
+        "--csv-raw", cls=Rare, is_flag=True, help="Put no apostrophe before CSV texts that look like formulas."
+    )(command)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +108,7 @@ def pgn_options(command: _AnyCommand) -> _AnyCommand:
         cast("_AnyCommand", settled),
         click.option(
             "--as-crazyhouse",
+            cls=Rare,
             is_flag=True,
             help="Write bughouse boards as crazyhouse games; all pieces dropped later are in hand at the start.",
         ),

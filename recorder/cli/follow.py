@@ -12,7 +12,7 @@ from click.exceptions import Exit
 from recorder.archive.exporting import archive_files
 from recorder.archive.locate import archive_file
 from recorder.cli.export_options import PgnWords, pgn_options
-from recorder.cli.options import Command, archive_option, reading_options
+from recorder.cli.options import Command, Rare, archive_option, reading_options
 from recorder.cli.output import say
 from recorder.cli.recording_options import outlet_options
 from recorder.errors import ExitCode, ExportError, SourceError, StorageError
@@ -38,6 +38,7 @@ Examples:
 @click.option("--wait", is_flag=True, help="Wait until the log exists.")
 @click.option(
     "--every",
+    cls=Rare,
     type=click.FloatRange(min=0.01),
     default=0.2,
     show_default=True,
@@ -48,7 +49,7 @@ Examples:
 @reading_options
 @pgn_options
 @archive_option
-@click.option("--no-keep-source", is_flag=True, help="Store path and SHA-256 of the log, not its bytes.")
+@click.option("--no-keep-source", cls=Rare, is_flag=True, help="Store path and SHA-256 of the log, not its bytes.")
 def command(
     log: str,
     wait: bool,
@@ -63,9 +64,9 @@ def command(
     """Import a log while another program is writing it.
 
     LOG is of any kind that `import` reads. As soon as a line is read, its ply is added to the archive and to the
-    events. If the log is renamed, replaced or truncated, a message reports it and the new log is followed. If the
-    archive cannot be written, it is updated when it is writable again. If the log does not contain the site or the date
-    of its games, a message at the first game names the options that supply them.
+    events. If the log is renamed, replaced or truncated, this is reported and the new log is followed. If the archive
+    cannot be written, it is updated later. If the log lacks the site or date of its games, a message names the options
+    that supply them.
 
     A game is appended to the PGN when no later line of the log can continue it.
 

@@ -61,7 +61,7 @@ Examples:
 def command(where: str, as_json: bool, **filters: Any) -> None:
     """List games that match the filters, by default all played games.
 
-    KEY is the first characters of a game's key, or last, or last~2 for the third newest (see `help keys`). The number
+    KEY names a game: 6af8, last or last~2 (see `help keys`). The number
     of games that the default and the filters exclude is printed to stderr (see `help filters`).
 
     --position and --moves find all games of normal chess that reached a position, by whatever moves. The first search

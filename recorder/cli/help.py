@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from recorder.cli.options import Command
+from recorder.cli.options import ALL, Command
 from recorder.errors import ExitCode
 from recorder.filters import FILTERS
 
@@ -50,7 +50,8 @@ Without any of them they choose all played games with at least one known move.
 A game must match every option. If an option is repeated, one of its values is
 enough: the third example selects crazyhouse and chess. Upper and lower case do
 not matter in handles, variants, categories, servers and openings. --speed and
---time of `replay` mean something else. `games -h` explains each:
+--time of `replay` mean something else; --moves and --position are for `games`.
+The options choose only games:
 
 {}
 
@@ -67,11 +68,21 @@ exit status 1.
 
 
 def _filter_options() -> str:
-    """The options in lines."""
-    options = [
-        one.flag.partition("/")[0] or f"--{one.name.replace('_', '-')}" for one in FILTERS.values() if one.option
-    ]
-    return fill(", ".join(options), 80, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    """The options with what they say, in lines of at most 80 columns."""
+    formatter = click.HelpFormatter(width=80)
+    with formatter.indentation():
+        formatter.write_dl(
+            [
+                (
+                    one.flag or f"--{one.name.replace('_', '-')} {one.metavar or '|'.join(one.words)}",
+                    one.about.removeprefix("Only games "),
+                )
+                for one in FILTERS.values()
+                if one.about
+            ],
+            col_max=23,
+        )
+    return formatter.getvalue().strip("\n")
 
 
 _KEYS = """
@@ -238,12 +249,15 @@ Examples:
 """,
 )
 @click.argument("words", nargs=-1, metavar="[TOPIC|COMMAND…]", shell_complete=_complete)
+@click.option("--all", "everything", is_flag=True, help="Show all commands and options, rare ones too.")
 @click.pass_context
-def command(ctx: click.Context, words: tuple[str, ...]) -> None:
+def command(ctx: click.Context, words: tuple[str, ...], everything: bool) -> None:
     """Explain a command or a topic.
 
-    Without TOPIC or COMMAND: list both. `help COMMAND` prints the same as `COMMAND --help`.
+    Without TOPIC or COMMAND: list both. `help COMMAND` prints the same as `COMMAND --help`, and with --all the same as
+    `COMMAND --help --all`.
     """
+    ctx.meta[ALL] = everything
     root = ctx.find_root()
     group = root.command
     assert isinstance(group, click.Group)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from recorder.archive.locate import open_archive
-from recorder.cli.options import Command, archive_option, jobs_option, json_option, reading_options
+from recorder.cli.options import Command, Rare, archive_option, jobs_option, json_option, reading_options, typed
 from recorder.cli.output import long_work, print_json, say, say_skipped
 from recorder.errors import ExitCode
 from recorder.text import plural
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
 Examples:
   $ ics-recorder import session.log saved.pgn
   ...
-  2 logs (2 new): 8 games, 303 plies
+  2 logs (2 new): 8 games, 303 moves
   ...
-  The archive has 8 games.
+  The archive has 8 games of 10 players.
+  ...
   ics-recorder import ~/ics-logs
   ics-recorder import -n ~/ics-logs               what each file is, nothing is stored
   ics-recorder import -n -v session.log           what an import would find in it, nothing is stored
@@ -40,9 +42,9 @@ Examples:
 @reading_options
 @archive_option
 @click.option("-n", "--dry-run", is_flag=True, help="Identify files without importing them; with -v also read them.")
-@click.option("--no-keep-source", is_flag=True, help="Store path and SHA-256 of the logs, not their bytes.")
+@click.option("--no-keep-source", cls=Rare, is_flag=True, help="Store path and SHA-256 of the logs, not their bytes.")
 @jobs_option
-@click.option("--strict", is_flag=True, help="Exit with status 1 if a log has anomalies.")
+@click.option("--strict", cls=Rare, is_flag=True, help="Exit with status 1 if a log has anomalies.")
 @click.option(
     "-v",
     "--verbose",
@@ -72,10 +74,9 @@ def command(
     be read does not stop the others. In folders, files that are not logs are reported and skipped; hidden files, .csv,
     .parquet, .db and .sqlite files and PGN that this program wrote are not opened.
 
-    Importing another archive gives the same result as importing its logs. A date, server or time zone that a log has in
-    one of the archives only is kept; if each has one that the other lacks, the log is read again. Players and logs
-    that either archive has erased are excluded from the result, so this archive can lose games. Their number is
-    reported; -n reports it without importing. The options under "Reading logs" do not apply.
+    Importing another archive gives the same result as importing its logs; the options under "Reading logs" do not
+    apply. Dates, servers and time zones that a log has in one of the archives only are kept. Players and logs that
+    either archive has erased are excluded, so this archive can lose games; -n reports how many.
     """
     from recorder.archive.reading.import_paths import import_paths
     from recorder.archive.reading.inputs import read_options
@@ -105,6 +106,9 @@ def command(
             )
         if not as_json:
             _sum_up(report.outcomes, archive, before, verbose=verbose)
+            if archive is not None and not before and count_all(archive):
+                ours = shlex.join(["ics-recorder", *(["--db", where] if typed(ctx, "where") else [])])
+                say(f"Next: {ours} games (or show last, web --open)")
     finally:
         if archive is not None:
             archive.close()

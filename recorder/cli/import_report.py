@@ -63,11 +63,11 @@ def print_outcome(outcome: Outcome, *, verbose: bool, alone: bool = True) -> Non
     words = [report.kind, report.dialect, report.server]
     status = {"new": "", "grown": ", grew", "replaced": ", read again", "log": ""}[outcome.status]
     click.echo(f"{name}: {', '.join(word for word in words if word)}{status}")
-    click.echo(f"  {plural(outcome.games, 'game')}, {plural(outcome.plies, 'ply', 'plies')}")
+    click.echo(f"  {plural(outcome.games, 'game')}, {plural(outcome.plies, 'move')}")
     if outcome.undated and alone:
         click.echo(f"  {plural(outcome.undated, 'game')} without a date ({_remedy([outcome])})")
     for tag, counts in (("<12>", report.frames), ("<b1>", report.holdings)):
-        if counts:
+        if counts and verbose:
             click.echo(f"  {tag} {_counts(counts)}")
     for warning in report.warnings:
         click.echo(f"  {clean(warning)}")
@@ -193,7 +193,7 @@ def count_all(archive: ArchiveStore) -> int:
 
 
 def say_archive(archive: ArchiveStore, before: int | None) -> None:
-    """How many games there are, how many of them ``games`` lists, and why not the others.
+    """How many games and players there are, how many games ``games`` lists, and why not the others.
 
     Args:
         before: how many there were before an import whose summary cannot count games; None: it does.
@@ -203,7 +203,7 @@ def say_archive(archive: ArchiveStore, before: int | None) -> None:
     total, excluded = count_all(archive), count_excluded(archive, GameFilter())
     had = "" if before is None else f" ({before:,} before the import)"
     lists = f" `games` lists {total - sum(excluded.values()):,}." if excluded else ""
-    say(f"The archive has {plural(total, 'game')}{had}.{lists}")
+    say(f"The archive has {plural(total, 'game')} of {plural(archive.count_players(), 'player')}{had}.{lists}")
     say_excluded(excluded.items())
 
 
@@ -223,11 +223,11 @@ def print_total(outcomes: Sequence[Outcome], *, dry_run: bool, distinct: int | N
     what = "log" if all(outcome.kind is not None for outcome in outcomes) else "file"
     games, plies = sum(outcome.games for outcome in outcomes), sum(outcome.plies for outcome in outcomes)
     if distinct is None:
-        stored = plural(games, "observation")
+        stored = plural(games, "recording")
     else:
-        stored = plural(games, "game" if distinct == games else "observation")
+        stored = plural(games, "game" if distinct == games else "recording")
         stored += "" if distinct == games else f" of {plural(distinct, 'game')}"
-    found = "nothing was stored" if dry_run else f"{stored}, {plural(plies, 'ply', 'plies')}"
+    found = "nothing was stored" if dry_run else f"{stored}, {plural(plies, 'move')}"
     click.echo(f"{plural(len(outcomes), what)} ({words}): {found}")
 
 

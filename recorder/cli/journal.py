@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.cli.options import KINDS, Command, force_option, json_option
+from recorder.cli.options import KINDS, Command, Group, force_option, json_option
 from recorder.cli.output import print_json, say
 from recorder.errors import ExitCode, RecorderError, SourceError, exit_status
 from recorder.text import clean, plural
@@ -24,6 +24,7 @@ _DIRECTIONS = {"received": "<", "sent": ">", "both": "<>", "notes": "!"}
 
 @click.group(
     "journal",
+    cls=Group,
     epilog="""\b
 Examples:
   ics-recorder journal info 20251121T220000123Z_freechess.org_5000_5b1f0c9a3e7d2468_00001.journal

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import wraps
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
@@ -41,21 +42,85 @@ _AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
 _Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 _Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 _OTHER = "Options"
+_COLUMN = 20
+"""Room for the names of options; the meaning of a longer one is below it."""
+_LONG = 70
+"""An option with more letters is cut: a long list of choices."""
+_FILTERS = "Filters"
+ALL: Final = "ics-recorder.all"
+"""Key in ``click.Context.meta``: the help shows everything."""
+
+
+class Rare(click.Option):
+    """An option that the help shows only with ``--all``."""
 
 
 class Command(click.Command):
-    """A command whose help lists its options in sections (``in_section``)."""
+    """A command whose help has its options in sections (``in_section``), and with ``--help --all`` all of them."""
+
+    rare: Collection[str] = ()
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        inner = set(self.commands) if isinstance(self, click.Group) else set()
+        own = list(takewhile(lambda word: word != "--" and word not in inner, args))
+        if "--all" in own and not {*self.get_help_option_names(ctx)}.isdisjoint(own):
+            ctx.meta[ALL] = True
+            args = [word for word in own if word != "--all"] + args[len(own) :]
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}
-        for param in self.get_params(ctx):
+        everything, left_out = ctx.meta.get(ALL), set(self.rare)
+        for param in self.get_params(ctx):  # the last one is --help
             record = param.get_help_record(ctx)
-            if isinstance(param, click.Option) and record is not None:
-                sections.setdefault(getattr(param, "section", _OTHER), []).append(record)
-        other = sections.pop(_OTHER)  # with --help
+            if not isinstance(param, click.Option) or record is None:
+                continue
+            section = getattr(param, "section", _OTHER)
+            if (section == _FILTERS or isinstance(param, Rare)) and not everything:
+                left_out.add(section)
+                continue
+            if isinstance(param.type, click.Choice) and len(record[0]) > _LONG and not everything:
+                left_out.add(section)
+                record = (f"{record[0][:_LONG].rpartition('|')[0]}|…]", record[1])
+            sections.setdefault(section, []).append(record)
+        if _FILTERS in left_out:
+            formatter.write_paragraph()
+            formatter.write_text("Filters: --player, --since and others: see `ics-recorder help filters`.")
+        other = sections.pop(_OTHER)
+        if left_out and not everything:
+            other[-1] = (other[-1][0], "Show this message; --help --all shows everything.")
         for section, records in (*sections.items(), (_OTHER, other)):
             with formatter.section(section):
-                formatter.write_dl(records)
+                formatter.write_dl(records, col_max=_COLUMN)
+
+
+class Group(Command, click.Group):
+    """A group whose help has its options and commands, those in ``rare`` only with ``--all``."""
+
+    def __init__(self, *words: Any, rare: Collection[str] = (), **values: Any) -> None:
+        super().__init__(*words, **values)
+        self.rare = rare
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands by name."""
+        self.write_commands("Commands", sorted(self.commands), ctx, formatter)
+
+    def write_commands(
+        self, heading: str, names: Iterable[str], ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        """Those of the commands that are to be shown, if any are, under a heading."""
+        rows = [
+            (name.ljust(10), self.commands[name].get_short_help_str(limit=80))
+            for name in names
+            if name not in self.rare or ctx.meta.get(ALL)
+        ]
+        if rows:
+            with formatter.section(heading):
+                formatter.write_dl(rows)
 
 
 def in_section(section: str, command: _AnyCommand, *options: _Option) -> _AnyCommand:
@@ -91,7 +156,7 @@ ANOMALIES = (
 )
 
 
-def _typed(ctx: click.Context | None, name: str) -> click.Context | None:
+def typed(ctx: click.Context | None, name: str) -> click.Context | None:
     """The nearest context in which an option was typed."""
     while ctx is not None and ctx.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:
         ctx = ctx.parent
@@ -102,7 +167,7 @@ def _of_group(ctx: click.Context, param: click.Parameter, value: str) -> str:
     """``--db X sources forget ID`` is about X, too: the nearest option that was typed counts."""
     name = param.name
     assert name is not None
-    at = _typed(ctx, name)
+    at = typed(ctx, name)
     if at is not None and at is not ctx:
         value = str(at.params[name])
     if ctx.parent is not None:  # a command's, not the program's own option
@@ -129,12 +194,12 @@ def dataset_option(command: _AnyCommand) -> _AnyCommand:
 
     @wraps(command)
     def checked(*words: Any, **values: Any) -> Any:
-        if values["dataset"] is not None and _typed(click.get_current_context(), "where") is not None:
+        if values["dataset"] is not None and typed(click.get_current_context(), "where") is not None:
             raise click.UsageError("--dataset and --db both say where the games are: give one of them.")
         return command(*words, **values)
 
     help_text = "Data set (folder or s3:// URL) to read instead of an archive."
-    option = click.option("--dataset", metavar="DIR", type=NameType(), help=help_text)
+    option = click.option("--dataset", cls=Rare, metavar="DIR", type=NameType(), help=help_text)
     return option(cast("_AnyCommand", checked))
 
 
@@ -148,6 +213,7 @@ def jobs_option(command: _AnyCommand) -> _AnyCommand:
     return click.option(
         "-j",
         "--jobs",
+        cls=Rare,
         type=WholeNumber(min=1),
         default=None,
         metavar="N",
@@ -159,6 +225,7 @@ def dask_option(command: _AnyCommand) -> _AnyCommand:
     """``--dask``: the cluster that does the work."""
     return click.option(
         "--dask",
+        cls=Rare,
         type=NameType(),
         metavar="ADDRESS",
         help="Use the cluster of this Dask scheduler, e.g. tcp://host:8786; requires the extra `dask`.",
@@ -204,6 +271,7 @@ def reading_options(command: _AnyCommand) -> _AnyCommand:
         ),
         click.option(
             "--date-from-name",
+            cls=Rare,
             metavar="FORMAT",
             type=NameFormatType(),
             help="Take this date from the name of each file, in a format such as %Y-%m-%d; before --date.",
@@ -213,7 +281,9 @@ def reading_options(command: _AnyCommand) -> _AnyCommand:
             metavar="NAME",
             help="Site of the games, if the log does not contain it (freechess.org, FICS, ICC).",
         ),
-        click.option("--kind", type=click.Choice(KINDS), help="Kind of log, instead of recognising it by its content."),
+        click.option(
+            "--kind", cls=Rare, type=click.Choice(KINDS), help="Kind of log, instead of recognising it by its content."
+        ),
     )
 
 
@@ -266,19 +336,21 @@ def filter_options(command: _AnyCommand) -> _AnyCommand:
 
     own = {word for param in getattr(command, "__click_params__", ()) for word in param.opts}
     options = [_filter_option(one) for one in FILTERS.values() if one.option and f"--{one.name}" not in own]
-    found = in_section("Filters", cast("_AnyCommand", checked), *reversed(options))
+    found = in_section(_FILTERS, cast("_AnyCommand", checked), *reversed(options))
     return click.argument("keys", nargs=-1, type=NameType(), metavar="[KEY…]", shell_complete=complete_keys)(found)
 
 
 def unique_option(command: _AnyCommand) -> _AnyCommand:
     """``--unique``: count probable duplicates once."""
     option = click.option("--unique", is_flag=True, help="Count probable duplicates once (see `duplicates`).")
-    return in_section("Filters", command, option)
+    return in_section(_FILTERS, command, option)
 
 
 def position_options(command: _AnyCommand) -> _AnyCommand:
     """``--position`` and ``--moves``: only games that reached a position."""
-    return in_section("Filters", command, *(_filter_option(FILTERS[name]) for name in ("moves", "position")))
+    for name in ("moves", "position"):
+        command = cast("_AnyCommand", _filter_option(FILTERS[name])(command))
+    return command
 
 
 def game_filter(*, unique: bool = False, **filters: Any) -> GameFilter:

@@ -18,6 +18,7 @@ from recorder.cli.export_options import csv_option, format_of, output_options, s
 from recorder.cli.option_types import complete_names
 from recorder.cli.options import (
     Command,
+    Rare,
     archive_option,
     dataset_option,
     filter_options,
@@ -115,6 +116,7 @@ Examples:
 )
 @click.option(
     "--dpi",
+    cls=Rare,
     type=click.IntRange(20, 1200),
     metavar="N",
     default=150,
@@ -123,6 +125,7 @@ Examples:
 )
 @click.option(
     "--move",
+    cls=Rare,
     type=click.IntRange(1, 500),
     metavar="N",
     default=20,
@@ -151,7 +154,7 @@ def command(
 ) -> None:
     """Draw a picture of clocks, think times, lag or evaluations.
 
-    KEY is the first characters of a game's key, or last, or last~2 for the third newest. race, times, evaluation and
+    KEY names a game: 6af8, last or last~2 (see `help keys`). race, times, evaluation and
     bughouse show one game (for a bughouse match, give either board); the other pictures show all games that match the
     filters. With --player, they show that player's moves. Each picture states how many games and plies it shows, and
     what was excluded and why.
@@ -311,9 +314,11 @@ Examples:
 @dataset_option
 @click.option("--index", is_flag=True, help="Report on the archive: games, players, time controls, sources.")
 @click.option("--site", metavar="DIR", help="Write a folder with pages of all matching games and their players.")
-@click.option("--base-url", metavar="URL", help="Write a sitemap for this address of the folder (with --site).")
 @click.option(
-    "--pseudonyms", is_flag=True, help="Replace every handle by an invented word, without chat (with --site)."
+    "--base-url", cls=Rare, metavar="URL", help="Write a sitemap for this address of the folder (with --site)."
+)
+@click.option(
+    "--pseudonyms", cls=Rare, is_flag=True, help="Replace every handle by an invented word, without chat (with --site)."
 )
 @click.option(
     "--chat",
@@ -336,20 +341,19 @@ def report(
 ) -> None:
     """Write an HTML report on a game, a player or the archive.
 
-    KEY (the first characters of a game's key, last, or last~2): a page that replays the game in real time, with both
+    KEY (6af8, last or last~2): a page that replays the game in real time, with both
     clocks, think times, chat, takebacks, clock tables and sources. A bughouse match has both boards on one time line.
 
     --player HANDLE: the player's use of time in all matching games, in pictures and tables, and the list of the games.
-    Guests with the same name are never taken for one player.
+    Guests never count as one player.
 
-    --index: a list of the matching games with a search field, and tables of players, time controls, endings and
-    sources. It lists the newest 2,000 games, or as many as --last says.
+    --index: the newest 2,000 matching games, or as many as --last says, with a search field, and tables of players,
+    time controls, endings and sources.
 
-    --site DIR: a folder with a page of each matching game, a page of each player of two games or more, and an index
-    that searches the games. It opens without a server and has no pictures except rating curves. Pages show what
-    `db share` keeps.
+    --site DIR: a folder with pages of each matching game and each player of two games or more, and an index that
+    searches the games. It needs no server, has no pictures except rating curves, and shows what `db share` keeps.
 
-    The other options are filters, as in `games`. A page is one file and needs no network. Requires the extra `report`.
+    A page is one file and needs no network. Requires the extra `report`.
     """
     if site is not None:
         if index or output != "-" or dataset is not None:

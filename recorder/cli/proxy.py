@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from click.exceptions import Exit
 
-from recorder.cli.options import Command, archive_option
+from recorder.cli.options import Command, Rare, archive_option
 from recorder.cli.recording_options import (
     DEFAULT_PORT,
     AddressType,
@@ -48,6 +48,7 @@ Examples:
 )
 @click.option(
     "--max-clients",
+    cls=Rare,
     type=click.IntRange(min=1),
     default=MAX_CLIENTS,
     metavar="N",
@@ -77,14 +78,13 @@ def command(
     forwarded unchanged, with or without timeseal, and each connection is written to a journal. The default port of HOST
     is 5000.
 
-    A journal contains everything that the server sends and that you type, tells and messages included, but no password:
-    passwords, and all input before the login is complete, are masked. The archive is made from what the server sends,
-    as by `import --chat own`. Only your user account can read journals and archive. To give games to others, use
-    `export` or `db share`.
+    A journal contains all that the server sends and you type, tells too, but no password: passwords, and all input
+    before the login is complete, are masked. The archive is made from what the server sends, as by `import --chat own`.
+    Only your user account can read journals and archive; share games with `export` or `db share`.
 
     If the disk stalls, the game goes on: up to 16 MiB of a connection are kept in memory, then recording ends. If the
-    program is killed, bytes that wait for the disk are lost, usually those of some milliseconds; with --sync always, no
-    bytes wait.
+    program is killed, bytes that wait for the disk are lost, usually those of some milliseconds; with --sync always,
+    none.
 
     Ctrl-C closes and imports every journal; a second Ctrl-C skips the import. Exit status 7: a journal could not be
     written, and the game went on unrecorded; 4: the archive or the PGN is incomplete; 141: the program that

@@ -15,7 +15,7 @@ import click
 from click.exceptions import Exit
 
 from recorder.archive.locate import archive_file, import_command
-from recorder.cli.options import archive_option
+from recorder.cli.options import Rare, archive_option
 from recorder.cli.output import print_table, say
 from recorder.cli.recording_options import (
     DEFAULT_PORT,
@@ -78,12 +78,15 @@ variable, such as ICS_RECORDER_RECORD_OBSERVE for --observe.
 @policy_options
 @click.option(
     "--poll",
+    cls=Rare,
     type=click.FloatRange(min=1),
     metavar="SECONDS",
     help=("Interval between two requests for the table of games, in seconds; default: adapted to the server."),
 )
-@click.option("--timeseal", is_flag=True, help="Use timeseal, FICS's protocol for lag; observers do not need it.")
-@click.option("--timeseal2", is_flag=True, help="Use version 2 of timeseal.")
+@click.option(
+    "--timeseal", cls=Rare, is_flag=True, help="Use timeseal, FICS's protocol for lag; observers do not need it."
+)
+@click.option("--timeseal2", cls=Rare, is_flag=True, help="Use version 2 of timeseal.")
 @journal_options
 @import_option
 @outlet_options
@@ -91,7 +94,7 @@ variable, such as ICS_RECORDER_RECORD_OBSERVE for --observe.
 @click.option(
     "--plain", is_flag=True, help="Print lines instead of a live view; the default where there is no terminal."
 )
-@click.option("--quiet", is_flag=True, help="Print only problems.")
+@click.option("--quiet", cls=Rare, is_flag=True, help="Print only problems.")
 @click.option(
     "--dry-run",
     "dry",

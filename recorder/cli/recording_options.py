@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from recorder.archive.locate import archive_file, default_archive
 from recorder.cli.configuration import configured, origin, words_of
-from recorder.cli.options import Command, in_section
+from recorder.cli.options import Command, Rare, in_section
 from recorder.cli.output import say
 from recorder.errors import PolicyError
 from recorder.live.net.sockets import Address, parse_address
@@ -72,6 +72,7 @@ def import_option(command: _AnyCommand) -> _AnyCommand:
     option = click.option(
         "--import/--no-import",
         "to_archive",
+        cls=Rare,
         default=True,
         show_default=True,
         help="Update the archive while recording.",
@@ -111,6 +112,7 @@ def outlet_options(command: _AnyCommand) -> _AnyCommand:
     )
     events = click.option(
         "--events",
+        cls=Rare,
         type=click.Choice(["-"]),
         metavar="-",
         help="Print starts, plies and ends of games to standard output as JSON Lines (docs/reference/formats.md).",
@@ -123,6 +125,7 @@ def journal_options(command: _AnyCommand) -> _AnyCommand:
     sync = click.option(
         "--sync",
         "sync_word",
+        cls=Rare,
         type=click.Choice(("always", "interval", "os")),
         default="interval",
         show_default=True,
@@ -139,6 +142,7 @@ def log_option(command: _AnyCommand) -> _AnyCommand:
     option = click.option(
         "--log",
         "log_file",
+        cls=Rare,
         type=click.Path(dir_okay=False, path_type=Path),
         metavar="FILE",
         help="Append a log of this run to FILE, as JSON Lines (docs/reference/outages.md).",
@@ -186,11 +190,13 @@ def policy_options(command: _AnyCommand) -> _AnyCommand:
         command,
         click.option(
             "--share",
+            cls=Rare,
             metavar="N/M",
             help=("Observe only share N of M of the matching games: 1/2 here, 2/2 in a recorder with another account."),
         ),
         click.option(
             "--rotate",
+            cls=Rare,
             type=click.FloatRange(min=0, min_open=True),
             metavar="MINUTES",
             help="Minutes after which a waiting game takes the place of an observed one.",

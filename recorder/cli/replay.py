@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.cli.options import Command, archive_option, filter_options, game_filter
+from recorder.cli.options import Command, Group, Rare, archive_option, filter_options, game_filter
 from recorder.cli.output import say
 from recorder.cli.recording_options import AddressType
 from recorder.cli.replay_engine import engine
@@ -49,7 +49,7 @@ def as_engine(
 ) -> None:
     """Play a recorded game as a chess engine for xboard (CECP).
 
-    KEY is the first characters of a game's key, or a file with one game. The engine makes the moves of White, Black or
+    KEY names a game, or a file with one game. The engine makes the moves of White, Black or
     both at their recorded times. An opponent that leaves the recorded game is asked to take the move back; against a
     computer the recording resigns. See docs/how-to/replay.md.
     """
@@ -69,6 +69,8 @@ def as_engine(
 
 @click.group(
     "replay",
+    cls=Group,
+    rare=("as-engine",),
     epilog="""\b
 Examples:
   ics-recorder replay terminal 6af8
@@ -129,12 +131,13 @@ Examples:
 @click.option("--loop", is_flag=True, help="Start again at the end.")
 @click.option(
     "--shared",
+    cls=Rare,
     is_flag=True,
     help="Use one clock for all clients, which starts with the first; clients cannot change it.",
 )
 @click.option("--observe", is_flag=True, help="Every client observes every game from its beginning.")
-@click.option("--password", is_flag=True, help="Ask for a password as servers do, and accept any.")
-@click.option("--as-games", is_flag=True, help="Replay the games of a journal or log, not its bytes.")
+@click.option("--password", cls=Rare, is_flag=True, help="Ask for a password as servers do, and accept any.")
+@click.option("--as-games", cls=Rare, is_flag=True, help="Replay the games of a journal or log, not its bytes.")
 @archive_option
 def _server(
     keys: tuple[str, ...],
@@ -154,7 +157,7 @@ def _server(
 ) -> None:
     """Serve recorded games to xboard, PyChess and other clients.
 
-    KEY is the first characters of a game's key, last, or last~2; or a file. A journal, or a log with times, is replayed
+    KEY names a game (6af8, last, last~2) or a file. A journal, or a log with times, is replayed
     byte for byte with the recorded delays to each client; a log without times, PGN and BPGN are replayed as games.
     Without KEY, all games that match the filters are replayed.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from recorder.cli.export_options import format_of
-from recorder.cli.options import Command, archive_option, filter_options, force_option, game_filter, json_option
+from recorder.cli.options import Command, Rare, archive_option, filter_options, force_option, game_filter, json_option
 from recorder.cli.output import long_work, print_json, say
 from recorder.cli.replay_options import SecondsType, files_of
 from recorder.errors import EngineError, ExitCode
@@ -63,12 +63,14 @@ Examples:
     metavar="NAME[=VALUE]",
     help="Engine option; for CECP also memory (megabytes) and cores; can be repeated.",
 )
-@click.option("--again", is_flag=True, help="Analyse again what this engine has analysed with these settings.")
+@click.option(
+    "--again", cls=Rare, is_flag=True, help="Analyse again what this engine has analysed with these settings."
+)
 @click.option(
     "-o", "--output", metavar="FILE", show_default="-, standard output", help="Output file (only when analysing files)."
 )
 @force_option
-@click.option("--quiet", is_flag=True, help="Print only problems.")
+@click.option("--quiet", cls=Rare, is_flag=True, help="Print only problems.")
 @json_option
 @archive_option
 @click.pass_context
@@ -92,7 +94,7 @@ def engine(
 ) -> None:
     """Analyse recorded games with a chess engine.
 
-    KEY is the first characters of a game's key; without KEY, all games that match the filters are analysed. The
+    KEY names a game; without KEY, all games that match the filters are analysed. The
     evaluation of each position of the main line is stored in the archive with the engine's name and settings; `show`,
     `export pgn --engine`, tables, pictures and reports use it. Positions that this engine has analysed with the same
     settings are skipped, so the same command continues an interrupted run.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from recorder.cli.options import Rare
 from recorder.cli.output import say
 from recorder.errors import ReplayError, SourceError
 
@@ -75,6 +76,7 @@ def wait_options(command: Callable[..., Any]) -> Callable[..., Any]:
     pace = click.option(
         "--pace",
         "pace_ms",
+        cls=Rare,
         type=SecondsType(),
         default="1",
         show_default=True,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.exceptions import Exit
 
-from recorder.cli.options import Command, archive_option, filter_options, game_filter
+from recorder.cli.options import Command, Rare, archive_option, filter_options, game_filter
 from recorder.cli.output import say
 from recorder.cli.replay_options import PlaceType, SpeedType, files_of, wait_options, warn_of_pauses
 from recorder.errors import ExitCode
@@ -72,7 +72,7 @@ Examples:
 )  # fmt: skip
 @click.option("--loop", is_flag=True, help="Start again at the end.")
 @click.option("--flip", is_flag=True, help="Show the board from Black's side.")
-@click.option("--ascii", "ascii_only", is_flag=True, help="Use ASCII letters for pieces.")
+@click.option("--ascii", "ascii_only", cls=Rare, is_flag=True, help="Use ASCII letters for pieces.")
 @click.option("--plain", is_flag=True, help="Print lines; the default where there is no terminal.")
 @archive_option
 def terminal(
@@ -91,12 +91,12 @@ def terminal(
 ) -> None:
     """Watch recorded games in the terminal, with running clocks.
 
-    Shows the board, both clocks as they ran, pieces in hand, moves and kibitzes. KEY is the first characters of a
-    game's key, last, or last~2; or a file: a journal, a log, PGN or BPGN. Without KEY, all games that match the filters
-    are shown. Games that were played at the same time are shown together, one of them large.
+    Shows the board, both clocks as they ran, pieces in hand, moves and kibitzes. KEY names a game (6af8, last, last~2)
+    or a file: a journal, a log, PGN or BPGN. Without KEY, all games that match the filters are shown. Games that were
+    played at the same time are shown together, one of them large.
 
-    The key ? lists the keys: space, arrows, + and - for the speed, g to go to a move, time or event, n and p for other
-    games, q to quit. Where there is no terminal, moves are printed as lines. See docs/how-to/replay.md.
+    The key ? lists the keys, q quits. Where there is no terminal, moves are printed as lines. See
+    docs/how-to/replay.md.
     """
     from recorder.archive.replaying import open_library
     from recorder.replay.moments import long_thinks

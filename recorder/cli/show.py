@@ -53,11 +53,11 @@ Examples:
 def command(spec: str, where: str, raw: bool, as_match: bool, analysis: str | None, as_json: bool) -> None:
     """Show a game: moves, clocks, think times, lag, events, sources.
 
-    GAME is the first characters of its key, or last, or last~2 for the third newest. The page has the tags, the moves
-    with clock, elapsed time and lag, the final board, events, anomalies and evaluations. An examined game also has its
-    variations and the order in which boards were shown; a game of several sources has the evidence that they are one,
-    and their differences. A move without a note is proved: its two notations (e4 and P/e2-e4), the boards and the
-    rules agree. `list` marks a legal move that no board shows.
+    GAME is its key: 6af8, last or last~2 (see `help keys`). The page has tags, moves with clock, elapsed time and lag,
+    the final board, events, anomalies and evaluations; of an examined game also variations and the order of the boards
+    shown; of a game of several sources the evidence that they are one, and their differences. A move without a note is
+    proved: its two notations (e4 and P/e2-e4), the boards and the rules agree. `list` marks a legal move that no board
+    shows.
     """
     if raw and as_json:
         raise click.UsageError("--raw prints lines of the log: omit --json.")

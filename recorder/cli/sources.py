@@ -6,13 +6,14 @@ import click
 
 from recorder.archive.locate import open_archive
 from recorder.cli.option_types import complete_sources
-from recorder.cli.options import ANOMALIES, Command, archive_option, json_option, wide_option
+from recorder.cli.options import ANOMALIES, Command, Group, archive_option, json_option, wide_option
 from recorder.cli.output import print_json, print_table, say
 from recorder.text import clean, plural
 
 
 @click.group(
     "sources",
+    cls=Group,
     invoke_without_command=True,
     epilog="""\b
 Examples:

@@ -57,11 +57,11 @@ def command(
 ) -> None:
     """Show what is being recorded now, and what the archive lacks.
 
-    Lists the connections of running recorders with their process id, user name and number of observed games, and
-    journals that a crash has left open. Such a journal needs no repair: `import` reads it as it is, and `record` and
-    `proxy` do so when they start. The clients of a proxy are not listed.
+    Lists the connections of running recorders with process id, user name and number of observed games, and journals
+    that a crash left open. Such a journal needs no repair: `import` reads it as it is; `record` and `proxy`, too. The
+    clients of a proxy are not listed.
 
-    Without --check, the exit status is 0 whether or not anything is being recorded.
+    Without --check, the exit status is 0.
     """
     from recorder.journal import open_sessions, session_name
 

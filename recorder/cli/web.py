@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from recorder.cli.options import Command, archive_option
+from recorder.cli.options import Command, Rare, archive_option
 from recorder.cli.output import say
 from recorder.cli.recording_options import journal_dir_option
 
@@ -47,6 +47,7 @@ Examples:
 )
 @click.option(
     "--trust-proxy",
+    cls=Rare,
     is_flag=True,
     help="A proxy in front of the site decides who reads it: accept any host name, and make no token.",
 )
@@ -66,9 +67,9 @@ def command(
     extra `web`.
 
     Only this computer reaches the site by default. With another --host, readers must give a token once, in a form or in
-    the header `Authorization: Bearer TOKEN`. --token-file or ICS_RECORDER_WEB_TOKEN sets the token; otherwise the
-    command prints a new one. Lines of logs, tells and comments are shown on this computer only: elsewhere, and with
-    --trust-proxy, the site shows what `db share` keeps.
+    the header `Authorization: Bearer TOKEN`: that of --token-file or ICS_RECORDER_WEB_TOKEN, or a new one that is
+    printed. Lines of logs, tells and comments are shown on this computer only: elsewhere, and with --trust-proxy, the
+    site shows what `db share` keeps.
     """
     from recorder.live.net.sockets import Address
     from recorder.web.server import read_token, serve

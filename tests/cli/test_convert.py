@@ -72,7 +72,7 @@ def test_bpgn_is_written_as_it_was_read(cli: Cli, tmp_path: Path) -> None:
 
 def test_bpgn_is_imported_and_its_boards_belong_together(cli: Cli) -> None:
     saved = SERVER.parent / "public" / "bughouse-db-3611438-with-lag.bpgn"
-    assert "bpgn\n  2 games, 106 plies\n" in cli("import", saved).stdout
+    assert "bpgn\n  2 games, 106 moves\n" in cli("import", saved).stdout
     text = cli("show", "last", "--match").stdout
     assert "One match: both boards of one saved match\n" in text
     assert text.count("\n") == 4 + 1 + 106

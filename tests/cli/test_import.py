@@ -32,22 +32,23 @@ def test_reports_each_log_and_all_together(cli: Cli) -> None:
     result = cli("import", WATCHER, ADJOURNED)
     lines = result.stdout.splitlines()
     assert lines[0].startswith(f"{WATCHER}: raw, ")
-    assert lines[1:3] == ["  5 games, 122 plies", "  <12> 127 (122 ply, 5 start)"]
-    assert lines[-1] == "2 logs (2 new): 6 games, 137 plies"
+    assert lines[1] == "  5 games, 122 moves"
+    assert lines[-1] == "2 logs (2 new): 6 games, 137 moves"
+    assert "<12>" not in result.stdout
     assert result.stderr.splitlines() == [
         "6 games of 2 logs without a date: use --date.",
-        "The archive has 6 games.",
+        "The archive has 6 games of 6 players.",
+        "Next: ics-recorder games (or show last, web --open)",
     ]
 
 
 def test_one_log_has_its_notes_beside_it(cli: Cli) -> None:
     result = cli("import", WATCHER)
     assert result.stdout.splitlines()[1:] == [
-        "  5 games, 122 plies",
+        "  5 games, 122 moves",
         "  5 games without a date (use --date)",
-        "  <12> 127 (122 ply, 5 start)",
     ]
-    assert result.stderr == "The archive has 5 games.\n"
+    assert result.stderr.startswith("The archive has 5 games of ")
     assert cli("import", WATCHER).stderr == ""
 
 
@@ -55,12 +56,15 @@ def test_the_summary_explains_how_many_games_are_listed(cli: Cli) -> None:
     scenario = SERVER / "x03_zippy_engines"
     result = cli("import", scenario / "observer_GuestXre.raw.gz", scenario / "xboard_fairymax.debug.gz")
     listed = len(cli.json("games", "--json"))
-    assert result.stdout.splitlines()[-1] == f"2 logs (2 new): 4 observations of {listed} games, 330 plies"
+    assert result.stdout.splitlines()[-1] == f"2 logs (2 new): 4 recordings of {listed} games, 330 moves"
     result = cli("import", SERVER / "a10_examine")
     listed = len(cli.json("games", "--json"))
     output = cli("games").stderr.splitlines()[-1]
     total = listed + int(output.split()[1])
-    assert result.stderr.splitlines()[-2:] == [f"The archive has {total} games. `games` lists {listed}.", output]
+    assert re.fullmatch(
+        rf"The archive has {total} games of \d+ players\. `games` lists {listed}\.", result.stderr.splitlines()[-2]
+    )
+    assert result.stderr.splitlines()[-1] == output
 
 
 def test_the_summary_of_grown_logs_has_the_number_of_games_before(cli: Cli, tmp_path: Path) -> None:
@@ -72,9 +76,11 @@ def test_the_summary_of_grown_logs_has_the_number_of_games_before(cli: Cli, tmp_
     log.write_bytes(whole)
     (tmp_path / "b.log").write_bytes(ADJOURNED.read_bytes())
     result = cli("import", log, tmp_path / "b.log")
-    assert "observations, " in result.stdout.splitlines()[-1]
+    assert "recordings, " in result.stdout.splitlines()[-1]
     total = len(cli.json("games", "--json"))
-    assert f"The archive has {total} games ({before} before the import)." in result.stderr.splitlines()
+    assert re.search(
+        rf"^The archive has {total} games of \d+ players \({before} before the import\)\.$", result.stderr, re.MULTILINE
+    )
 
 
 def test_a_message_about_many_files_is_printed_once(cli: Cli, tmp_path: Path) -> None:
@@ -313,7 +319,7 @@ def test_folders_are_read_with_all_below(cli: Cli, tmp_path: Path) -> None:
     (below / "a.log").write_bytes(ADJOURNED.read_bytes())
     (below / "notes.txt").write_text("Remember the milk.\n")
     result = cli("import", tmp_path / "logs")
-    assert "(1 new, 1 not a log): 1 game, 15 plies" in result.stdout
+    assert "(1 new, 1 not a log): 1 game, 15 moves" in result.stdout
     assert "notes.txt has no line of a chess server or engine" in result.stderr
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -20,6 +22,7 @@ from recorder.filters import INCLUDES
 from recorder.model import GameKind
 from recorder.sources import SourceKind
 from tests.support.cli import WATCHER, Cli
+from tests.test_docs import COMMANDS
 
 
 def run(*words: str, **how: Any) -> subprocess.CompletedProcess[bytes]:
@@ -141,7 +144,7 @@ def _help(*words: str) -> str:
 
 
 def test_every_command_has_a_whole_summary_on_one_line_of_80_columns() -> None:
-    text = _help()
+    text = _help("--all")
     for heading in ("Get games in:", "Look:", "Get games out:", "Care:"):
         assert f"\n{heading}\n" in text
     for name in main.commands:
@@ -151,8 +154,33 @@ def test_every_command_has_a_whole_summary_on_one_line_of_80_columns() -> None:
         assert len(line) <= 80
 
 
+RARE = {"completion", "conformance", "explain", "journal", "publish"}
+
+
+def test_the_first_help_skips_rare_commands_and_options() -> None:
+    listed = set(re.findall(r"^  ([a-z]+) ", _help(), re.MULTILINE))
+    assert listed & {*main.commands} == {*main.commands} - RARE
+    assert "as-engine" not in _help("replay").partition("Examples")[0]
+    assert "as-engine" in _help("replay", "--all").partition("Examples")[0]
+    brief, whole = _help("clocks"), _help("clocks", "--all")
+    assert len(brief.splitlines()) <= 60
+    assert "see `ics-recorder help filters`" in brief
+    for word in ("--player", "--dask", "eval-engine"):
+        assert word in whole
+    assert "--dask" not in brief
+
+
+def test_an_option_that_the_help_skips_works_and_help_of_all_commands_is_whole(filled: Cli) -> None:
+    assert filled("games", "--rating-from", 1, "--json").stdout.startswith("[")
+    for name, command in COMMANDS.items():
+        text = _help(*name.split(), "--all")
+        for param in command.params:
+            if isinstance(param, click.Option):
+                assert max(param.opts, key=len) in text, name
+
+
 def test_options_are_listed_in_sections() -> None:
-    text = _help("export", "pgn")
+    text = _help("export", "pgn", "--all")
     filters, pgn, other = (text.index(f"\n{heading}:\n") for heading in ("Filters", "PGN", "Options"))
     assert filters < text.index("--player") < pgn < text.index("--clock ") < other < text.index("--output")
     assert "KEY" not in text[other:]

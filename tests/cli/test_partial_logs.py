@@ -146,7 +146,7 @@ def test_other_files_in_a_folder_are_reported_and_do_not_fail_the_import(cli: Cl
     (folder / "games.csv").write_text("key,server\n")
     (folder / ".hidden").write_text("x")
     result = cli("import", folder)
-    assert result.stdout.splitlines()[-1] == "3 files (1 new, 2 not a log): 5 games, 122 plies"
+    assert result.stdout.splitlines()[-1] == "3 files (1 new, 2 not a log): 5 games, 122 moves"
     assert "2 files skipped by name" in result.stderr
     assert "README has no line of a chess server or engine" in result.stderr
     dry = cli("import", "-n", folder)

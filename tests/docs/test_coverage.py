@@ -21,6 +21,8 @@ ALL = "\n".join(TEXTS.values())
 CODE = "\n".join([block.body for text in TEXTS.values() for block in blocks(text)] + re.findall(r"`([^`\n]+)`", ALL))
 PRODUCT = [path for folder in ("recorder", "storage", "exporters", ".ci") for path in (ROOT / folder).rglob("*.py")]
 
+VARIABLE = str.maketrans(" -", "__")
+
 
 def commands(group: click.Group, path: str = "") -> dict[str, click.Command]:
     found: dict[str, click.Command] = {}
@@ -38,14 +40,23 @@ def test_every_command_is_on_a_page(name: str) -> None:
     assert re.search(r"\b" + r"\b.{0,40}\b".join(map(re.escape, words)) + r"\b", CODE), name
 
 
-def test_every_option_and_its_variable_are_in_the_reference() -> None:
+def test_every_option_is_in_the_section_of_its_command_or_shared() -> None:
     page = cli_reference()
+    parts = re.findall(r"^###? ([^\n]+)\n(.*?)(?=^###? |\Z)", page, re.MULTILINE | re.DOTALL)
+    sections = {heading.removeprefix("ics-recorder "): text for heading, text in parts}
     for name, command in commands(main).items():
-        (section,) = re.findall(rf"^## ics-recorder {name}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+        also = re.findall(r"^Also: (.*)", sections[name], re.MULTILINE)
+        groups = re.findall(r"\[([^]]+)\]\(#[a-z-]+\)(?: without ([^;.]*))?", "".join(also))
         for option in command.params:
             if isinstance(option, click.Option):
-                assert all(re.search(rf"{word}\b", section) for word in (*option.opts, *option.secondary_opts)), name
-                assert f"`{option.envvar}`" in section, name
+                longest = max(option.opts, key=len)
+                places = [text for text in (sections[name],) if f"{longest}" in re.findall(r"--[a-z0-9-]+", text)]
+                places += [sections[heading] for heading, but in groups if f"`{longest}`" not in but]
+                assert any(re.search(rf"^- `[^`]*{longest}\b|Also:.*`{longest}`", text, re.M) for text in places), name
+                assert option.envvar in (
+                    f"ICS_RECORDER_{name} {longest[2:]}".translate(VARIABLE).upper(),
+                    "ICS_RECORDER_DB",
+                )
 
 
 @pytest.mark.parametrize(
