@@ -1,6 +1,33 @@
 """The tables of chosen games in DuckDB: of an archive through its columnar copy, or of few games in memory.
 
 The copy is the tables ``games`` and ``plies`` as Parquet files beside the archive; what is new or changed is added.
+
+The problem. A measure over many games reads a few columns of all their plies. The archive has rows, and other programs
+write to it meanwhile: reading them takes long. Files of columns are read in a moment, but they are a copy, and a copy
+may be out of date.
+
+The copy is a folder beside the archive, or in the platform's folder for caches where that cannot be written::
+
+    games.sqlite-columns/
+        manifest.json             {"made_by": …, "content": "…", "games": "games-5e1f….parquet", "parts": {"1": …}}
+        games-5e1f….parquet       one row a game: columns, ``stamp`` (all of which the row depends on), ``part``
+        plies-5e1f…-1.parquet     the plies of the games with part 1; rows without such a game are not found
+        lock                      held by the process that writes
+
+It is never a source of truth: it is made when a table of many games is first asked for, and can be deleted at any
+time.
+
+Is it up to date? If the archive's content version is the one in the manifest, yes, which costs one query. Otherwise
+the stamps of all games are compared: games with the same number and stamp stay, all others are written into new files.
+A copy that another version or schema has made, or with a missing file, is made from the beginning.
+
+What must never happen: a reader sees half a copy. Files are never changed: a writer adds files, replaces
+``manifest.json`` last, and deletes only files that neither the new manifest nor the one before names, because a reader
+may still use those. Readers need no locks; writers wait for each other. A damaged file, or no room, costs the copy and
+never the answer: tables are then made in memory.
+
+Rows of games that are gone stay in their files until half of a file is unused, or there are many small files: then
+these are joined to one.
 """
 
 from __future__ import annotations

@@ -62,6 +62,8 @@ def parse_lines(lines: list[bytes], offset: int) -> list[tuple[int, Record] | Re
 
     ``offset`` is that of the first line. None: a line is no record or is hard to read; then each must be looked at.
     """
+    # A journal is read millions of lines at a time, so all lines are checked together: one comparison of all checksums,
+    # one pattern for all times. A single line that fails sends the whole block the slow way, line by line.
     contents = [line[:-_CHECKSUM_BYTES] for line in lines]
     sums = pack(f">{len(lines)}I", *map(crc32, contents)).hex(" ", 4)
     if b"".join([line[-_CHECKSUM_BYTES:] for line in lines]) != b" " + sums.encode("ascii"):
@@ -315,6 +317,8 @@ class JournalReader:
     def _note(self, offset: int, note: Record) -> None:
         """Do not count a line torn by a crash as damage if the note that ended the part later reports it."""
         damage = self.damage[-1] if self.damage else None
+        # A crash leaves a torn line without a line end. The process that closes the part later appends a line end and
+        # the note ``end`` with the length of the torn line: so the bytes before the note are no damage of the disk.
         if damage is None or damage.offset + damage.size_bytes != offset or b'"torn"' not in note.data:
             return
         facts = _facts(note)

@@ -233,6 +233,7 @@ class JournalWriter:
     def _append(self, at_ns: int, mark: bytes, data: bytes) -> None:
         self._refuse()
         line = record_line(at_ns, mark, data) + b"\n"
+        # A part begins with a record, however long: else a record beyond ``max_bytes`` would open parts for ever.
         if at_ns >= self._day_end_ns or (self._records and self.size_bytes + len(line) > self._max_bytes):
             self._next_part(at_ns)
         self._look()  # nothing goes into a file that was removed
@@ -295,6 +296,7 @@ class JournalWriter:
         except OSError as error:
             self._fail(error)
         self._write(format_header(header) + b"\n")
+        # The folder, too: after a power cut a file whose name the disk does not have is lost with all its bytes.
         if self._sync is not Sync.OS:
             self._sync_now()
             try:

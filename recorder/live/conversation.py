@@ -134,6 +134,7 @@ class Pace:
 
         A refused command from before the last slowdown is ignored.
         """
+        # One burst gets many refusals: the first one slows down, the others are about commands that were already sent.
         if self._slowed_ms is not None and sent_ms <= self._slowed_ms:
             return
         self._gap_ms = min(_SLOWEST_MS, max(_SLOWER_MS, 2 * self._gap_ms))
@@ -288,6 +289,7 @@ class RequestQueue:
         return self._answered(lambda request: type(request) in kinds)
 
     def _answered(self, is_meant: Callable[[Request], bool]) -> Request | None:
+        # Servers answer in order, so the oldest request that fits is meant.
         for index, sent in enumerate(self._sent):
             if is_meant(sent.request):
                 del self._sent[: index + 1]  # the answers to earlier requests had unknown words
@@ -347,6 +349,8 @@ class RequestQueue:
 
     def _requeue_refused(self, refused_ms: int) -> None:
         """Queue requests without an answer again, after the pause that follows a refusal."""
+        # Which of them was refused is unknown. Those that were not have been answered by now, except for commands in
+        # words that we do not know; their old place in the queue keeps them in order.
         for sent in (*self._settings, *self._sent):
             if sent.sent_ms <= refused_ms:
                 self._waiting.setdefault(sent.request, sent.waited)

@@ -1,15 +1,38 @@
-"""Whether two sources show the same game: moves, times and dates.
+"""Whether two sources show the same game: headers, moments, moves, times and clocks.
 
-A PGN file prints its start in whole seconds, and often clocks in whole seconds too, which prove little in a quick game.
-Two players do not begin two games with the same moves within one second. Where only the day is known, equal times must
-make up for it: a day has fewer than 2 ** 10 games of two players, where ``information`` allows for 2 ** 20, so
-``DAY_BITS`` give the same bound on false merges.
+The problem. One game may be in five logs and two PGN files. Nothing in the bytes identifies it: a server's number is
+used again minutes later, two players meet thirty times in one evening, and programs repeat whole games move by move.
+These lines are of one game, seen by an observer and by a player::
 
-The rule: the same server and players; equal moves; equal times as far as they were printed; the same moment where both
-know it. Games are often repeated, so equal moves say little, and times that any quick game has say nothing: there must
-be enough of them that differ from each other, or that prove enough with equal clocks (``game_view``), or both
-sources must have seen the moves in the same moment. What is unknown is left open, because a wrong merge is worse than a
-missed one.
+    <12> … 1 1 Tal Smyslov  0 3 2 39 39 181450 180000 2 N/g1-f3 (0:00.550) Nf3 0 1 291     milliseconds, no time of day
+    <12> … 1 1 Tal Smyslov -1 3 2 39 39 181 180 2 N/g1-f3 (0:00) Nf3 0                     seconds
+
+and these might be, or not: equal moves say little, and the times of a quick game say nothing.
+
+``compare`` asks in this order, and the first contradiction ends it (``APART``):
+
+1. Can the headers be of one game: server, players, colours, rated, variant, time control, start, result?
+2. Can they have been played at the same time? If one source has both, it saw two games, unless it was disconnected in
+   between (``may_be_seen_again``) or its clock was set back (``backward_ms``).
+3. Are all moves equal that both have? A difference is allowed only if the move was taken back while one source did not
+   see the game (``taken_back_at``).
+4. Are all times and clocks equal as far as they were printed: to the millisecond, or to the second, which servers cut
+   and others round? Computed times may differ by one unit.
+
+What is left does not contradict, but that proves nothing. ``SAME`` needs a proof: enough different times, the same
+lines in the same moment, a start in the same second, or that one game was in progress when the other was last seen.
+How much is enough is a bound on chance, not a feeling: ``game_view`` counts the bits that equal times hold, whatever
+habits the players have, and ``REQUIRED_BITS`` make a wrong merge of two games with equal moves rarer than one in 2 **
+40.
+
+Where only the day is known, a day has fewer than 2 ** 10 games of two players, where ``REQUIRED_BITS`` allow for 2 **
+20, so ``DAY_BITS`` give the same bound. A PGN file prints its start in whole seconds: two players do not begin two
+games with the same moves within one second. A start at a whole minute may be that of a round, so short games are not
+proved.
+
+What must never happen: a wrong merge. A missed one costs a duplicate in a list, which a person can merge; a wrong one
+mixes the clocks of two games, and no list shows it. So everything unknown is ``OPEN``. The order of the two games, and
+the order in which they were imported, does not matter.
 """
 
 from __future__ import annotations

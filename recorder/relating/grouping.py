@@ -1,14 +1,30 @@
 """Groups of observations that show the same part of a game, and what a person decided about them.
 
+The problem. ``compare`` answers for two observations, and its answers are not transitive: a fragment of ten moves may
+be the same as two games that contradict each other. If groups were built one pair after another, the result would
+depend on which log was imported first.
+
+So all answers are collected first, as a graph: an edge where two are the same game, a mark where they contradict. Then
+
+1. the halves of an adjourned game are taken apart, because a source that saw both would connect them (``part_halves``;
+   ``merge`` joins them again, in order);
+2. in each connected group with a contradiction, an observation whose own neighbours contradict each other fits two
+   games: it is left by itself (``part_doubtful``). First it is asked which *complete* ones do, so that a fragment
+   never makes a complete observation doubtful;
+3. then fragments that contradict a member of their group are left by themselves;
+4. a group that still has a contradiction falls apart as a whole.
+
+An example: A and B are two complete games with the same first moves, F is a fragment with these moves only. F is the
+same as A and as B, A and B contradict each other. F stays alone, and A and B are not merged through it.
+
+What must never happen: two members of a group contradict each other; the order of observations changes the groups.
+
 Every two games of the same players are compared, so hundreds of logs of one game would need tens of thousands of
-comparisons. Logs that show the same moves, times and header at the same moment compare alike with every other log.
+comparisons. Logs that show the same moves, times and header at the same moment compare alike with every other log, so
+only the first of them is compared (``group_alike``).
 
-No part holds two members that contradict each other. An observation that fits two others which contradict each other is
-left apart; one that is not complete neither makes a complete one doubtful nor takes a part to pieces, but is left apart
-itself. What a person decided counts more.
-
-A decision is about two observations' games, named by their keys, which stay when logs grow or are read again. Where
-decisions contradict each other, games stay apart.
+What a person decided counts more. A decision is about two observations' games, named by their keys, which stay when
+logs grow or are read again. Where decisions contradict each other, games stay apart.
 """
 
 from __future__ import annotations

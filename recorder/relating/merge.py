@@ -1,8 +1,20 @@
 """Games of several sources into games: which are one, and what each ply and header field is taken from.
 
-Games of single sources are grouped: first those that were seen twice, then halves of adjourned
-ones; a group becomes one game whose segments point to the observations of all its members. Groups and games are
-functions of the set of members: no order counts.
+Games of single sources are grouped: first those that were seen twice (``grouping``), then halves of adjourned ones
+(``_chains``); a group becomes one game whose segments point to the observations of all its members.
+
+Nothing is averaged and nothing is overwritten. Each ply is one ply of one observation, the one that shows it best: it
+is proved better, has both clocks, milliseconds, was seen live, has lag and arrival, is of the source with more plies,
+of the earlier source (``_best_plies``). So a game that was seen by an observer in seconds until move 20, and by a
+player in milliseconds from move 15 on, has the observer's plies 1 to 28 and the player's from 29 on, in two segments.
+A header field is that of the best source in which it is known. What sources say differently is listed as a conflict.
+
+One half continues another only if one source saw both, or if each of the two fits no other half: a chain is joined
+where there is one way, never where there is a choice.
+
+Groups and games are functions of the set of members: no order of import counts, and no hash (a log that grows gets
+another one). What must never happen: alternate plies of two logs that differ in their clocks (so there is one order of
+sources for all plies of a rank); a game whose key changes when another source of it is imported and deleted again.
 """
 
 from __future__ import annotations

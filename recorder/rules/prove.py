@@ -130,6 +130,7 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
         piece, origin, target, path, kind, low, first, high, second,
         move, san, capture_san, keep, attacks, pins, discoveries,
     ) = shift  # fmt: skip
+    # From here on the move is a piece that goes from ``origin`` to ``target``; ``result`` is the board after it.
     if board[origin] != piece:
         return "illegal: no such piece on that square"
     if path is not None and board[path].strip("-"):
@@ -152,11 +153,13 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
             en_passant, san = True, capture_san
             victim = target + 9 if white else target - 9
             result = f"{result[:victim]}-{result[victim + 1 :]}"
+    # The proof by the frame: 64 squares and 7 blanks must be equal.
     if after is None:
         after = result
     elif result != after:
         return "boards differ"
 
+    # The own king must not be in check now. A piece that was not in check and is no king can only uncover one.
     if white:
         own_king, other_king = white_king, black_king
     else:
@@ -179,6 +182,7 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
             if seen and seen[0] in pin[1]:
                 return "illegal: king left in check"
 
+    # SAN needs a mark if another such piece could have come here; most pieces have no rival at all.
     if kind == OFFICER:
         rival = board.find(piece)
         if rival == origin:
@@ -187,6 +191,7 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
             mark = _disambiguation(board, piece, origin, target, own_king, attacks)
             if mark:
                 san = f"{san[0]}{mark}{san[1:]}"
+    # Check by the piece itself, else uncovered by it, else (en passant) through one of the two squares left empty.
     line = attacks[other_king]
     check = line is not None and not after[line].strip("-")
     if not check:
@@ -200,6 +205,7 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
         castling &= keep
     else:
         castling = castling and _rights_960(after, castling, rook_cols, kind, white)
+    # A captured piece goes into the hand (in bughouse the partner's); one that was promoted goes as a pawn.
     if rules is _CRAZYHOUSE or rules is _BUGHOUSE:
         prey = "P" if en_passant or target in promoted else taken.upper()
         if promoted or move >> 12:

@@ -1,6 +1,31 @@
 """Movetext played by the rules: plies, variations, what is said between them, and where it stops to be legal.
 
-Words of movetext that no rule can play: other spellings of moves, null moves, marks glued to a move, and prose.
+The problem. PGN has a standard, and few files keep to it. Moves are spelt in other languages and typed by hand,
+numbers are missing or wrong, a move was forgotten, marks are glued to moves, and between them there is prose::
+
+    12.O–O Sf6! 13. d4(13. d3 {quieter} e5)exd4 14. Nxd4± with a good game 15... Bb7 {[%clk 0:04:57]} 1/2-1/2
+
+A reader that stops at the first surprise loses the rest of the game; one that skips what it cannot read shifts every
+move behind it to the other player, and the clocks with it. So each word is asked what it is, in this order:
+
+1. a move of the standard that is legal here (nearly all are, and cost nothing more);
+2. the same move in another spelling (``plain_word``), in squares (``e2e4``), or with a sign of capture too many;
+3. a null move (``--``, ``Z0``, ``@@@@``): the other side is to move on the same board, which becomes an anchor;
+4. a mark or a needless repetition (``±``, ``e.p.``): it belongs to the move before it;
+5. a word with the form of a move, in any language: a ply that is not proved. The position behind it is unknown, so no
+   later ply of this line is proved either, but they keep their numbers, texts and clocks;
+6. any other word: whether it has the place of a move is decided by the next move number. If two half-moves are missing
+   up to there and two words are not read, both are plies (``_takes_turn``); a word of a sentence counts last;
+7. no part of movetext: reported, and those that follow each other as one.
+
+Move numbers are believed only if they are consistent: a number one half-move too high, behind numbers that were right,
+shows that a move is missing, and counting goes on behind it. A number that jumps further is a wrong number.
+
+A variation ``(`` replaces the last move, so it begins at the position before that. Parentheses without a move inside
+are comments: ``(=)``, or a sentence. Too deep ones are kept as text.
+
+What must never happen: a word is lost (what is no ply is a comment or an anomaly with its offset); a move is played
+that the rules forbid; time or memory grows faster than the text.
 
 Sources: PGN files that people typed or copied from web pages and books; null moves of SCID, ChessBase, CECP and UCI.
 """

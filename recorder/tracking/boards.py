@@ -113,6 +113,8 @@ class Boards(GameTable):
         run.ply = ply
         run.last = frame
         self.next_plies += 1
+        # The mover's clock should be what it was, less the elapsed time, plus the increment; the other clock should
+        # not have moved. What differs by more than rounding is an event of the game: the ledger explains it later.
         if run.timed:
             if ply & 1:
                 drift = white_ms - run.white_clock_ms + elapsed_ms - run.increment_ms
@@ -182,9 +184,11 @@ class Boards(GameTable):
             self.count(Disposition.ISOLATED)
             return
         if answers(frame.block, STORED_BLOCKS):
+            # In block mode the server names the command that it answers: this board is of a stored game.
             self.count(Disposition.SNAPSHOT)
             return
         run = self.runs.get(number)
+        # An announcement ("You are now observing game 12.") holds for one board: the next one needs its own.
         announced = number in self.announced
         self.announced.discard(number)
         if run is not None and (run.rules is Rules.FRAMES or not has_plain_board(frame.board)):
@@ -262,6 +266,7 @@ class Boards(GameTable):
             self.replace(run, frame)
             return
         if run.position is not None and frame.ply == run.ply and frame.board == run.position.board:
+            # The same board under other names: a player was renamed, or a name was printed cut.
             self._other_names(run, frame)
             self.count(Disposition.SAME)
             return
@@ -300,6 +305,7 @@ class Boards(GameTable):
         )
         run.event(EventKind.NAMES, "names", frame, text=f"{frame.white} {frame.black}")
         if frame.white.lower() == run.white.lower() or frame.black.lower() == run.black.lower():
+            # One name of two: it may be a garbled byte. ``names`` None sends the next frame through ``_other`` again.
             run.alias = frame.white, frame.black
             run.names = None
         else:
@@ -311,6 +317,7 @@ class Boards(GameTable):
         run.names, run.alias = frame.names, None
         ply = frame.ply
         if not frame.has_move and (run.renewed or (announced and run.ply > 0) or _is_rematch(run, frame)):
+            # A start position under a game in progress: a new game of the same two players, not a takeback of it all.
             self.replace(run, frame)
         elif ply == run.ply:
             self._same_ply(run, frame)
@@ -342,6 +349,8 @@ class Boards(GameTable):
     def _same_ply(self, run: TrackedGame, frame: Style12) -> None:
         assert run.position is not None
         if frame.board == run.position.board:
+            # The same board again: ``refresh``, the first board of another observation, or a frame after a datagram.
+            # It adds no ply, but its clocks may show that time was added in between.
             if isinstance(run.last, DatagramBoard) and not isinstance(frame, DatagramBoard):
                 self.count(Disposition.PLY if confirm(run, frame, self.lag_meaningless) else Disposition.SAME)
                 self.clock_start(run, frame)
@@ -374,6 +383,7 @@ class Boards(GameTable):
     def _earlier(self, run: TrackedGame, frame: Style12, ply: int) -> None:
         known = run.position_at(ply)
         if known is not None and known.board == frame.board:
+            # The plain takeback: the board that the game had after this ply.
             run.take_back(ply, frame, frame.clocks)
             run.join_deltas()
         elif known is None and ply < run.base_ply:
@@ -383,6 +393,7 @@ class Boards(GameTable):
             run.take_back(ply, frame, frame.clocks)
             run.reset_to(position, ply, "takeback", fen(position, frame.irreversible, frame.move_no), frame.offset)
         else:
+            # The takeback's own board was lost, and another move was played: it must join the position one ply before.
             before = run.position_at(ply - 1)
             played = (
                 advance(before, frame.verbose, frame.pretty, frame.board) if before and frame.has_move else "no move"

@@ -39,6 +39,8 @@ def after_end(table: GameTable, run: TrackedGame, frame: Style12, announced: boo
 def observed_again(table: GameTable, run: TrackedGame, frame: Style12) -> None:
     """A board of a game that was left without a result: the same game, if the board allows it."""
     ply = frame.ply
+    # The number may belong to another game by now. A start position, or a board that cannot be a later one of this
+    # game, begins one; if that is wrong, the two observations are merged later by their times.
     if run.renewed or (not frame.has_move and run.ply > 0) or not _plausible(run, frame):
         table.replace(run, frame)
         return
@@ -56,6 +58,7 @@ def observed_again(table: GameTable, run: TrackedGame, frame: Style12) -> None:
             _observe_board(table, run, frame, ply)
             return
     if ply <= run.ply and (ply < run.ply or frame.board != run.position.board):
+        # Taken back out of sight and played on: the last move must join a position that we have seen.
         before = run.position_at(ply - 1)
         changed = advance(before, frame.verbose, frame.pretty, frame.board) if before and frame.has_move else ""
         if before is None or isinstance(changed, str):
@@ -69,6 +72,7 @@ def observed_again(table: GameTable, run: TrackedGame, frame: Style12) -> None:
         _observe_from(table, run, frame, run.position, ply)
         table.count(Disposition.JOINED)
         return
+    # The game went on: by one ply, by two or three of which the others follow, or by an unknown way.
     last_position, last_ply = run.position, run.ply
     played = try_rules(run, frame) if ply == last_ply + 1 and frame.has_move else None
     if played is not None:

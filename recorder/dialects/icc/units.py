@@ -1,15 +1,29 @@
-"""ICC's level-1 units and the datagrams in the stream of lines.
+r"""ICC's level-1 units, and its level-2 datagrams about games, in the stream of lines.
 
-A unit is what one command caused; text in it is the same text that comes without units. Where a unit also holds
-datagrams about a board, these are read and its text only repeats them, so a unit's lines wait for
-its end. Source: section 8.1 of the protocol reference (ICC's formats2.txt).
+A unit is what one command caused, between two marks, and units may be nested. A datagram is a list of fields between
+two other marks, anywhere, also inside a unit, a line end inside a text included::
 
-ICC's level-2 datagrams about games: text to values and back.
+    \x19[1 *
+    \x19(24 7 e4 e2e4 3 57 1\x19)
+    <12> rnbqkbnr pppppppp -------- -------- ----P--- … 7 Ann Bob 0 5 0 39 39 300 300 1 P/e2-e4 (0:00) e4 0
+    \x19]
+
+The wire (``recorder/wire/lines.py``) returns each mark and each datagram as a line that begins with ``\x19``, so that
+no text can be taken for one. Here they get their meaning:
+
+- Text in a unit is the same text that comes without units. If a unit also has datagrams about a board, its text only
+  repeats them, and would count everything twice. Whether it has is known at its end, so a unit's lines wait for it;
+  then they are marked with ``\x19|`` and skipped.
+- A unit may never end: the connection is cut, or the mark was lost (``\x1a``). So at most ``_MOST_LINES`` wait, and
+  after lost data none do.
+- The fields of a move depend on settings (35, 36, 113), which may have been made before the log begins. ``MoveForm``
+  learns them from acknowledgements and from moves that allow only one form.
 
 Every datagram has a reader and a writer; one table tests both. Trailing fields that we do not know are ignored, as the
-document asks. Source: section 8 of the protocol reference (ICC's formats2.txt).
+document asks; a datagram that is cut or impossible is ``Malformed``, one that is not about games is counted.
 
-Nothing here has been seen on a wire: no transcript with datagrams is public.
+Source: sections 8 and 8.1 of the protocol reference (ICC's formats2.txt). Nothing here has been seen on a wire: no
+transcript with datagrams is public.
 """
 
 from __future__ import annotations

@@ -1,12 +1,37 @@
-"""Reads ICC's level-2 datagrams into events (style 13 sends no boards).
+r"""Reads ICC's level-2 datagrams into events (style 13 sends no boards).
 
-Each game's moves are played by the rules from the position that a list, a FEN or the kind of game gives; these boards
-go through ``Boards`` as frames do (``boards.py``). If a position is unknown, no board is invented: the
-moves stay a gap until a list or a board gives the position.
+The problem. With datagrams ICC sends each fact once and no position: a move is its squares and its SAN, a clock comes
+before or after the move it belongs to, and a game is named by a number. Here observation of a game begins (18), one
+move of its past is listed (101, 24), and then one is played::
 
-Here games begin and end, and each move is played by the rules where the game is; ``games.py`` takes clocks. Results,
-offers and kibitzes become the same events as their text lines.
-Source: section 8 of the protocol reference (ICC's formats2.txt).
+    \x19(18 7 Ann Bob 0 Blitz 1 5 0 5 0 1 {} 1500 1600\x19)
+    \x19(101 7 {} 1\x19)
+    \x19(24 7 e4 e2e4 3 297 1\x19)
+    \x19(56 7 B 298917 0\x19)          Black's clock in milliseconds, stopped: the move is on its way
+    \x19(24 7 e5 e7e5 1 298 1\x19)
+
+A list, a FEN or the kind of game gives the first position, and from there each move is played by the rules. The board
+after it goes through ``Boards`` as a frame would (``boards.py`` makes it), so that takebacks, gaps and ends are
+decided in one place for all servers. Values that no datagram contains are removed from the ply again.
+
+What is asked for each move (``DatagramMoves``):
+
+1. Is a list being sent? Then it is kept until the list is complete, and all of it is compared with what is known.
+2. Does this kind of game have boards that the rules cannot give (``irregular_semantics``)? Then the move waits in
+   ``pending`` for its board, or is played without one when something else comes.
+3. Is the position known? Otherwise a FEN, the game's own frames, or the start of our own game may give it.
+4. Can it be played? If not, the position is lost (``lose``): the moves stay a gap until a list or a board gives a
+   position again. The first move without a place is an anomaly; the others are events of their game.
+
+Frames of the same game have priority (``by_frames``): then datagrams only make its times more exact. A clock that came
+before its move waits in ``after``, a lag in ``lags``.
+
+What must never happen: an invented board; a clock of one move at another one (a clock counts only if it is within a
+second of the printed one); a position of one connection used on the next.
+
+Results, offers and kibitzes become the same events as their text lines, so that the tracker has one way for both.
+Source: section 8 of the protocol reference (ICC's formats2.txt). Nothing here has been seen on a wire: no transcript
+with datagrams is public.
 """
 
 from __future__ import annotations

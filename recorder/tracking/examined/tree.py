@@ -278,6 +278,7 @@ class ExaminedTree:
         current = self.current
         if current is None:
             return None
+        # The way up first: going back is likelier than reaching a position of another variation.
         above = current.up_to(seen.ply)
         if above is not None and self._same(above, seen):
             return above
@@ -338,6 +339,8 @@ class ExaminedTree:
         assert current is not None
         over: Node | None
         under: Node | None
+        # The board is hung between ``over``, the last known one above it, and ``under``, the first known one below it;
+        # plies that were not shown lie on both sides. ``under`` must not be joined: nothing fits into a proved move.
         if seen.ply < current.ply and navigation:
             under = current.last_beyond(seen.ply)
             over = under.parent
@@ -345,6 +348,7 @@ class ExaminedTree:
                 return None
         elif seen.ply > current.ply and seen.lan is not None and navigation not in UPWARDS:
             over, under = current, None
+            # ``forward`` follows the game that the server keeps, so its known boards are passed, as long as it is one.
             while over.ply < seen.ply and navigation:
                 line = [node for node in over.branches() if node.stored]
                 if len(line) != 1:
