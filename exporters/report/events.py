@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from exporters.pgn.exporter import ENDS
-from exporters.report.page import clock_text, count
+from exporters.report.page import clock_text
 from recorder.ledger import Cause, ledger
 from recorder.model import (
     Anomaly,
@@ -25,6 +25,7 @@ from recorder.model import (
     TimeBasis,
     printed_control,
 )
+from recorder.text import plural
 from recorder.times import iso, iso_start
 
 
@@ -70,14 +71,14 @@ def event_words(event: GameEvent, exact: bool) -> EventWords | None:
     if kind is EventKind.NOTICE:
         return EventWords("notice", None, "", _GAME_NO.sub("", event.text))
     if kind is EventKind.TAKEBACK:
-        return EventWords("notice", None, "", f"{count(event.value or 0, 'half-move')} taken back.")
+        return EventWords("notice", None, "", f"{plural(event.value or 0, 'half-move')} taken back.")
     if kind is EventKind.GAP:
-        return EventWords("gap", None, "", f"{count(event.value or 0, 'half-move')} not seen.")
+        return EventWords("gap", None, "", f"{plural(event.value or 0, 'half-move')} not seen.")
     if kind is EventKind.GAP_FILLED and detail == "start":
         return EventWords("gap", None, "", "Joined after the first move, which leads back to the start position.")
     if kind is EventKind.GAP_FILLED:
         return EventWords(
-            "gap", None, "", f"{count(event.value or 0, 'half-move')} not seen: only these lead to the next board."
+            "gap", None, "", f"{plural(event.value or 0, 'half-move')} not seen: only these lead to the next board."
         )
     if kind is EventKind.CLOCK and detail in ("adjusted", "opponent-adjusted"):
         clocks = f"White {clock_text(event.white_clock_ms, exact)}, Black {clock_text(event.black_clock_ms, exact)}"
@@ -178,7 +179,7 @@ def proof_words(game: Game) -> list[str]:
         (proofs[Proof.UNPROVED], "not proved: shown as it was printed"),
         (proofs[Proof.CONFLICT], "different in different sources"),
     )
-    return [f"{count(number, 'half-move')}: {words}." for number, words in sentences if number > 0]
+    return [f"{plural(number, 'half-move')}: {words}." for number, words in sentences if number > 0]
 
 
 CAUSE_WORDS = {
@@ -204,14 +205,14 @@ def clock_words(game: Game) -> list[str]:
     total = sum(causes.values())
     if not total:
         return ["No printed clocks to check."]
-    found = [f"{count(total, 'move')} could be checked: clock before − time taken + increment = clock after."]
+    found = [f"{plural(total, 'move')} could be checked: clock before − time taken + increment = clock after."]
     found += [
-        f"{count(causes[cause], 'move adds', 'moves add')} up {words}."
+        f"{plural(causes[cause], 'move adds', 'moves add')} up {words}."
         for cause, words in CAUSE_WORDS.items()
         if causes[cause]
     ]
     if causes[Cause.UNEXPLAINED]:
-        found.append(f"{count(causes[Cause.UNEXPLAINED], 'move does', 'moves do')} not add up, for a reason unknown.")
+        found.append(f"{plural(causes[Cause.UNEXPLAINED], 'move does', 'moves do')} not add up, for a reason unknown.")
     return found
 
 

@@ -10,11 +10,12 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from exporters.report.events import player_words
-from exporters.report.page import BarItem, Site, count, plain_name, render_page, visible
+from exporters.report.page import BarItem, Site, plain_name, render_page, visible
 from exporters.report.tables import NOTHING, control_words, day_text, game_kind, result_text
 from exporters.tables.facts import reason_words, time_control
 from recorder.model import Player, TimeBasis
 from recorder.model.games import day_of
+from recorder.text import plural
 from storage.read.listing import ListedGame
 
 _SEARCHED: Final = frozenset(("player", "opponent", "colour", "outcome", "eco", "time", "variant", "server"))
@@ -90,8 +91,8 @@ def index_of_files(games: Sequence[ListedGame], site: Site, in_progress: Collect
     rows = [list_row(game, site, in_progress) for game in games]
     values = {
         "title": "Chess games",
-        "description": count(len(rows), "game"),
-        "count": count(len(rows), "game"),
+        "description": plural(len(rows), "game"),
+        "count": plural(len(rows), "game"),
         "games": rows[:_FIRST_ROWS],
     }
     data = [_searched(game, row) for game, row in zip(games, rows, strict=True)]

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from exporters.report.page import count, plain_name, render_page
+from exporters.report.page import plain_name, render_page
 from exporters.report.tables import (
     NOTHING,
     Section,
@@ -26,6 +26,7 @@ from exporters.report.tables import (
     text_of,
 )
 from exporters.tables.facts import SCORES, reason_words
+from recorder.text import plural
 
 if TYPE_CHECKING:
     from storage.dataset.files import DatasetSource
@@ -69,9 +70,9 @@ def index_report(
     ]
     values = {
         "title": "Archive of chess games",
-        "description": " · ".join(filter(None, (count(counted.games, "game"), period(counted.days)))),
+        "description": " · ".join(filter(None, (plural(counted.games, "game"), period(counted.days)))),
         "facts": list(_facts(counted, sources)),
-        "left_out": [f"{count(number, 'game')} {reason}" for reason, number in (excluded or {}).items()],
+        "left_out": [f"{plural(number, 'game')} {reason}" for reason, number in (excluded or {}).items()],
         "sections": [section for section in sections if section.tables],
         "games": map(_game, again(listed)),
         "listed_count": len(listed),
@@ -164,20 +165,20 @@ class _Counts:
 
 
 def _facts(counted: _Counts, sources: Sequence[SourceRow | DatasetSource]) -> Iterator[tuple[str, str]]:
-    yield "Games", f"{counted.games:,}, with {count(counted.plies, 'half-move')}"
+    yield "Games", f"{counted.games:,}, with {plural(counted.plies, 'half-move')}"
     days = period(counted.days)
     if days:
         undated = len(counted.undated)
-        yield "Period", days + (f"; {count(undated, 'game')} without a date" if undated else "")
+        yield "Period", days + (f"; {plural(undated, 'game')} without a date" if undated else "")
     guests = counted.guests.games
-    players = count(len(counted.players), "player")
-    yield "Players", players + (f"; {count(guests, 'side')} played by guests, counted together" if guests else "")
+    players = plural(len(counted.players), "player")
+    yield "Players", players + (f"; {plural(guests, 'side')} played by guests, counted together" if guests else "")
     names = sorted(counted.servers.items(), key=lambda one: (-one[1], one[0]))
     yield "Servers", ", ".join(f"{name} ({number:,})" for name, number in names)
     partly = counted.games - counted.complete
     yield "Complete", f"{counted.complete:,}, seen from the first move to the end; {partly:,} not"
     if sources:
-        yield "Made from", count(len(sources), "log")
+        yield "Made from", plural(len(sources), "log")
 
 
 def _players(counted: _Counts) -> Table | None:
@@ -194,7 +195,7 @@ def _players(counted: _Counts) -> Table | None:
         cells = score_cells(guests.games, *guests.results)
         rows.append(["guests, together", NOTHING, *cells, NOTHING, period(guests.days)])
     more = len(players) - _MOST_PLAYERS
-    note = f"{count(more, 'player')} with fewer games not listed." if more > 0 else ""
+    note = f"{plural(more, 'player')} with fewer games not listed." if more > 0 else ""
     columns = ("Player", "Server", "Games", "Won", "Drawn", "Lost", "Score", "Rating", "Period")
     return Table("Players by games", columns, rows, frozenset({0, 1, 8}), note) if rows else None
 
@@ -206,7 +207,7 @@ def _controls(counted: _Counts) -> Table | None:
         for (variant, control), (games, plies) in controls[:_MOST_CONTROLS]
     ]
     more = len(controls) - _MOST_CONTROLS
-    note = f"{count(more, 'more kind')} with fewer games not listed." if more > 0 else ""
+    note = f"{plural(more, 'more kind')} with fewer games not listed." if more > 0 else ""
     return Table("Games by variant and White's time", ("Variant", "Time control", "Games", "Plies"), rows,
                  frozenset({0, 1}), note) if rows else None  # fmt: skip
 
@@ -233,7 +234,7 @@ def _logs(sources: Sequence[SourceRow | DatasetSource]) -> Table | None:
         for row in sources[:_MOST_LOGS]
     ]
     more = len(sources) - _MOST_LOGS
-    note = f"{count(more, 'more log')} not listed." if more > 0 else ""
+    note = f"{plural(more, 'more log')} not listed." if more > 0 else ""
     columns = ("Log", "ID", "Kind", "Server", "Recorded by", "Games", "Bytes")
     return Table("All logs of the archive", columns, rows, frozenset({0, 1, 2, 3, 4}), note) if rows else None
 

@@ -19,11 +19,12 @@ from exporters.evaluations import (
 )
 from exporters.games_json import PROOFS
 from exporters.report.events import EventWords, event_words, is_engine_talk
-from exporters.report.page import clock_text, count, is_exact, number_text, plain_name
+from exporters.report.page import clock_text, is_exact, number_text, plain_name
 from exporters.report.playback import Playback
 from exporters.report.positions import Branch, Course, ReportPosition
 from exporters.tables.evaluations import judge_games
 from recorder.model import EventKind, Game, GameEvent, GameKind, Ply, Proof
+from recorder.text import plural
 from recorder.times import LOW_LEAST_MS, LOW_MOST_MS, LOW_OF_BASE_MS
 from storage.read.columns import NULL
 
@@ -260,7 +261,7 @@ class _Rows:
 
     def _main(self, state: ReportPosition) -> None:
         if state.missing:
-            self._rows.append(Row("gap", heading=f"{count(state.missing, 'half-move')} not seen"))
+            self._rows.append(Row("gap", heading=f"{plural(state.missing, 'half-move')} not seen"))
         cell = self._cell(state)
         white = state.ply % 2 == 1
         number = f"{(state.ply + 1) // 2}."

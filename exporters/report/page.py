@@ -24,6 +24,7 @@ from exporters.pgn.tags import decoded
 from recorder.errors import ExportError
 from recorder.model import EXACT, Ply
 from recorder.movetext import THOUSANDTHS
+from recorder.text import plural
 from recorder.times import short_hms
 
 if TYPE_CHECKING:
@@ -95,11 +96,6 @@ def plain_name(text: str) -> str:
     return text if text.strip() else "(no name)"
 
 
-def count(number: int, word: str, words: str | None = None) -> str:
-    """``1 move``, ``1,204 moves``."""
-    return f"{number:,} {word if number == 1 else words or word + 's'}"
-
-
 def clock_text(ms: int | None, exact: bool) -> str:
     """``4:57.338``, ``1:04:57``; a negative clock keeps its sign; unknown is a dash.
 
@@ -130,7 +126,7 @@ def spoken_duration(ms: int) -> str:
     for size, word in ((3600, "hour"), (60, "minute"), (1, "second")):
         value, seconds = divmod(seconds, size)
         if value:
-            parts.append(count(value, word))
+            parts.append(plural(value, word))
     return ("minus " if ms < 0 else "") + (" ".join(parts) or "0 seconds")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from exporters.measures.source import Plies, among
 from exporters.report.charts import draw_player_charts
 from exporters.report.events import CAUSE_WORDS
-from exporters.report.page import count, plain_name, render_page, trusted
+from exporters.report.page import plain_name, render_page, trusted
 from exporters.report.player_measures import PlayerTable
 from exporters.report.tables import (
     NOTHING,
@@ -43,6 +43,7 @@ from exporters.tables.facts import ChosenPlayer, NamedPlayer, choose_player, rea
 from recorder.errors import ExportError
 from recorder.filters import filter_control
 from recorder.ledger import Cause
+from recorder.text import plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -281,7 +282,7 @@ def _longest(longest: list[dict[str, Any]], note: str, site: Site | None) -> Tab
     more = len(thought) - len(shown)
     if table is None or not more:
         return table
-    return table._replace(note=f"{count(more, 'more move')} took as long as the last of these. {table.note}")
+    return table._replace(note=f"{plural(more, 'more move')} took as long as the last of these. {table.note}")
 
 
 def _scrambles(found: PlayerTable) -> Table | None:
@@ -420,7 +421,7 @@ def _weekdays(found: PlayerTable) -> Table | None:
 
 def _undated(found: PlayerTable, name: str) -> str:
     plies = sum(int(row["plies"]) for row in found.rows if not known(row[name]))
-    return f"Without a date and zone, not shown: {count(plies, 'ply', 'plies')}." if plies else ""
+    return f"Without a date and zone, not shown: {plural(plies, 'ply', 'plies')}." if plies else ""
 
 
 def _residuals(found: PlayerTable) -> Table | None:
@@ -495,8 +496,8 @@ def draw_ratings(own: Sequence[Mapping[str, Any]]) -> RatingCurve | None:
     left, undated = len(ordered) - len(shown), sum(not known(row["day"]) for row in rated)
     points_drawn = sum(map(len, drawn))
     notes = [
-        f"{count(left, 'kind')} of games with fewer ratings not shown." if left else "",
-        f"{count(undated, 'game')} without a date not shown." if undated else "",
+        f"{plural(left, 'kind')} of games with fewer ratings not shown." if left else "",
+        f"{plural(undated, 'game')} without a date not shown." if undated else "",
         f"{points_drawn:,} of {games:,} ratings are drawn: the first, last, lowest and highest of each stretch."
         if points_drawn < games
         else "",
@@ -525,7 +526,7 @@ def _words(kind: str, ratings: Sequence[int]) -> str:
     """``blitz: 1483 to 1620, 1601 in the last of 12 games``."""
     low, high = min(ratings), max(ratings)
     spread = f"{low} to {high}" if low < high else f"{low}"
-    return f"{kind}: {spread}, {ratings[-1]} in the last of {count(len(ratings), 'game')}"
+    return f"{kind}: {spread}, {ratings[-1]} in the last of {plural(len(ratings), 'game')}"
 
 
 _Row: TypeAlias = "Mapping[str, Any]"
@@ -630,7 +631,7 @@ def player_pages(
             "handle": plain_name(page.handle),
             "marks": [mark for mark in ("computer", "guest") if any(_is(row[f"player_{mark}"]) for row in own)],
             "facts": list(_facts(own, tables.moves, servers)),
-            "left_out": [f"{count(games, 'game')} {reason}" for reason, games in page.excluded.items()],
+            "left_out": [f"{plural(games, 'game')} {reason}" for reason, games in page.excluded.items()],
             "ratings": ratings,
             "charts": charts,
             "openings": _openings(own, site, page.filters),
@@ -680,7 +681,7 @@ def _period(own: Sequence[_Row]) -> str:
 def _description(own: Sequence[_Row], servers: Mapping[str, int]) -> str:
     (first, *others) = servers
     server = f"{len(servers)} servers" if others else "server unknown" if first == "unknown" else first
-    games = count(len({row["key"] for row in own}), "game")
+    games = plural(len({row["key"] for row in own}), "game")
     return " · ".join(part for part in (server, _period(own), games) if part)
 
 
@@ -697,8 +698,8 @@ def _tally(own: Sequence[_Row]) -> str:
         return "no game with a result"
     share = percent_text((wins + draws / 2) / decided)
     without = len(own) - decided
-    results = f"{count(wins, 'win')}, {count(draws, 'draw')}, {count(losses, 'loss', 'losses')}: {share}"
-    return results + (f"; {count(without, 'game')} without a result" if without else "")
+    results = f"{plural(wins, 'win')}, {plural(draws, 'draw')}, {plural(losses, 'loss', 'losses')}: {share}"
+    return results + (f"; {plural(without, 'game')} without a result" if without else "")
 
 
 def _facts(own: Sequence[_Row], moves: int, servers: Mapping[str, int]) -> Iterator[tuple[str, str]]:
@@ -707,7 +708,7 @@ def _facts(own: Sequence[_Row], moves: int, servers: Mapping[str, int]) -> Itera
         yield "Servers", f"{counts}: one handle, maybe of several people"
     else:
         yield "Server", next(iter(servers))
-    yield "Games", f"{len({row['key'] for row in own}):,}, with {count(moves, 'move')} of this player"
+    yield "Games", f"{len({row['key'] for row in own}):,}, with {plural(moves, 'move')} of this player"
     yield "Results", _tally(own)
     rated = [row for row in own if known(row["player_rating"])]
     ratings = [int(row["player_rating"]) for row in rated]
@@ -717,15 +718,15 @@ def _facts(own: Sequence[_Row], moves: int, servers: Mapping[str, int]) -> Itera
         yield "Rating", str(last) if low == high else f"{low} to {high}, {last} in the last game; of all kinds of games"
     days, undated = _period(own), sum(not known(row["day"]) for row in own)
     if days:
-        yield "Period", days + (f"; {count(undated, 'game')} without a date" if undated else "")
+        yield "Period", days + (f"; {plural(undated, 'game')} without a date" if undated else "")
     colours = Counter(str(row["side"]) for row in own)
     yield "Colours", f"White {colours['white']:,}, Black {colours['black']:,}"
     machines = sum(_is(row["opponent_computer"]) for row in own)
     if machines:
-        yield "Against computers", count(machines, "game")
+        yield "Against computers", plural(machines, "game")
     partly = sum(not row["complete"] for row in own)
     if partly:
-        yield "Not complete", f"{count(partly, 'game')}: what was not seen is not made up"
+        yield "Not complete", f"{plural(partly, 'game')}: what was not seen is not made up"
 
 
 def _missing(tables: Iterable[Table]) -> str:
@@ -757,7 +758,7 @@ def _opponents(own: Sequence[_Row], site: Site | None, filters: Mapping[str, str
         cells.append(["guests, together", *_score_cells(guests)])
     if not cells:
         return None
-    note = f"{count(len(more), 'opponent')} with fewer games not listed." if more else ""
+    note = f"{plural(len(more), 'opponent')} with fewer games not listed." if more else ""
     return Table("Opponents by games", ("Opponent", "Games", "Won", "Drawn", "Lost", "Score"), cells, note=note)
 
 
@@ -803,9 +804,9 @@ def _openings(own: Sequence[_Row], site: Site | None, filters: Mapping[str, str]
         chosen = {**filters, "colour": side, "eco": eco}
         cells.append([f"{eco} {family}", side.capitalize(), *_scores(group, site, chosen)])
     left = len(groups) - len(cells)
-    notes = [f"{count(left, 'row')} with fewer games not listed." if left else ""]
+    notes = [f"{plural(left, 'row')} with fewer games not listed." if left else ""]
     without = sum(not known(row["eco"]) for row in own)
-    notes.append(f"{count(without, 'game')} without a named opening." if without else "")
+    notes.append(f"{plural(without, 'game')} without a named opening." if without else "")
     headings = ("ECO code, usual name", "Colour", "Games", "Won", "Drawn", "Lost", "Score")
     return Table("Openings by games", headings, cells, note=" ".join(filter(None, notes)))
 

@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exporters.report.moves import took_text
-from exporters.report.page import clock_text, count
+from exporters.report.page import clock_text
 from recorder.model import variant_beside
+from recorder.text import plural
 
 if TYPE_CHECKING:
     from exporters.report.player_measures import PlayerTable
@@ -93,10 +94,10 @@ def from_rows(
 
 def what_counts(attrs: Mapping[Any, Any]) -> str:
     """``12 games, 480 plies count; excluded: 3 plies inferred; 20 of whole seconds only.`` of a table's ``attrs``."""
-    parts = [f"{count(attrs['games'], 'game')}, {count(attrs['plies'], 'ply', 'plies')} count"]
+    parts = [f"{plural(attrs['games'], 'game')}, {plural(attrs['plies'], 'ply', 'plies')} count"]
     if not attrs["plies"] and attrs["excluded"]:
         parts = []
-    left = [f"{count(plies, 'ply', 'plies')} ({reason})" for reason, plies in attrs["excluded"].items()]
+    left = [f"{plural(plies, 'ply', 'plies')} ({reason})" for reason, plies in attrs["excluded"].items()]
     parts.append(f"excluded: {', '.join(left)}" if left else "nothing excluded")
     parts += [f"{plies:,} of them {_MARKED.get(name, name)}" for name, plies in attrs["marked"].items()]
     text = "; ".join(parts)

@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 
 from recorder.errors import ReplayError
 from recorder.replay.timing import ReplayMoment
+from recorder.times import format_clock
 
 
 class AtTime(NamedTuple):
@@ -95,9 +96,9 @@ def parse_position(text: str) -> Position:
 def format_position(position: Position) -> str:
     """Format a position as ``parse_position`` reads it."""
     if isinstance(position, AtTime):
-        return _clock(position.at_ms)
+        return format_clock(position.at_ms, exact=False)
     if isinstance(position, By):
-        return f"{'-' if position.ms < 0 else '+'}{_clock(abs(position.ms))}"
+        return f"{'-' if position.ms < 0 else '+'}{format_clock(abs(position.ms), exact=False)}"
     if isinstance(position, AtPly):
         game = "" if position.game is None else f"#{position.game + 1}/"
         return f"{game}{(position.ply + 1) // 2}{'w' if position.ply % 2 else 'b'}"
@@ -106,14 +107,6 @@ def format_position(position: Position) -> str:
     if isinstance(position, AtMarker):
         return position.name if position.nth is None else f"{position.name}:{position.nth}"
     return "end"
-
-
-def _clock(ms: int) -> str:
-    seconds, thousandths = divmod(ms, 1000)
-    minutes, seconds = divmod(seconds, 60)
-    hours, minutes = divmod(minutes, 60)
-    fraction = f".{thousandths:03d}" if thousandths else ""
-    return f"{hours}:{minutes:02d}:{seconds:02d}{fraction}" if hours else f"{minutes}:{seconds:02d}{fraction}"
 
 
 def seek(moments: Sequence[ReplayMoment[Any]], position: Position, place: int = 0, at_ms: int = 0) -> tuple[int, int]:

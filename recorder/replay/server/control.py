@@ -9,8 +9,9 @@ import re
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
-from recorder.replay.places import AtTime, format_position, parse_position, seek
+from recorder.replay.places import parse_position, seek
 from recorder.replay.timing import Playhead, format_speed
+from recorder.times import short_hms
 
 HELP: Final = (
     "pause | play | step | speed 4 | where",
@@ -53,7 +54,7 @@ def steer(head: Playhead[Any], words: str, now_ns: int) -> tuple[int | None, int
         head.set_speed(speed, now_ns)
     elif word in ("seek", "go"):
         place, at_ms = seek(head.moments, parse_position(rest), head.place, head.at_ms(now_ns))
-        return place, at_ms, [f"at {_clock(at_ms)}"]
+        return place, at_ms, [f"at {short_hms(at_ms // 1000)}"]
     elif word not in ("where", "status"):
         return None, 0, [f'There is no command {word[:20]}; "tell replay help" lists the commands.']
     return None, 0, [where(head, now_ns)]
@@ -63,11 +64,8 @@ def where(head: Playhead[Any], now_ns: int) -> str:
     """Where a replay stands, in words."""
     last_ms = head.moments[-1].at_ms if head.moments else 0
     state = "at its end" if head.ended else "paused" if head.paused else "playing"
-    return f"{state} at {_clock(head.at_ms(now_ns))} of {_clock(last_ms)}, speed {format_speed(head.speed)}"
-
-
-def _clock(ms: int) -> str:
-    return format_position(AtTime(ms // 1000 * 1000))
+    now, last = short_hms(head.at_ms(now_ns) // 1000), short_hms(last_ms // 1000)
+    return f"{state} at {now} of {last}, speed {format_speed(head.speed)}"
 
 
 BAD_COMMAND: Final = 512
