@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.cli import main
+from recorder.errors import ExitCode
 from recorder.relating.merge import merge_games
 from storage import ArchiveStore, GameFilter
 from tests.support.cli import Cli
@@ -46,8 +47,11 @@ def archive_problems(
     fresh("import", *words, *journals)
     exported: dict[str, str] = {}
     for what in (("games",), ("plies", "--format", "csv"), ("pgn", "--variations", "--comments")):
-        exported[what[0]], theirs = (cli("export", *what, *_EVERYTHING).stdout for cli in (live, fresh))
-        ours = exported[what[0]]
+        both = [cli("export", *what, *_EVERYTHING, code=None) for cli in (live, fresh)]
+        if both[0].exit_code != both[1].exit_code or both[0].exit_code not in (ExitCode.OK, ExitCode.FINDINGS):
+            problems.append(f"export {what[0]} ends with {[found.exit_code for found in both]}: {both[0].output}")
+        ours, theirs = (found.stdout for found in both)
+        exported[what[0]] = ours
         if loosely:
             ours, theirs = (_SHA256.sub("", text) for text in (ours, theirs))
         if ours != theirs:

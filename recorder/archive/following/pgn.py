@@ -109,10 +109,8 @@ class PgnFile:
         """How many bytes of a game's text are at the file's end, if it ends in the middle of the game."""
         if not self.torn:
             return 0
-        begin = max(self._last.rfind(b"\n\n[Event ") + 2, 0)
-        if begin == 1:
-            begin = 0
-        torn = self._last[begin:]
+        begin = self._last.rfind(b"\n\n[Event ")
+        torn = self._last[begin + 2 :] if begin >= 0 else self._last
         at = text.find(torn)
         while at >= 0:  # a game in several parts may be cut in any of them
             if self._last.endswith(text[: at + len(torn)]):
@@ -140,11 +138,7 @@ class PgnFile:
         self._last = text[-2:]
 
     def entries(self, mark: str, keys: Collection[str]) -> list[PgnEntry]:
-        """The entries of games by their keys, in the order of the file; a game in several parts has several.
-
-        Args:
-            mark: what a line with a key begins with.
-        """
+        """The entries of games, in the order of the file; a line with a key begins with ``mark``."""
         if not self.seen.size:
             return []
         with mmap(self._file, 0, access=ACCESS_READ) as data:
@@ -155,9 +149,7 @@ class PgnFile:
 
         Args:
             entries: at least one, in the order of the file.
-            text: of the game; it gets the line ends of the first entry. If it is what they are, nothing is done.
-        Returns:
-            The new file.
+            text: gets the line ends of the first entry. If it is what they are, nothing is done.
         """
         with mmap(self._file, 0, access=ACCESS_READ) as data:
             if b"".join(data[entry.begin : entry.end] for entry in entries) == text:
@@ -191,11 +183,10 @@ def _copy(data: mmap, begin: int, end: int, out: BinaryIO) -> None:
 
 
 def keys_in(path: Path, mark: str, begin: int = 0) -> tuple[set[str], set[str]]:
-    """Keys of the games in a file, and those of its entries whose result is ``*``.
+    """Keys of the games in a file, which need not be there, and those of its entries whose result is ``*``.
 
     Args:
-        path: the file, which need not be there. mark: what a line with a key begins with.
-        begin: the place, where a game begins, from which on they are wanted.
+        mark: what a line with a key begins with. begin: the place, where a game begins, from which on they are wanted.
     Raises:
         OSError: the file cannot be read.
     """
@@ -319,7 +310,6 @@ class FinishedGames(Outlet):
 
     Args:
         target: a file, or a folder: one that is there, or a name that ends with a slash.
-        options: how the PGN looks.
         shares: whether the games of a journal go into this target, too; None: no other source's games do.
         defer: games that a journal leaves open are not written when it ends: they may go on in another one.
 
@@ -341,6 +331,8 @@ class FinishedGames(Outlet):
         self._target = Path(target)
         self._split = _is_folder(target)
         self._exporter = PgnExporter(options)
+        assert self._exporter.key_mark is not None, "a format without keys cannot be appended to"
+        self._mark = self._exporter.key_mark
         self._shares = shares
         self._where = ""
         self._given: dict[str, int] = {}  # keys that were given, and may be given again
@@ -415,11 +407,7 @@ class FinishedGames(Outlet):
         self._put_into(path, archive, game, same, add=True)
 
     def _joined(self, archive: ArchiveStore, game: Game, same: dict[str, str | None]) -> tuple[Game, list[Path]]:
-        """A game as this source and those that share the target give it, and the files in which its entry may be.
-
-        Args:
-            same: as for ``_put_into``.
-        """
+        """A game as this source and those that share the target give it, and the files in which its entry may be."""
         if len(same) < 2:
             return game, []
         from recorder.relating.merge import merge_games
@@ -476,17 +464,6 @@ class FinishedGames(Outlet):
             return True
         finally:
             file.close()
-
-    @property
-    def _mark(self) -> str:
-        """The text before a game's key in the output.
-
-        Raises:
-            ExportError: the format has no keys.
-        """
-        if self._exporter.key_mark is None:
-            raise ExportError("This format has no game keys, so games cannot be appended.")
-        return self._exporter.key_mark
 
     def _text(self, game: Game) -> bytes:
         return self._exporter.game_text(game).encode("utf-8", "replace")
@@ -563,16 +540,14 @@ class FinishedGames(Outlet):
                         if only_torn and path.exists() and self._is_torn(archive, path, game):
                             self._put(archive, game)
                             keys[path][0].add(game.key)
-                        elif not only_torn and (not there or (left and self._has_gone_on(archive, game))):
-                            self._put(archive, game)
+                        elif not only_torn and (
+                            not there or (left and (game.end == "result" or len(archive.source_paths(game.key)) > 1))
+                        ):
+                            self._put(archive, game)  # its entry, if there is one, may lack something
                     except (ExportError, OSError) as error:
                         failure = failure or error
         if failure is not None:
             raise failure
-
-    def _has_gone_on(self, archive: ArchiveStore, game: Game) -> bool:
-        """Whether an entry of a game that has no result yet may lack something of it."""
-        return game.end == "result" or len(archive.source_paths(game.key)) > 1
 
     def _look_at(self, path: Path, keys: dict[Path, tuple[set[str], set[str]]]) -> None:
         status = path.stat() if path.exists() and not self._split else None

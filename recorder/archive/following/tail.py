@@ -35,15 +35,11 @@ def state_of(path: Path) -> State | None:
 
 
 class Tail:
-    """A plain file.
+    """A plain file, from an offset on. Every method raises ``SourceError``: it cannot be read.
 
-    Args:
-        path: of the log. offset: of the first byte wanted.
     Attributes:
         replaced: why nothing more comes, or None; it is so only after all was read.
         moved: where it has gone if nothing is in its place, or None.
-    Raises:
-        SourceError: from every method: it cannot be read.
     """
 
     def __init__(self, path: Path, offset: int) -> None:
@@ -58,11 +54,7 @@ class Tail:
             raise _unreadable(path, error) from error
 
     def read(self) -> bytes:
-        """What comes next, of a plain file at most ``BLOCK`` bytes; nothing: there is no more now.
-
-        Raises:
-            SourceError: the file cannot be read.
-        """
+        """What comes next, of a plain file at most ``BLOCK`` bytes; nothing: there is no more now."""
         try:
             last = self._last
             if os.pread(self._file, len(last), self._place - len(last)) != last:
@@ -152,10 +144,6 @@ class _JournalTail(Tail):
         self._looked = False  # for the next part, since something was read
         try:
             while self._next_part():
-                size = self._size()
-                if size is not None and size <= offset and self._has_next():
-                    offset -= size
-                    continue
                 offset -= self._skip(offset)
                 if not offset:
                     break
@@ -168,11 +156,7 @@ class _JournalTail(Tail):
             self._last = os.pread(self._file, min(place, _COMPARED), max(place - _COMPARED, 0))
 
     def read(self) -> bytes:
-        """As ``Tail.read``, part after part.
-
-        Raises:
-            SourceError: a part cannot be read.
-        """
+        """As ``Tail.read``, part after part."""
         try:
             while not (data := self._here()):
                 # Looking into the folder costs more than all else: after what is no part's end it can wait.
@@ -244,10 +228,6 @@ class _JournalTail(Tail):
         self._number = number
         return True
 
-    def _size(self) -> int | None:
-        """Bytes of the part that is being read; None: it is compressed, so they are unknown."""
-        return None if self._packed is not None else os.fstat(self._file).st_size
-
     def _skip(self, count: int) -> int:
         """Pass over bytes of this part; how many it had."""
         if self._packed is None:
@@ -267,10 +247,10 @@ class _JournalTail(Tail):
 
 
 def open_tail(path: Path, offset: int, *, first_part: int = 0) -> Tail:
-    """The bytes of a log of any kind from a place on.
+    """The bytes of a log of any kind from a place on, counted in decompressed bytes.
 
     Args:
-        path: of the log; any part of a journal's session. offset: counted in decompressed bytes.
+        path: of the log; any part of a journal's session.
         first_part: of a journal: parts with smaller numbers are skipped, and not counted in ``offset``.
     Raises:
         SourceError: it cannot be read.
