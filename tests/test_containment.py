@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-import recorder.archive.care.rebuilding
+import recorder.archive.care.verifying
 import recorder.archive.following.follower
 import recorder.dialects.recogniser
 import recorder.pipeline
@@ -383,7 +383,7 @@ def test_a_log_whose_storing_fails_keeps_the_old_archive_or_is_carried_over(
         store,
         lambda _archive, facts, reading, *_, **_how: isinstance(reading, SourcePass) and facts["name"] == WATCHER.name,
     )
-    monkeypatch.setattr(recorder.archive.care.rebuilding, "store", broken)
+    monkeypatch.setattr(recorder.archive.care.verifying, "store", broken)
     message = cli("db", "rebuild", code=3).stderr
     assert "is not read because of an error of this program, please report it: ValueError: boom" in message
     assert "put its file back" not in message

@@ -9,7 +9,7 @@ import click
 
 from recorder.cli.options import Command, force_option, json_option
 from recorder.cli.output import print_json, print_table, say
-from recorder.conformance.cases import SETS
+from recorder.conformance.runner import SETS
 from recorder.errors import ExitCode
 from recorder.text import clean, plural
 
@@ -65,8 +65,7 @@ def command(
     passes.
     """
     from exporters.base import open_output
-    from recorder.conformance.cases import load_cases, select_cases
-    from recorder.conformance.runner import json_of, junit_of, run_cases
+    from recorder.conformance.runner import json_of, junit_of, load_cases, run_cases, select_cases
 
     cases = select_cases(load_cases(), rules, groups)
     if not cases:

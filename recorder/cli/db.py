@@ -205,7 +205,7 @@ def _rebuild(
     nor where it was, its name is printed, and the old archive stays unless --carry-over is given. The new archive
     needs as much disk space as the old one. A journal whose first part is missing cannot be rebuilt: import it instead.
     """
-    from recorder.archive.care.rebuilding import compare, read_again
+    from recorder.archive.care.verifying import compare, read_again
     from recorder.cli.import_report import say_analyses
     from storage import ArchiveStore, replacing
 

@@ -2,27 +2,355 @@
 
 from __future__ import annotations
 
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from time import monotonic_ns, time_ns
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
+from click.exceptions import Exit
 
-from recorder.cli.options import Command, Group, Rare, archive_option, filter_options, game_filter
-from recorder.cli.output import say
+from recorder.cli.export_options import format_of
+from recorder.cli.options import (
+    Command,
+    Group,
+    Rare,
+    archive_option,
+    filter_options,
+    force_option,
+    game_filter,
+    json_option,
+)
+from recorder.cli.output import long_work, print_json, say
 from recorder.cli.recording_options import AddressType
-from recorder.cli.replay_engine import engine
-from recorder.cli.replay_options import PlaceType, SpeedType, files_of, place_of, wait_options, warn_of_pauses
-from recorder.cli.replay_terminal import terminal
+from recorder.cli.replay_options import (
+    PlaceType,
+    SecondsType,
+    SpeedType,
+    files_of,
+    place_of,
+    wait_options,
+    warn_of_pauses,
+)
+from recorder.errors import EngineError, ExitCode
 from recorder.live.net.sockets import Address
-from recorder.text import plural
+from recorder.text import clean, plural
 
 if TYPE_CHECKING:
+    from recorder.analysis.engine import AnalysisRun
     from recorder.events import Chunk
+    from recorder.model import Game
     from recorder.replay.places import Position
     from recorder.replay.server.clients import ReplayClients
     from recorder.replay.timing import ReplayMoment
+
+_THINK: Final = re.compile(r"think(?::([1-9]\d{0,5}))?", re.ASCII)
+_THINK_S: Final = 60
+
+
+class _Pace(SpeedType):
+    """A speed, or the word ``max``."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return "max" if value == "max" else super().convert(value, param, ctx)
+
+
+@click.command(
+    "terminal",
+    cls=Command,
+    short_help="Watch recorded games in the terminal.",
+    epilog="""\b
+Examples:
+  $ ics-recorder replay terminal 6af8 --pace 0 --speed 1000 --plain
+    0:00  Helmsman - AntaresLight, blitz
+    0:00  1. e4          3:00.000 -  (0:00.000)
+    0:00  1... Nf6       - 3:00.000  (0:00.000)
+    0:01  2. e5          2:58.252 -  (0:01.748)
+  ...
+  ics-recorder replay terminal 6af8 --speed 4 --idle-max 5 --from 20w
+  ics-recorder replay terminal --player Morphy --last 10 --pause-at think:30
+  ics-recorder replay terminal session.journal --flip
+  ics-recorder replay terminal match.bpgn --speed max | less
+""",
+)
+@filter_options
+@click.option(
+    "--speed", type=_Pace(), default="1", show_default=True,
+    help="Speed factor: 4, 0.5, 1/3; max: print lines, all at once.",
+)  # fmt: skip
+@wait_options
+@click.option(
+    "--from",
+    "position",
+    type=PlaceType(),
+    metavar="PLACE",
+    help="Start at a move, time, game or event: 20w, 1:30, #2, #2/20w, takeback …",
+)
+@click.option(
+    "--pause-at", multiple=True, metavar="EVENT",
+    help=(
+"Pause after each of these events: takeback, chat, result …; think:30: before moves that took "
+"at least 30 s."
+),
+)  # fmt: skip
+@click.option("--loop", is_flag=True, help="Start again at the end.")
+@click.option("--flip", is_flag=True, help="Show the board from Black's side.")
+@click.option("--ascii", "ascii_only", cls=Rare, is_flag=True, help="Use ASCII letters for pieces.")
+@click.option("--plain", is_flag=True, help="Print lines; the default where there is no terminal.")
+@archive_option
+def terminal(
+    keys: tuple[str, ...],
+    speed: Any,
+    idle_max_ms: int | None,
+    pace_ms: int,
+    position: Position | None,
+    pause_at: tuple[str, ...],
+    loop: bool,
+    flip: bool,
+    ascii_only: bool,
+    plain: bool,
+    where: str,
+    **filters: Any,
+) -> None:
+    """Watch recorded games in the terminal, with running clocks.
+
+    Shows the board, both clocks as they ran, pieces in hand, moves and kibitzes. KEY names a game (6af8, last, last~2)
+    or a file: a journal, a log, PGN or BPGN. Without KEY, all games that match the filters are shown. Games that were
+    played at the same time are shown together, one of them large.
+
+    The key ? lists the keys, q quits. Where there is no terminal, moves are printed as lines. See
+    docs/how-to/replay.md.
+    """
+    from recorder.archive.replaying import open_library
+    from recorder.replay.moments import long_thinks
+    from recorder.replay.terminal.watch import print_moments, watch
+
+    lines = plain or speed == "max" or not _is_terminal()
+    if lines and pause_at:
+        raise click.UsageError("Printed lines do not pause: omit --pause-at.")
+    if loop and speed == "max":
+        raise click.UsageError("--loop with --speed max would never end.")
+    thinks = [match for word in pause_at if (match := _THINK.fullmatch(word))]
+    least_s = min((int(match[1] or _THINK_S) for match in thinks), default=_THINK_S)
+    pauses = {"think" if _THINK.fullmatch(word) else word for word in pause_at}
+    with open_library(
+        files_of(keys, filters), where, game_filter(keys=keys, **filters), pace_ms=pace_ms, idle_max_ms=idle_max_ms,
+        marks=lambda moments: long_thinks(moments, 1000 * least_s),
+    ) as library:  # fmt: skip
+        if lines:
+            with _leaving():
+                print_moments(
+                    library.recording, lambda line: click.echo(clean(line)),
+                    speed=None if speed == "max" else speed, loop=loop, position=position,
+                )  # fmt: skip
+            return
+        warn_of_pauses(library.recording.moments, pauses - {"think"})
+        with _leaving():
+            watch(
+                library.recording, speed=speed, loop=loop, pause_at=pauses, position=position, flip=flip,
+                ascii_only=ascii_only,
+            )  # fmt: skip
+
+
+@contextmanager
+def _leaving() -> Iterator[None]:
+    """Ctrl-C only ends the watching: there is nothing that could be kept."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        say("Interrupted.")
+        raise Exit(ExitCode.INTERRUPTED) from error
+
+
+def _is_terminal() -> bool:
+    """Whether there is one to read keys from and to draw on."""
+    if sys.stdin is None or sys.stdout is None or os.environ.get("TERM", "dumb") == "dumb":
+        return False
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+_USUAL_TIME_MS: Final = 1_000
+
+
+def _read_command(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """An engine's command, as it was written; one without words or with half a quote is refused."""
+    from recorder.analysis.process import split_command
+
+    try:
+        if value is not None:
+            split_command(value)
+    except EngineError as error:
+        raise click.BadParameter(str(error), ctx, param) from None
+    return value
+
+
+@click.command(
+    "engine",
+    cls=Command,
+    short_help="Analyse recorded games with a chess engine.",
+    epilog="""\b
+Examples:
+  ics-recorder replay engine 6af8 --engine "gnuchess --xboard" --time 1s
+  ics-recorder replay engine --player Morphy --last 20 --uci stockfish --depth 14 --option Threads=2
+  ics-recorder replay engine --variant crazyhouse --engine sjeng --nodes 100000
+  ics-recorder replay engine session.log --uci stockfish -o annotated.pgn
+  ics-recorder export pgn 6af8 --engine
+""",
+)
+@filter_options
+@click.option(
+    "--engine", "cecp", metavar="COMMAND", callback=_read_command,
+    help="Command of an engine that speaks xboard's protocol (CECP).",
+)  # fmt: skip
+@click.option("--uci", metavar="COMMAND", callback=_read_command, help="Command of an engine that speaks UCI.")
+@click.option("--time", "time_ms", type=SecondsType(), help="Time limit per position: 1s, 0.5, 200ms.")
+@click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Depth limit in plies.")
+@click.option("--nodes", type=click.IntRange(min=1), metavar="N", help="Node limit per position.")
+@click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="NAME[=VALUE]",
+    help="Engine option; for CECP also memory (megabytes) and cores; can be repeated.",
+)
+@click.option(
+    "--again", cls=Rare, is_flag=True, help="Analyse again what this engine has analysed with these settings."
+)
+@click.option(
+    "-o", "--output", metavar="FILE", show_default="-, standard output", help="Output file (only when analysing files)."
+)
+@force_option
+@click.option("--quiet", cls=Rare, is_flag=True, help="Print only problems.")
+@json_option
+@archive_option
+@click.pass_context
+def engine(
+    ctx: click.Context,
+    /,
+    keys: tuple[str, ...],
+    cecp: str | None,
+    uci: str | None,
+    time_ms: int | None,
+    depth: int | None,
+    nodes: int | None,
+    options: tuple[str, ...],
+    again: bool,
+    output: str | None,
+    force: bool,
+    quiet: bool,
+    as_json: bool,
+    where: str,
+    **filters: Any,
+) -> None:
+    """Analyse recorded games with a chess engine.
+
+    KEY names a game; without KEY, all games that match the filters are analysed. The
+    evaluation of each position of the main line is stored in the archive with the engine's name and settings; `show`,
+    `export pgn --engine`, tables, pictures and reports use it. Positions that this engine has analysed with the same
+    settings are skipped, so the same command continues an interrupted run.
+
+    KEY can also be files (logs, journals or PGN): their games are written as PGN with evaluations.
+
+    The analysis of a position ends at the first limit that is reached; the default is one second. If the engine fails
+    in a game, the evaluations so far are kept, the next game is analysed, and the exit status is 10.
+    """
+    from recorder.analysis.engine import AnalysisRun
+    from recorder.analysis.plan import Limits
+    from recorder.analysis.process import EngineSpec
+    from recorder.archive.replaying import analyse_games
+
+    if (cecp is None) == (uci is None):
+        raise click.UsageError("Name one engine: --engine for xboard's protocol, or --uci.")
+    if time_ms == 0:
+        raise click.UsageError("--time must be more than 0.")
+    files = files_of(keys, filters)
+    _refuse_outputs(files, output, again=again, as_json=as_json)
+    limits = Limits(_USUAL_TIME_MS if (time_ms, depth, nodes) == (None, None, None) else time_ms, depth, nodes)
+    command = cecp if cecp is not None else uci or ""
+    spec = EngineSpec("uci" if cecp is None else "cecp", command, _read_options(options))
+
+    run = AnalysisRun(spec, limits, partial(_report, quiet))
+    try:
+        with long_work(steps=True) as progress:
+            chosen = game_filter(keys=keys, **filters)
+            analyse_games(run, files, where, chosen, output or "-", again=again, force=force, progress=progress)
+    except KeyboardInterrupt:
+        run.interrupted = True
+    if as_json:
+        print_json(run.to_json())
+    elif not quiet and run.engine is not None:
+        say(_summary(run))
+    if run.interrupted:
+        raise KeyboardInterrupt
+    if run.failed:
+        ctx.exit(ExitCode.ENGINE)
+
+
+def _report(quiet: bool, game: Game, text: str, ply: int | None = None) -> None:
+    """Print a message about a game; ``quiet`` suppresses those about a position of it."""
+    if ply is None or not quiet:
+        say(f"{_title(game)}{'' if ply is None else f', ply {ply}'}: {clean(text)}")
+
+
+def _refuse_outputs(files: Sequence[str], output: str | None, *, again: bool, as_json: bool) -> None:
+    """Make sure that the analyses go where the options say.
+
+    Args:
+        files: whose games are analysed; none: games of the archive, where their analyses are stored.
+    Raises:
+        click.UsageError: an option has no meaning there.
+    """
+    format_of(None, output or "-", ("pgn",))
+    if output is not None and not files:
+        raise click.UsageError(
+            "Analyses of the archive's games are stored in the archive; write them with `export pgn --engine`."
+        )
+    if files and again:
+        raise click.UsageError("Analyses of files are not stored: omit --again.")
+    if files and as_json and output in (None, "-"):
+        raise click.UsageError("Standard output has the PGN: name a file with -o, or omit --json.")
+
+
+def _read_options(words: Sequence[str]) -> dict[str, str | None]:
+    found: dict[str, str | None] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not name.strip():
+            raise click.UsageError(f"--option {word!r} has no name; write NAME=VALUE.")
+        found[name.strip()] = value if equals else None
+    return found
+
+
+def _summary(run: AnalysisRun) -> str:
+    """The result of the analysis in whole sentences, on one line."""
+    from recorder.analysis.engine import MOST_FAILURES
+
+    assert run.engine is not None
+    name = clean(run.engine.name)
+    sentences = [f"{name} analysed {plural(run.positions, 'position')} of {plural(run.games, 'game')}."]
+    if run.begun:
+        sentences.append(f"The analysis of {plural(run.begun, 'game')} is incomplete.")
+    if run.silent:
+        sentences.append(f"The engine returned no evaluation for {plural(run.silent, 'position')}.")
+    if run.known:
+        sentences.append(f"The archive already had an analysis for {plural(run.known, 'position')}.")
+    if run.unknown:
+        sentences.append(f"The positions of {plural(run.unknown, 'game')} are unknown.")
+    if run.failed:
+        sentences.append(f"The engine failed in {plural(len(run.failed), 'game')}.")
+    if run.gave_up:
+        sentences.append(f"The analysis stopped after {MOST_FAILURES} failures in a row.")
+    return " ".join(sentences)
+
+
+def _title(game: Game) -> str:
+    return clean(f"{game.key[:8]} {game.white.handle} vs. {game.black.handle}")
 
 
 @click.command(

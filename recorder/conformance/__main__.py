@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
-from recorder.conformance.cases import Facts
+from recorder.conformance.runner import Facts
 from recorder.dialects.icc.fields import DATAGRAM_TAG, parse_fields
 from recorder.dialects.recogniser import Recogniser
 from recorder.dialects.style12 import FRAME_TAG, check_frame

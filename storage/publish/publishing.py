@@ -34,7 +34,7 @@ from storage.publish.connection import POSTGRES, connected, is_there
 from storage.read.columns import pieces
 from storage.read.query import DATED_MS
 from storage.schema import tables as stored
-from storage.schema.meanings import comment_on
+from storage.schema.tables import comment_on
 from storage.schema.upgrade import HEAD
 from storage.schema.views import views
 from storage.settings import archive_id, content_version, secret_of

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from recorder.archive.care import rebuilding, verifying
+from recorder.archive.care import verifying
 from recorder.archive.reading import converting, workers
 from recorder.archive.reading.importing import SourceReading
 from recorder.archive.reading.workers import Channel, batches
@@ -59,7 +59,7 @@ def no_reading_here(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
     def forbid() -> None:
         monkeypatch.setattr(verifying, "audit_source", refused)
-        monkeypatch.setattr(rebuilding, "_whole", refused)
+        monkeypatch.setattr(verifying, "_whole", refused)
 
     return forbid
 
@@ -138,12 +138,12 @@ def test_rebuild_makes_the_same_archive(made: Cli, tmp_path: Path, no_reading_he
 
 
 def dying_reading(
-    task: rebuilding._Task, numbered: tuple[int, SourceRow], channel: Channel
-) -> SourceReading | rebuilding.Unread:
+    task: verifying._Task, numbered: tuple[int, SourceRow], channel: Channel
+) -> SourceReading | verifying.Unread:
     """As ``_read_apart``; kills its process when it comes to one log."""
     if numbered[1].name == WATCHER.name:
         os.kill(os.getpid(), signal.SIGKILL)
-    return rebuilding._read_apart(task, numbered, channel)
+    return verifying._read_apart(task, numbered, channel)
 
 
 def dying_audit(task: tuple[Path, SourceRow, int, int], channel: Channel) -> verifying.Audit:
@@ -156,7 +156,7 @@ def dying_audit(task: tuple[Path, SourceRow, int, int], channel: Channel) -> ver
 @pytest.mark.long
 def test_a_process_that_dies_costs_the_log_that_it_was_reading(made: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     before = contents(made.archive)
-    monkeypatch.setattr(rebuilding, "_read_apart", dying_reading)
+    monkeypatch.setattr(verifying, "_read_apart", dying_reading)
     monkeypatch.setattr(verifying, "_audit_apart", dying_audit)
     problems = made("db", "rebuild", "--jobs", "2", code=ExitCode.INPUT).stderr.splitlines()
     assert sum("since the process that read it ended with signal 9." in line for line in problems) == 1

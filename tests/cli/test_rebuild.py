@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-import recorder.archive.care.rebuilding
+import recorder.archive.care.verifying
 import storage.database
 import storage.files
 from recorder.archive.following.follower import Follower
@@ -252,7 +252,7 @@ def test_a_partly_read_journal_stays_unfinished_after_a_rebuild(cli: Cli, tmp_pa
 def test_an_archive_open_elsewhere_is_refused_before_the_rebuild(made: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("storage.maintenance.replace._READER_S", 0.2)
     read: list[str] = []
-    monkeypatch.setattr(recorder.archive.care.rebuilding, "read_again", lambda *_what, **_how: read.append("it"))
+    monkeypatch.setattr(recorder.archive.care.verifying, "read_again", lambda *_what, **_how: read.append("it"))
     with closing(sqlite3.connect(made.archive)) as reader:
         reader.execute("SELECT count(*) FROM games").fetchone()
         output = made("db", "rebuild", code=4)

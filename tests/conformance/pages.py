@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from recorder.conformance.cases import SETS, Case
+from recorder.conformance.runner import SETS, Case
 from tests.conformance.recorded import recorded_cases
 
 __all__ = ["CASES", "PAGES", "Rule", "cases_of", "read_rules", "serialise"]

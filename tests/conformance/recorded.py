@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from recorder.conformance.cases import Case
+from recorder.conformance.runner import Case
 
 __all__ = ["recorded_cases"]
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from recorder.cli import main
 from recorder.conformance.__main__ import read_facts
-from recorder.conformance.cases import Case, find_difference, load_cases
+from recorder.conformance.runner import Case, find_difference, load_cases
 
 OURS = (sys.executable, "-m", "recorder.conformance")
 SMALL = (sys.executable, str(Path(__file__).parent.parent.parent / "examples" / "conformance" / "small_reader.py"))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from recorder.conformance.__main__ import KINDS
-from recorder.conformance.cases import SETS, load_cases
+from recorder.conformance.runner import SETS, load_cases
 from tests.conformance.pages import CASES, PAGES, ROOT, Rule, cases_of, read_rules, serialise
 
 RULES = read_rules()

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.conformance.cases import load_cases
-from recorder.conformance.runner import CaseOutcome, run_cases
+from recorder.conformance.runner import CaseOutcome, load_cases, run_cases
 from tests.conformance.pages import PAGES, ROOT
 from tests.support.programs import program
 

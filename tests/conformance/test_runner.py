@@ -7,8 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from recorder.conformance.cases import Case, find_difference, select_cases
-from recorder.conformance.runner import CaseOutcome, ReaderClaim, count_by_rule, json_of, junit_of, run_cases
+from recorder.conformance.runner import (
+    Case,
+    CaseOutcome,
+    ReaderClaim,
+    count_by_rule,
+    find_difference,
+    json_of,
+    junit_of,
+    run_cases,
+    select_cases,
+)
 
 PASSED, FAILED, NOT_SUPPORTED = CaseOutcome.PASSED, CaseOutcome.FAILED, CaseOutcome.NOT_SUPPORTED
 CASES = [

@@ -7,8 +7,7 @@ from typing import Any
 
 from sqlalchemy import Column, Table
 
-from storage.schema.meanings import MEANINGS, held_by
-from storage.schema.tables import metadata
+from storage.schema.tables import MEANINGS, held_by, metadata
 
 BEGIN = "<!-- begin: written by make docs -->\n"
 END = "<!-- end -->\n"

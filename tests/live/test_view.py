@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recorder.live.screen import Message, Meter, draw, rows_for_boards
 from recorder.live.status import ObservedBoard, Snapshot
-from recorder.live.view import Message, Meter, draw, rows_for_boards
 
 
 def board(number: int, **facts: object) -> ObservedBoard:

@@ -14,7 +14,7 @@ from pandas.testing import assert_frame_equal
 from recorder import Archive, StorageError, Tables
 from storage.files import open_sqlite
 from storage.publish.publishing import PUBLISHED
-from storage.schema.meanings import comment_on
+from storage.schema.tables import comment_on
 from tests.support.cli import Cli
 from tests.support.postgres import Server
 

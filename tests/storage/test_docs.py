@@ -8,8 +8,7 @@ import pytest
 
 from storage import ArchiveStore
 from storage.files import open_sqlite
-from storage.schema.meanings import MEANINGS
-from storage.schema.tables import metadata
+from storage.schema.tables import MEANINGS, metadata
 from tests.docs.schema_columns import BEGIN, END, with_columns
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "schema.md").read_text(encoding="utf-8")

@@ -10,9 +10,8 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from recorder.live.net.sockets import Address, listen
-from recorder.web.connections import make_server
 from recorder.web.live_feed import LiveFeed
-from recorder.web.server import Access, SiteArchive, make_app
+from recorder.web.server import Access, SiteArchive, make_app, make_server
 from tests.support.cli import GUESTS, Cli
 
 SAVED = Path(__file__).parent.parent / "corpus" / "pgn" / "ficsgames-variants-by-year.pgn"

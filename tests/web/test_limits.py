@@ -20,7 +20,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from recorder.web import connections
+from recorder.web import server
 from recorder.web.answers import GameAnswers, page
 from recorder.web.server import Access, Attempts, SiteArchive, client_of
 from recorder.web.work import THREADS, WAITING
@@ -133,7 +133,7 @@ def test_equal_requests_share_a_page_and_it_is_kept(slow: Slow, port: int, work:
 
 
 def test_requests_that_do_not_come_whole_end(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "REQUEST_S", 0.02)
+    monkeypatch.setattr(server, "REQUEST_S", 0.02)
     for url in serve(archive, Access(hosts=HERE, token="a token of the tests")):
         port = int(url.rpartition(":")[2])
         head = b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 50\r\n"
@@ -142,7 +142,7 @@ def test_requests_that_do_not_come_whole_end(archive: Path, monkeypatch: pytest.
 
 
 def test_idle_connections_end(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "IDLE_S", 0)
+    monkeypatch.setattr(server, "IDLE_S", 0)
     for url in serve(archive, PRIVATE):
         ask = asking("/live").replace(b"Connection: close\r\n", b"")
         assert answer(send(int(url.rpartition(":")[2]), ask)).startswith(b"HTTP/1.1 200")
@@ -161,11 +161,11 @@ def test_idle_connections_make_room_for_others(port: int) -> None:
         except ConnectionResetError:
             pass
         one.close()
-    assert open_yet < connections.CLIENT_CONNECTIONS
+    assert open_yet < server.CLIENT_CONNECTIONS
 
 
 def test_a_client_with_too_many_pages_is_refused(slow: Slow, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections.Connection, "_most_of_client", 5)
+    monkeypatch.setattr(server.Connection, "_most_of_client", 5)
     busy = [send(port, asking("/player/Euwe")) for _ in range(5)]
     wait_for(lambda: slow.asked, "a page is made")
     wait_for(lambda: answer(send(port, asking("/live"))).startswith(b"HTTP/1.1 503"), "all five are busy")

@@ -1,38 +1,155 @@
-"""``verify``: read sources again and compare their games, counts and clocks with the archive."""
+"""``verify`` and ``db rebuild``: read sources again; compare games, counts and clocks, or make a new archive."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from recorder.archive.care.comparing import PartsByPlace, TagCounter, compare_counts, compare_games, note_games
 from recorder.archive.pages.related import match_findings
-from recorder.archive.reading.importing import read_kept
+from recorder.archive.reading.import_paths import CopiedSource
+from recorder.archive.reading.importing import Outcome, SourceReading, facts_of, read_kept, store
 from recorder.archive.reading.inputs import forgotten_in
-from recorder.archive.reading.kept_bytes import source_blocks, source_timing
-from recorder.archive.reading.workers import Channel, WorkerDiedError, Workers, in_order, jobs_for
+from recorder.archive.reading.kept_bytes import reads_kept, source_blocks, source_timing
+from recorder.archive.reading.reading_ahead import ReadParts, write_parts
+from recorder.archive.reading.workers import Channel, WorkerDiedError, Workers, in_order, jobs_for, of_batches
 from recorder.containment import contain, failures_sentence
 from recorder.errors import SourceError
+from recorder.events import Chunk, CutLines, EngineLine
+from recorder.journal.parts import session_parts
 from recorder.ledger import Cause, ledger
-from recorder.model import Game, GameKind
+from recorder.model import SAVED_KINDS, Disposition, Game, GameKind
 from recorder.pipeline import PARSER_VERSION
 from recorder.progress import of_several
 from recorder.relating.bughouse import pair_bughouse
 from recorder.relating.match import board_order
-from recorder.sources import SourceKind
+from recorder.sources import SourceKind, make_decoder
+from recorder.sources.redaction import Forgotten
 from recorder.text import plural
-from storage import ArchiveStore, GameFilter, storage_errors
+from recorder.wire.controls import TelnetFilter
+from storage import ArchiveStore, GameFilter, SourceRow, storage_errors
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from recorder.ledger import LedgerEntry
     from recorder.model import Ply
     from recorder.progress import Progress
-    from storage import SourceRow
     from storage.write.analyses import AnalysisCounts
+
+_Digest = dict[str, bytes]
+
+
+_Place = tuple[int, int | None, str, str]
+
+
+PartsByPlace = dict[_Place, list[_Digest]]  # both boards of a match without names can begin at one offset
+
+
+class TagCounter:
+    """Counts tags in the bytes that the server sent, without the code that reads lines."""
+
+    def __init__(self, kind: SourceKind) -> None:
+        self._decoder = None if kind in SAVED_KINDS else make_decoder(kind)
+        self._telnet = TelnetFilter()
+        self._counts = {"<12>": 0, "<b1>": 0}
+        self._rest = b""
+
+    def receive(self, block: bytes) -> None:
+        if self._decoder is not None:
+            self._count(self._decoder.receive(block))
+
+    def finish(self) -> dict[str, int]:
+        if self._decoder is not None:
+            self._count(self._decoder.finish())
+        return self._counts
+
+    def _count(self, chunks: Sequence[Chunk | CutLines | EngineLine]) -> None:
+        for chunk in chunks:
+            if isinstance(chunk, EngineLine):
+                continue
+            if not chunk.data:
+                self._rest = b""  # a gap: the bytes before it do not continue after it
+                continue
+            data = chunk.data
+            if isinstance(chunk, Chunk):
+                data = b"".join(piece for piece, _ in self._telnet.receive(data, chunk.offset))
+            data = self._rest + data
+            for tag in self._counts:
+                self._counts[tag] += data.count(tag.encode())
+            self._rest = data[-3:]  # a tag has four bytes, so none is counted twice
+
+
+def compare_counts(
+    tag: str, stored: Mapping[Disposition, int], reread: Mapping[Disposition, int], counted: int
+) -> Iterable[str]:
+    """Differences in the dispositions of ``<12>`` or ``<b1>`` lines, one sentence each.
+
+    Args:
+        counted: how often the tag occurs in the decoded bytes.
+    """
+    if sum(stored.values()) != counted:
+        yield f"{tag} occurs {counted:,} times in the decoded bytes; {sum(stored.values()):,} dispositions are stored."
+    for kind in sorted({*stored, *reread}, key=lambda kind: kind.value):
+        before, now = stored.get(kind, 0), reread.get(kind, 0)
+        if before != now:
+            yield f"{tag} {kind.value}: {before:,} stored, {now:,} read again."
+
+
+def _place(game: Game) -> _Place:
+    return game.first_offset, game.game_no, game.white.handle, game.black.handle
+
+
+def note_games(found: PartsByPlace, games: Iterable[Game]) -> None:
+    for game in games:
+        found.setdefault(_place(game), []).append(game_parts(game))
+
+
+_NO_HEADERS = frozenset(
+    ("key", "observations", "segments", "links", "merged_from", "evidence", "analyses", "found_opening")
+)
+"""Fields of a game that are no facts of its log; its opening follows from the moves and a table that may change."""
+
+
+def game_parts(game: Game) -> dict[str, bytes]:
+    """Hash each part of a game, so that a long log needs a few hundred bytes a game. The key is no part."""
+    headers = [(name, getattr(game, name)) for name in game.__dataclass_fields__ if name not in _NO_HEADERS]
+    seen = game.observations
+    parts: dict[str, object] = {
+        "headers": headers,
+        "segments": game.segments,
+        "plies": [[tuple(ply) for ply in line.plies] for one in seen for line in one.lines],
+        "lines": [(line.number, line.kind, line.parent, line.parent_ply) for one in seen for line in one.lines],
+        "positions": [[tuple(anchor) for anchor in one.anchors] for one in seen],
+        # Without their numbers, because erasing a player's chat leaves gaps between them.
+        "holdings": [[tuple(change)[1:] for change in one.holdings] for one in seen],
+        "events": [[tuple(event)[1:] for event in one.events] for one in seen],
+        "thinking": [[tuple(thought) for thought in one.thinking] for one in seen],
+    }
+    return {name: hashlib.sha256(json.dumps(part, default=str).encode()).digest() for name, part in parts.items()}
+
+
+def compare_games(stored: PartsByPlace, found: PartsByPlace) -> Iterable[str]:
+    for place in sorted({*stored, *found}, key=lambda place: (place[0], place[2], place[3])):
+        offset, number, white, black = place
+        name = f"Game {number} {white} vs. {black} at {offset}"
+        before = sorted(stored.get(place, ()), key=_sort_key)
+        now = sorted(found.get(place, ()), key=_sort_key)
+        for one, other in zip_longest(before, now):
+            if other is None:
+                yield f"{name} is stored, but not in the log."
+            elif one is None:
+                yield f"{name} is in the log, but not stored."
+            elif differing := [part for part, digest in other.items() if one[part] != digest]:
+                yield f"{name} differs in its {', '.join(differing)}."
+
+
+def _sort_key(parts: _Digest) -> list[bytes]:
+    return list(parts.values())
 
 
 class UnexplainedClock(NamedTuple):
@@ -333,3 +450,233 @@ def _compare_boards(games: list[Game]) -> Iterable[str]:
     for one, other, _ in pair_bughouse(games):
         for finding in match_findings(board_order(by_key[one], by_key[other])):
             yield f"Bughouse match of {one[:8]} and {other[:8]}: {finding}"
+
+
+_EVERYTHING = GameFilter(kinds=frozenset(), min_plies=0, per_source=True)
+
+
+class Unread(NamedTuple):
+    """A source that could not be read again.
+
+    Attributes:
+        row: of the old archive. why: one clause.
+        is_there: its bytes are, but an error of this program ended the reading.
+    """
+
+    row: SourceRow
+    why: str
+    is_there: bool
+
+
+@dataclass(slots=True)
+class RebuildChanges:
+    """How the games of two archives differ.
+
+    Attributes:
+        games: of the new one. added, gone: games that only the new one has, or only the old one.
+        differing: games of both with the parts in which they differ.
+        analyses: what the new one has of them.
+    """
+
+    games: int = 0
+    added: list[Game] = field(default_factory=list)
+    gone: list[Game] = field(default_factory=list)
+    differing: list[tuple[Game, list[str]]] = field(default_factory=list)
+    analyses: AnalysisCounts | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """How sources are read in another process.
+
+    Attributes:
+        old: the archive in which they are. forgotten: players that the new one forgets.
+        folder: for files of parts. count: of all sources.
+    """
+
+    old: Path
+    forgotten: Forgotten
+    folder: Path
+    count: int
+
+
+def read_again(
+    old: ArchiveStore, new: ArchiveStore, progress: Progress, *, carry_over: bool = False, jobs: int | None = None
+) -> tuple[list[Unread], list[str]]:
+    """Read every source of an archive into an empty one, which gets the analyses, too.
+
+    What is read is what was read then, with the same options: bytes that a journal got since wait for its next import.
+
+    Args:
+        old: the archive. new: an empty one.
+        progress: called after each block.
+        carry_over: sources that cannot be read again are copied as they are.
+        jobs: how many processes read sources; None: one for each core. The new archive is the same.
+    Returns:
+        The sources that could not be read again, and a sentence about each other one that errors of this program kept
+        from being read whole.
+    Raises:
+        StorageError: an archive cannot be read or written.
+        SourceError: the bytes of a source became fewer while they were read.
+    """
+    missing: list[Unread] = []
+    unread: list[str] = []
+    wanted = old.successors() if carry_over else {}
+    rows = old.sources()
+    for row, found in zip(rows, _read_all(old, new, rows, progress, jobs), strict=True):
+        if isinstance(found, Unread):
+            missing.append(found)
+            if carry_over:
+                facts, copied = facts_of(row, old.source_timing(row.id)), CopiedSource(old, row, wanted)
+                store(new, facts, copied, Outcome(row.name, "new"), keep=row.kept or None)
+        elif found is not None:
+            unread.append(found)
+    if carry_over or not missing:
+        new.order_equal_keys(old)
+        new.duplicates.take_over_decisions(old.duplicates)
+        new.analyses.take_over(old.analyses, homeless=True)
+    return missing, unread
+
+
+def _read_all(
+    old: ArchiveStore, new: ArchiveStore, rows: list[SourceRow], progress: Progress, jobs: int | None
+) -> Iterator[Unread | str | None]:
+    """Read sources into the new archive, one after the other.
+
+    Args:
+        jobs: how many processes read; None: one for each core.
+    Yields:
+        For each source in order, as ``_store``.
+    """
+    forgotten, count = forgotten_in(new), len(rows)
+    sizes = [row.size_bytes for row in rows]
+    processes = jobs_for(sizes, jobs)
+    if processes < 2:
+        for number, row in enumerate(rows, 1):
+            yield _store(old, new, row, _open(old, row, forgotten, of_several(progress, number, count)))
+        return
+    with tempfile.TemporaryDirectory(prefix="ics-recorder-rebuild-") as folder, Workers(processes) as workers:
+        task = _Task(old.path, forgotten, Path(folder), count)
+        read = of_batches(workers, _read_apart, lambda: task, list(enumerate(rows, 1)), sizes, progress)
+        for row, found in zip(rows, read, strict=True):
+            if isinstance(found, WorkerDiedError):
+                yield Unread(row, f"is not read, since the process that read it {found}", True)
+            else:
+                yield _store(old, new, row, found)
+
+
+def _read_apart(task: _Task, numbered: tuple[int, SourceRow], channel: Channel) -> SourceReading | Unread:
+    """Read a source; runs in a process of its own.
+
+    Args:
+        numbered: the source, with its number from 1.
+    """
+    number, row = numbered
+    with ArchiveStore.open(str(task.old), read_only=True) as old:
+        reading = _open(old, row, task.forgotten, of_several(channel.progress, number, task.count))
+        if isinstance(reading, Unread):
+            return reading
+        path = task.folder / f"{number}.parts"
+        try:
+            return ReadParts(path, write_parts(path, reading, keep=row.kept_bytes > 0))
+        except Exception as error:
+            return _broken(row, error)
+
+
+def _open(old: ArchiveStore, row: SourceRow, forgotten: Forgotten, progress: Progress) -> SourceReading | Unread:
+    """The reading of one source.
+
+    Args:
+        old: where it is. forgotten: players that are not stored.
+    """
+    blocks = source_blocks(old, row)
+    try:
+        timing = source_timing(old, row)
+    except SourceError:
+        blocks = timing = None
+    if blocks is None:
+        return Unread(row, _why_unreadable(row), False)
+    return read_kept(row, _whole(blocks, row, progress), timing, forgotten)
+
+
+def _whole(blocks: Iterator[bytes], row: SourceRow, progress: Progress) -> Iterator[bytes]:
+    """The bytes of a source.
+
+    Raises:
+        SourceError: they became fewer.
+    """
+    done = 0
+    for block in blocks:
+        yield block
+        done += len(block)
+        progress(row.name, done, row.size_bytes)
+    if done != row.size_bytes:
+        raise SourceError(f"{row.name}: the file was truncated while being read.")
+
+
+def _store(
+    old: ArchiveStore, new: ArchiveStore, row: SourceRow, reading: SourceReading | Unread
+) -> Unread | str | None:
+    """Store one source.
+
+    Returns:
+        That it could not be read, a sentence about what errors of this program kept from being read, or None.
+    """
+    if isinstance(reading, Unread):
+        return reading
+    try:
+        # Who is not in what is kept is still to be read.
+        version = row.parser_version if row.lacks_player and reads_kept(row) else PARSER_VERSION
+        facts = facts_of(row, source_timing(old, row), parser_version=version)
+        found = store(new, facts, reading, Outcome(row.name, "new"), keep=row.kept_bytes > 0)
+    except Exception as error:
+        return _broken(row, error)
+    return failures_sentence(found.report, row.name)
+
+
+def _broken(row: SourceRow, error: Exception) -> Unread:
+    """That an error ended the reading of a source.
+
+    Raises:
+        Exception: the error, if it is none of this program.
+    """
+    return Unread(row, f"is not read because of an error of this program, please report it: {contain(error)}", True)
+
+
+def _why_unreadable(row: SourceRow) -> str:
+    """Why a source cannot be read again, one clause."""
+    if row.path is None:
+        return "is not kept in the archive, nor is its place known"
+    path = Path(row.path)
+    if row.kind == SourceKind.JOURNAL.value and path.parent.is_dir():
+        there = session_parts(path)
+        lost = [str(number) for number in range(1, max(there, default=0)) if number not in there]
+        if lost:
+            parts = plural(len(lost), "part")
+            return f"is a journal of which {parts} ({', '.join(lost)}) {'is' if len(lost) == 1 else 'are'} gone"
+    return "is not kept in the archive, and gone or changed"
+
+
+def compare(old: ArchiveStore, new: ArchiveStore) -> RebuildChanges:
+    """Compare all games by their keys.
+
+    Raises:
+        StorageError: an archive cannot be read.
+    """
+    before = {game.key: _digest(game) for game in old.games(_EVERYTHING)}
+    found = RebuildChanges()
+    for game in new.games(_EVERYTHING):
+        found.games += 1
+        digest = before.pop(game.key, None)
+        if digest is None:
+            found.added.append(game)
+        elif digest != _digest(game):
+            theirs, ours = game_parts(old.game(game.key)), game_parts(game)
+            found.differing.append((game, [name for name in ours if ours[name] != theirs[name]]))
+    found.gone = [old.game(key) for key in before]
+    found.analyses = new.analyses.count()
+    return found
+
+
+def _digest(game: Game) -> bytes:
+    return hashlib.sha256(b"".join(game_parts(game).values())).digest()[:16]
