@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from recorder.cli.configuration import Configuration, chosen_file, configurable, read_configuration, table_defaults
 from recorder.cli.options import Command, Group, json_option, wide_option
-from recorder.cli.output import print_json, print_table, say
+from recorder.cli.output import named, print_rows, say
 from recorder.text import plural
 
 _UNSET = getattr(click.core, "UNSET", None)
@@ -101,27 +101,17 @@ def _show(ctx: click.Context, words: tuple[str, ...], everything: bool, as_json:
         for value in _values(root, configuration, path, each)
         if everything or words or value.set_by != "default"
     ]
-    if as_json:
-        print_json(
-            [
-                {
-                    "command": row.command,
-                    "option": row.option,
-                    "value": row.value,
-                    "from": row.set_by,
-                    "place": row.place,
-                }
-                for row in shown
-            ]
-        )
-        return
-    if shown:
-        rows = shown if words else _joined(shown)
-        print_table(
-            ("Command", "Option", "Value", "From"),
-            [(row.command, row.option, row.value, _described(row)) for row in rows],
+    rows = shown if words or as_json else _joined(shown)
+    if shown or as_json:
+        print_rows(
+            rows,
+            named("command option value from=set_by place"),
+            (("Command", "command"), ("Option", "option"), ("Value", "value"), ("From", _described)),
+            as_json=as_json,
             narrow=(("Value", 20),),
         )
+    if as_json:
+        return
     missing = "" if _file(ctx).exists() else " (it does not exist)"
     say(f"Configuration file: {_file(ctx)}{missing}.")
     if not words and not everything:

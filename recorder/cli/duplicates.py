@@ -10,7 +10,7 @@ import click
 from recorder.archive.locate import open_archive
 from recorder.cli.option_types import complete_keys
 from recorder.cli.options import Command, Group, archive_option, json_option, wide_option
-from recorder.cli.output import print_json, print_table, say
+from recorder.cli.output import named, print_json, print_rows, say
 from recorder.text import plural
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from storage import ArchiveStore
 
 _KEY_DIGITS = 8
+_GAME = named("key white=white.handle black=black.handle variant result")
 
 
 @click.group(
@@ -61,30 +62,26 @@ def _list(archive: ArchiveStore, as_json: bool) -> None:
     with archive.snapshot():
         pairs = [pair for found in archive.duplicates.probable_duplicates() for pair in found.pairs]
         games = {key: archive.game(key) for pair in pairs for key in (pair.key, pair.other)}
-    if as_json:
-        print_json([_json(pair, games) for pair in pairs])
-        return
-    rows = [
-        (
-            pair.key[:_KEY_DIGITS],
-            pair.other[:_KEY_DIGITS],
-            games[pair.key].white.handle,
-            games[pair.key].black.handle,
-            "; ".join(pair.pros),
-            "; ".join(pair.cons) or None,
-        )
-        for pair in pairs
-    ]
-    if rows:
-        print_table(
-            ("Key", "Other", "White", "Black", "For", "Against"),
-            rows,
-            narrow=(("White", 10), ("Black", 10), ("Against", 20), ("For", 20)),
-            fold=("For", "Against"),
-        )
-        say(f"{plural(len(rows), 'pair')} of probable duplicates.")
-    else:
+    if not (pairs or as_json):
         say("No probable duplicates.")
+        return
+    print_rows(
+        pairs,
+        lambda pair: _json(pair, games),
+        (
+            ("Key", lambda pair: pair.key[:_KEY_DIGITS]),
+            ("Other", lambda pair: pair.other[:_KEY_DIGITS]),
+            ("White", lambda pair: games[pair.key].white.handle),
+            ("Black", lambda pair: games[pair.key].black.handle),
+            ("For", lambda pair: "; ".join(pair.pros)),
+            ("Against", lambda pair: "; ".join(pair.cons) or None),
+        ),
+        as_json=as_json,
+        narrow=(("White", 10), ("Black", 10), ("Against", 20), ("For", 20)),
+        fold=("For", "Against"),
+    )
+    if not as_json:
+        say(f"{plural(len(pairs), 'pair')} of probable duplicates.")
 
 
 def _json(pair: ProbableDuplicate, games: dict[str, Game]) -> dict[str, Any]:
@@ -105,11 +102,7 @@ def _game_json(game: Game) -> dict[str, Any]:
     from recorder.times import iso_start
 
     return {
-        "key": game.key,
-        "white": game.white.handle,
-        "black": game.black.handle,
-        "variant": game.variant,
-        "result": game.result,
+        **_GAME(game),
         "started_at": iso_start(game),
         "plies": len(game.rows),
         "server_game_no": game.game_no,
@@ -118,24 +111,27 @@ def _game_json(game: Game) -> dict[str, Any]:
 
 
 def _list_decisions(archive: ArchiveStore, as_json: bool) -> None:
+    def decided(one: Any) -> str:
+        return datetime.fromtimestamp(one.decided_ms / 1_000, UTC).isoformat(timespec="milliseconds")
+
     found = archive.duplicates.decisions()
-    times = [datetime.fromtimestamp(one.decided_ms / 1_000, UTC).isoformat(timespec="milliseconds") for one in found]
-    if as_json:
-        print_json(
-            [
-                {"keys": [one.key, one.other], "same": one.same, "decided_at": at.replace("+00:00", "Z")}
-                for one, at in zip(found, times, strict=True)
-            ]
-        )
-        return
-    print_table(
-        ("Key", "Other", "Decision", "Date (UTC)"),
-        [
-            (one.key[:_KEY_DIGITS], one.other[:_KEY_DIGITS], "one game" if one.same else "different games", at[:16])
-            for one, at in zip(found, times, strict=True)
-        ],
+    print_rows(
+        found,
+        lambda one: {
+            "keys": [one.key, one.other],
+            "same": one.same,
+            "decided_at": decided(one).replace("+00:00", "Z"),
+        },
+        (
+            ("Key", lambda one: one.key[:_KEY_DIGITS]),
+            ("Other", lambda one: one.other[:_KEY_DIGITS]),
+            ("Decision", lambda one: "one game" if one.same else "different games"),
+            ("Date (UTC)", lambda one: decided(one)[:16]),
+        ),
+        as_json=as_json,
     )
-    say(f"{plural(len(found), 'decision')}.")
+    if not as_json:
+        say(f"{plural(len(found), 'decision')}.")
 
 
 _dry_run = click.option(
@@ -207,19 +203,18 @@ def _print(games: list[Game], dry_run: bool, as_json: bool) -> None:
     if as_json:
         print_json({"dry_run": dry_run, "games": [_game_json(game) for game in games]})
         return
-    print_table(
-        ("Key", "White", "Black", "Result", "Plies", "Observations"),
-        [
-            (
-                game.key[:_KEY_DIGITS],
-                game.white.handle,
-                game.black.handle,
-                game.result,
-                len(game.rows),
-                len(game.merged_from) or 1,
-            )
-            for game in games
-        ],
+    print_rows(
+        games,
+        _game_json,
+        (
+            ("Key", lambda game: game.key[:_KEY_DIGITS]),
+            ("White", "white.handle"),
+            ("Black", "black.handle"),
+            ("Result", "result"),
+            ("Plies", lambda game: len(game.rows)),
+            ("Observations", lambda game: len(game.merged_from) or 1),
+        ),
+        as_json=False,
         right=("Plies", "Observations"),
     )
     say(f"{'This would make' if dry_run else 'These are now'} {plural(len(games), 'game')}.")

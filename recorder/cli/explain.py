@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recorder.cli.options import Command, json_option, wide_option
-from recorder.cli.output import print_json, print_table, say
+from recorder.cli.output import named, print_rows, say
 from recorder.cli.recording_options import make_plan, policy_options
 from recorder.errors import ExitCode, NoPolicyError
 from recorder.text import clean, plural
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from recorder.live.policy.judge import PolicyPart
 
 # By the value of ``Fate``: this module is loaded with every command.
+_PLAYERS = named("white black")
 _UNFULFILLED = {
     "asked for": "asked for without an answer",
     "waiting": "waited for a place",
@@ -72,13 +73,11 @@ def command(
         raise click.UsageError(str(error)) from None
     outcomes = [] if explainer is None else explainer.finish()
     found = [outcome for outcome in outcomes if not numbers or outcome.game_no in numbers]
-    if as_json:
-        print_json([_object(outcome, timed) for outcome in found])
-    elif numbers:
+    if numbers and not as_json:
         for outcome in found:
             _print_parts(outcome, timed)
-    elif found:
-        _print_all(found, timed)
+    elif found or as_json:
+        _print_all(found, timed, as_json=as_json)
     if explainer is not None and plan is None and explainer.tally.matched:
         say(explainer.tally.sentence)
     if explainer is not None and explainer.unread_rows:
@@ -95,26 +94,30 @@ def command(
 # -- what is printed -------------------------------------------------------------------------------------------
 
 
-def _print_all(outcomes: list[GameOutcome], timed: bool) -> None:
-    print_table(
-        ("game", "White", "Black", "type", "from", "until", "observed", "why"),
-        [
-            (
-                outcome.game_no,
-                outcome.facts.white,
-                outcome.facts.black,
-                outcome.facts.category,
-                _time(outcome.seen_ms, timed),
-                _time(outcome.gone_ms, timed),
-                "no" if outcome.watched_ms is None else _time(outcome.watched_ms, timed) or "yes",
-                _reason(outcome),
-            )
-            for outcome in outcomes
-        ],
+def _print_all(outcomes: list[GameOutcome], timed: bool, *, as_json: bool) -> None:
+    def observed_at(outcome: GameOutcome) -> str:
+        return "no" if outcome.watched_ms is None else _time(outcome.watched_ms, timed) or "yes"
+
+    print_rows(
+        outcomes,
+        lambda outcome: _object(outcome, timed),
+        (
+            ("game", "game_no"),
+            ("White", "facts.white"),
+            ("Black", "facts.black"),
+            ("type", "facts.category"),
+            ("from", lambda outcome: _time(outcome.seen_ms, timed)),
+            ("until", lambda outcome: _time(outcome.gone_ms, timed)),
+            ("observed", observed_at),
+            ("why", _reason),
+        ),
+        as_json=as_json,
         right=("game",),
         narrow=(("why", 24), "until", ("White", 12), ("Black", 12), "type", "from"),
         fold=("why",),
     )
+    if as_json:
+        return
     observed = sum(outcome.watched_ms is not None for outcome in outcomes)
     partly = sum(outcome.missing is not None for outcome in outcomes)
     of_these = f", {partly:,} of them in part" if partly else ""
@@ -145,8 +148,7 @@ def _object(outcome: GameOutcome, timed: bool) -> dict[str, Any]:
     facts = outcome.facts
     return {
         "game_no": outcome.game_no,
-        "white": facts.white,
-        "black": facts.black,
+        **_PLAYERS(facts),
         "white_rating": None if facts.white_rating is None else facts.white_rating.text,
         "black_rating": None if facts.black_rating is None else facts.black_rating.text,
         "rated": facts.rated,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from recorder.archive.locate import archive_file, open_archive
 from recorder.cli.option_types import complete_handles
 from recorder.cli.options import Command, archive_option, json_option
-from recorder.cli.output import long_work, print_json, say
+from recorder.cli.output import long_work, named, print_json, say
 from recorder.errors import StorageError
 from recorder.text import clean, plural
 
@@ -76,7 +76,7 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
         found, left = erase_handles(archive, handles, progress, dry_run=dry_run)
         if dry_run:
             if as_json:
-                print_json(_report(found, dry_run=True))
+                print_json({"dry_run": True, **_COUNTS(found)})
             else:
                 _print_found(found, "would be erased")
             return
@@ -84,7 +84,9 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
         _print_found(found, "erased")
     older = [str(file) for file in clear_free_places(where, say)]
     if as_json:
-        print_json(_report(found, dry_run=False) | {"older_archives": older, "still_in": [str(file) for file in left]})
+        print_json(
+            {"dry_run": False} | _COUNTS(found) | {"older_archives": older, "still_in": [str(file) for file in left]}
+        )
     else:
         for file in left:
             say(f"{clean(str(file))} still contains the handle.")
@@ -123,15 +125,7 @@ def _print_found(found: ErasureReport, what: str) -> None:
         say(f"No longer stored: {plural(len(found.dropped), 'log')}: {_listed(found.dropped)}.")
 
 
-def _report(found: ErasureReport, *, dry_run: bool) -> dict[str, Any]:
-    return {
-        "dry_run": dry_run,
-        "games": found.games,
-        "chat_lines": found.chats,
-        "texts": found.texts,
-        "replaced_in": found.redacted,
-        "no_longer_kept": found.dropped,
-    }
+_COUNTS = named("games chat_lines=chats texts replaced_in=redacted no_longer_kept=dropped")
 
 
 def _listed(names: list[str]) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,11 +21,11 @@ from recorder.cli.options import (
     unique_option,
     wide_option,
 )
-from recorder.cli.output import print_json_list, print_table, say
+from recorder.cli.output import named, print_rows, say
 from recorder.text import plural
 
 if TYPE_CHECKING:
-    from recorder.model import Game, Player
+    from recorder.model import Game
     from storage import ArchiveStore, GameFilter
 
 _KEY_DIGITS = 8
@@ -80,27 +81,46 @@ def command(where: str, as_json: bool, **filters: Any) -> None:
         with archive.snapshot():
             going_on = games_in_progress(archive)
             with chosen_games(archive, chosen, events=False, holdings=False, lines=False, thinking=False) as games:
-                if as_json:
-                    print_json_list({**_summary(game), "in_progress": game.key in going_on} for game in games)
-                else:
-                    _print_games(archive, chosen, games, going_on)
+                _print_games(archive, chosen, games, going_on, as_json=as_json)
             say_excluded(count_excluded(archive, chosen).items())
 
 
-def _print_games(archive: ArchiveStore, chosen: GameFilter, games: Iterable[Game], going_on: Collection[str]) -> None:
-    """Print the table and how many games it has; ``going_on`` has the keys of games in progress."""
-    rows, in_progress = [], 0
-    for game in games:
-        rows.append(_row(game, game.key in going_on))
-        in_progress += game.key in going_on
-    print_table(
-        ("Key", "Date", "White", "Rating", "Black", "Rating", "Kind", "Time", "Result", "Plies", "Remarks"),
-        rows,
+def _print_games(
+    archive: ArchiveStore, chosen: GameFilter, games: Iterable[Game], going_on: Collection[str], *, as_json: bool
+) -> None:
+    """Print the games and, below the table, how many it has; ``going_on`` has the keys of games in progress."""
+    printed = Counter[bool]()
+
+    def counted() -> Iterator[Game]:
+        for game in games:
+            printed[game.key in going_on] += 1
+            yield game
+
+    print_rows(
+        counted(),
+        lambda game: {**_summary(game), "in_progress": game.key in going_on},
+        (
+            ("Key", lambda game: game.key[:_KEY_DIGITS]),
+            ("Date", _date),
+            ("White", "white.handle"),
+            ("Rating", "white.rating_text"),
+            ("Black", "black.handle"),
+            ("Rating", "black.rating_text"),
+            ("Kind", _kind),
+            ("Time", _time_control),
+            ("Result", "result"),
+            ("Plies", "ply_count"),
+            ("Remarks", lambda game: _remarks(game, game.key in going_on)),
+        ),
+        as_json=as_json,
         right=("Rating", "Plies"),
         narrow=_NARROW,
     )
-    if rows:
-        say(f"{plural(len(rows), 'game')}{f', {in_progress:,} in progress' if in_progress else ''}.")
+    if as_json:
+        return
+    if printed:
+        going = f", {printed[True]:,} in progress" if printed[True] else ""
+        say(f"{plural(printed.total(), 'game')}{going}.")
     elif sentence := without_games(archive, chosen):
         say(sentence)
 
@@ -109,34 +129,28 @@ def _time_control(game: Game) -> str | None:
     return None if game.base_s is None else f"{game.base_s}+{game.increment_s or 0}"
 
 
-def _row(game: Game, in_progress: bool) -> tuple[object, ...]:
+def _date(game: Game) -> object:
     from recorder.times import iso_start
 
     begun = iso_start(game)
-    ended = game.reason if game.end == "result" else _UNFINISHED.get(game.end, game.end)
-    remarks = [
-        *(["in progress"] if in_progress else [ended, None if game.complete else "incomplete"]),
-        None if game.kind.value == "played" else game.kind.value,
-    ]
+    return begun[:16].replace("T", " ") if begun and begun[0] != "P" else game.day
+
+
+def _kind(game: Game) -> str | None:
     rated = {True: "rated", False: "unrated", None: None}[game.rated]
-    kind = [rated, game.category, game.variant_word]
-    return (
-        game.key[:_KEY_DIGITS],
-        begun[:16].replace("T", " ") if begun and begun[0] != "P" else game.day,
-        game.white.handle,
-        game.white.rating_text,
-        game.black.handle,
-        game.black.rating_text,
-        " ".join(word for word in kind if word) or None,
-        _time_control(game),
-        game.result,
-        game.ply_count,
-        ", ".join(remark for remark in remarks if remark),
-    )
+    return " ".join(word for word in (rated, game.category, game.variant_word) if word) or None
 
 
-def _player(player: Player) -> dict[str, Any]:
-    return {"handle": player.handle, "rating": player.rating, "titles": player.titles}
+def _remarks(game: Game, in_progress: bool) -> str:
+    ended = game.reason if game.end == "result" else _UNFINISHED.get(game.end, game.end)
+    remarks = ["in progress"] if in_progress else [ended, None if game.complete else "incomplete"]
+    remarks += [None if game.kind.value == "played" else game.kind.value]
+    return ", ".join(remark for remark in remarks if remark)
+
+
+_PLAYER = named("handle rating titles")
+_GAME = named("key server server_game_no=game_no kind")
+_CONTROL = named("rated variant category base_s increment_s result reason")
 
 
 def _summary(game: Game) -> dict[str, Any]:
@@ -145,19 +159,10 @@ def _summary(game: Game) -> dict[str, Any]:
     from recorder.times import iso, iso_start
 
     return {
-        "key": game.key,
-        "server": game.server,
-        "server_game_no": game.game_no,
-        "kind": game.kind.value,
-        "white": _player(game.white),
-        "black": _player(game.black),
-        "rated": game.rated,
-        "variant": game.variant,
-        "category": game.category,
-        "base_s": game.base_s,
-        "increment_s": game.increment_s,
-        "result": game.result,
-        "reason": game.reason,
+        **_GAME(game),
+        "white": _PLAYER(game.white),
+        "black": _PLAYER(game.black),
+        **_CONTROL(game),
         "termination": game.termination or None,
         "end": game.end,
         "started_at": iso_start(game),

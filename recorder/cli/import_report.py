@@ -11,7 +11,7 @@ import click
 
 from recorder.archive.exporting import count_excluded
 from recorder.cli.export_options import say_excluded
-from recorder.cli.output import say
+from recorder.cli.output import ANOMALY, named, say
 from recorder.sources.name_dates import format_of
 from recorder.text import clean, plural
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from storage.write.analyses import AnalysisCounts
 
 
+_REPORT = named("kind server dialect me time_basis size_bytes line_count")
+_OUTCOME = named("name status message kind earlier_part_of=part_of sha256 size_bytes games plies undated_games=undated")
 _BY_NAME = "Import such a file by its own name to read it anyway."
 _EXCLUDED = {"forgotten": "excluded, it was removed before", "exported": "excluded, ics-recorder wrote it"}
 _KNOWN = "already in the archive, nothing new"
@@ -233,14 +235,7 @@ def print_total(outcomes: Sequence[Outcome], *, dry_run: bool, distinct: int | N
 
 def report_json(report: SourceReport, *, verbose: bool = True) -> dict[str, Any]:
     """The report as JSON values; ``verbose`` adds anomalies and shapes one by one."""
-    found: dict[str, Any] = {
-        "kind": report.kind,
-        "server": report.server,
-        "dialect": report.dialect,
-        "me": report.me,
-        "time_basis": report.time_basis.value,
-        "size_bytes": report.size_bytes,
-        "line_count": report.line_count,
+    found: dict[str, Any] = _REPORT(report) | {
         "frames": {kind.value: count for kind, count in sorted(report.frames.items(), key=lambda item: item[0].value)},
         "holdings": {
             kind.value: count for kind, count in sorted(report.holdings.items(), key=lambda item: item[0].value)
@@ -251,32 +246,13 @@ def report_json(report: SourceReport, *, verbose: bool = True) -> dict[str, Any]
         "warnings": list(report.warnings),
     }
     if verbose:
-        found["anomalies"] = [
-            {
-                "kind": anomaly.kind.value,
-                "offset": anomaly.offset,
-                "server_game_no": anomaly.game_no,
-                "message": anomaly.message,
-                "text": anomaly.text,
-            }
-            for anomaly in report.anomalies
-        ]
+        found["anomalies"] = list(map(ANOMALY, report.anomalies))
         found["shapes"] = [shape._asdict() for shape in report.shapes]
     return found
 
 
 def outcome_json(outcome: Outcome, *, verbose: bool) -> dict[str, Any]:
     """One log's outcome as JSON values."""
-    return {
-        "name": outcome.name,
-        "status": outcome.status,
-        "message": outcome.message,
-        "kind": outcome.kind,
-        "earlier_part_of": outcome.part_of,
-        "sha256": outcome.sha256,
-        "size_bytes": outcome.size_bytes,
-        "games": outcome.games,
-        "plies": outcome.plies,
-        "undated_games": outcome.undated,
+    return _OUTCOME(outcome) | {
         "report": None if outcome.report is None else report_json(outcome.report, verbose=verbose),
     }

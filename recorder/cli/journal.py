@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from recorder.journal import Damage, JournalFinding, Survey
 
 _SECOND = 1_000_000_000
+_HEADER = ("session", "role", "host", "port", "program", "version")
 _DIRECTIONS = {"received": "<", "sent": ">", "both": "<>", "notes": "!"}
 
 
@@ -65,13 +66,9 @@ def _info(file: str, as_json: bool) -> None:
     begun = None if header is None else _utc(header.anchor_utc_ns, 0)
     if as_json:
         print_json(
-            {
-                "session": None if header is None else header.session,
-                "role": None if header is None else header.role,
-                "host": None if header is None else header.host,
-                "port": None if header is None else header.port,
-                "program": None if header is None else header.program,
-                "version": None if header is None else header.version,
+            dict.fromkeys(_HEADER)
+            | ({} if header is None else {name: getattr(header, name) for name in _HEADER})
+            | {
                 "begun": begun,
                 "lasted_ns": survey.last_ns,
                 "received_bytes": survey.received_bytes,

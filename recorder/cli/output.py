@@ -6,8 +6,10 @@ import contextlib
 import json
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import Enum
 from itertools import chain, islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
@@ -61,6 +63,46 @@ def print_json(value: Any) -> None:
     click.echo(json.dumps(value, ensure_ascii=False))
 
 
+def named(words: str) -> Callable[[Any], dict[str, Any]]:
+    """Reads named values of a row: ``"id kind site=header.host"``; of an enum's member its value."""
+    wanted = {name: _reader(path or name) for name, _, path in (word.partition("=") for word in words.split())}
+    return lambda row: {name: read(row) for name, read in wanted.items()}
+
+
+def _reader(path: str) -> Callable[[Any], Any]:
+    get = attrgetter(path)
+
+    def read(row: Any) -> Any:
+        value = get(row)
+        return value.value if isinstance(value, Enum) else value
+
+    return read
+
+
+def print_rows(
+    rows: Iterable[Any],
+    record: Callable[[Any], Any],
+    columns: Sequence[tuple[str, str | Callable[[Any], object]]],
+    *,
+    as_json: bool,
+    **how: Any,
+) -> None:
+    """Print rows as a list in JSON, or as a table.
+
+    Args:
+        record: makes the JSON value of a row.
+        columns: headings, each with an attribute of a row, or what makes the cell of it.
+        how: the other arguments of ``print_table``.
+    """
+    if as_json:
+        print_json_list(map(record, rows))
+        return
+    readers = [_reader(cell) if isinstance(cell, str) else cell for _, cell in columns]
+    print_table([heading for heading, _ in columns], ([read(row) for read in readers] for row in rows), **how)
+
+
+ANOMALY: Final = named("kind offset server_game_no=game_no message text")
+"""An anomaly as JSON."""
 _VALUES_AT_ONCE = 100
 
 

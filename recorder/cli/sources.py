@@ -7,8 +7,13 @@ import click
 from recorder.archive.locate import open_archive
 from recorder.cli.option_types import complete_sources
 from recorder.cli.options import ANOMALIES, Command, Group, archive_option, json_option, wide_option
-from recorder.cli.output import print_json, print_table, say
+from recorder.cli.output import ANOMALY, named, print_rows, say
 from recorder.text import clean, plural
+
+_SOURCE = named(
+    "id sha256 name path kind server dialect me size_bytes kept games time_basis parser_version read_up_to options"
+)
+_PLACE = named("source=id name path")
 
 
 @click.group(
@@ -39,48 +44,23 @@ def command(ctx: click.Context, where: str, as_json: bool) -> None:
         return
     with open_archive(where) as archive:
         rows = archive.sources()
-    if as_json:
-        print_json(
-            [
-                {
-                    "id": row.id,
-                    "sha256": row.sha256,
-                    "name": row.name,
-                    "path": row.path,
-                    "kind": row.kind,
-                    "server": row.server,
-                    "dialect": row.dialect,
-                    "me": row.me,
-                    "size_bytes": row.size_bytes,
-                    "kept": row.kept,
-                    "games": row.games,
-                    "time_basis": row.time_basis.value,
-                    "parser_version": row.parser_version,
-                    "read_up_to": row.read_up_to,
-                    "options": row.options,
-                }
-                for row in rows
-            ]
-        )
-        return
     names = short_names(rows)
-    print_table(
-        ("ID", "Name", "Kind", "Dialect", "Server", "Me", "Bytes", "Kept", "Games", "Times"),
-        [
-            (
-                row.id,
-                names[row.id],
-                row.kind,
-                row.dialect,
-                row.server,
-                row.me,
-                row.size_bytes,
-                "yes" if row.kept else "no",
-                row.games,
-                row.time_basis.value,
-            )
-            for row in rows
-        ],
+    print_rows(
+        rows,
+        _SOURCE,
+        (
+            ("ID", "id"),
+            ("Name", lambda row: names[row.id]),
+            ("Kind", "kind"),
+            ("Dialect", "dialect"),
+            ("Server", "server"),
+            ("Me", "me"),
+            ("Bytes", "size_bytes"),
+            ("Kept", lambda row: "yes" if row.kept else "no"),
+            ("Games", "games"),
+            ("Times", "time_basis"),
+        ),
+        as_json=as_json,
         right=("Bytes", "Games"),
         narrow=(("Name", 30), "Kept", "Dialect", "Times", "Me", "Bytes", "Server", ("Name", 16)),
     )
@@ -148,32 +128,21 @@ def anomalies(source_id: str | None, kinds: tuple[str, ...], where: str, as_json
         ]
         sources = archive.sources()
         names = short_names(sources)
-    if as_json:
-        print_json(
-            [
-                {
-                    "source": row.id,
-                    "name": row.name,
-                    "path": row.path,
-                    "kind": anomaly.kind.value,
-                    "offset": anomaly.offset,
-                    "server_game_no": anomaly.game_no,
-                    "message": anomaly.message,
-                    "text": anomaly.text,
-                }
-                for row, anomaly in found
-            ]
-        )
-        return
-    print_table(
-        ("Source", "Offset", "Kind", "Game", "What", "Line"),
-        [
-            (names[row.id], anomaly.offset, anomaly.kind.value, anomaly.game_no, anomaly.message, anomaly.text)
-            for row, anomaly in found
-        ],
+    print_rows(
+        found,
+        lambda pair: _PLACE(pair[0]) | ANOMALY(pair[1]),
+        (
+            ("Source", lambda pair: names[pair[0].id]),
+            ("Offset", lambda pair: pair[1].offset),
+            ("Kind", lambda pair: pair[1].kind.value),
+            ("Game", lambda pair: pair[1].game_no),
+            ("What", lambda pair: pair[1].message),
+            ("Line", lambda pair: pair[1].text),
+        ),
+        as_json=as_json,
         right=("Offset", "Game"),
         narrow=(("Line", 24), ("What", 32), "Line", ("What", 16), ("Source", 16)),
     )
-    if not found:
+    if not (found or as_json):
         of = "this log" if source_id else plural(len(sources), "log")
         say(f"No anomalies{' of this kind' if kinds else ''} in {of}.")

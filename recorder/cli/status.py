@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from recorder.archive.locate import archive_file, archived_sessions, import_command
 from recorder.cli.options import Command, archive_option, json_option, wide_option
-from recorder.cli.output import print_json, print_table, say
+from recorder.cli.output import named, print_json, print_rows, say
 from recorder.cli.recording_options import journal_dir_option
 from recorder.errors import SourceError
 from recorder.live.status import RecorderState, check, current_states, metrics
@@ -22,11 +22,8 @@ if TYPE_CHECKING:
     from recorder.journal import OpenSession
 
 _SECOND = 1_000_000_000
+_HEADER = named("role host port session")
 _COUNTS = ("matched", "whole", "partly", "recovered", "missed")
-_COLUMNS = (
-    "state", "role", "server", "user", "observed", "begun", "bytes", "not in archive", "last record", "games", "share",
-    "pid", "journal",
-)  # fmt: skip
 
 
 @click.command(
@@ -94,13 +91,27 @@ def command(
         except OSError:  # it was just compressed or removed
             continue
         connections.append(_Connection(session, by_session.get(name) if session.written else None, behind, *end))
-    if as_json:
-        print_json([connection.to_json() for connection in connections])
-    elif connections:
+    if connections or as_json:
         now_ns = time.time_ns()
-        print_table(
-            _COLUMNS,
-            [connection.row(now_ns) for connection in connections],
+        print_rows(
+            connections,
+            _Connection.to_json,
+            (
+                ("state", lambda each: "recording" if each.session.written else "left open"),
+                ("role", "session.header.role"),
+                ("server", _place),
+                ("user", lambda each: _user(each.state)),
+                ("observed", lambda each: None if each.state is None else f"{each.state.watched:,}"),
+                ("begun", lambda each: _utc(each.session.header.anchor_utc_ns)),
+                ("bytes", lambda each: f"{each.session.size_bytes:,}"),
+                ("not in archive", lambda each: None if each.behind is None else f"{each.behind:,}"),
+                ("last record", lambda each: _ago(each.last_ns, now_ns)),
+                ("games", lambda each: _games(each.games)),
+                ("share", lambda each: (each.games or {}).get("share")),
+                ("pid", lambda each: None if each.state is None else each.state.pid),
+                ("journal", "session.path.name"),
+            ),
+            as_json=as_json,
             narrow=(
                 *(("journal", 24), "share", "pid", "begun", "role", "bytes", ("games", 22), ("server", 20), "user"),
                 *("not in archive", "journal"),
@@ -135,42 +146,17 @@ class _Connection(NamedTuple):
         """When something was last recorded, in nanoseconds since 1970; None: nothing was."""
         return None if self.recorded_ns is None else self.session.header.anchor_utc_ns + self.recorded_ns
 
-    def row(self, now_ns: int) -> tuple[object, ...]:
-        """The values of ``_COLUMNS``."""
-        session, state, behind = self.session, self.state, self.behind
-        header, last_ns = session.header, self.last_ns
-        ago = None if last_ns is None else max(0, now_ns - last_ns) // _SECOND
-        return (
-            "recording" if session.written else "left open",
-            header.role,
-            header.host if header.port is None else f"{header.host}:{header.port}",
-            _user(state),
-            None if state is None else f"{state.watched:,}",
-            _utc(header.anchor_utc_ns),
-            f"{session.size_bytes:,}",
-            None if behind is None else f"{behind:,}",
-            "never" if ago is None else f"{ago:,} s ago",
-            _games(self.games),
-            (self.games or {}).get("share"),
-            None if state is None else state.pid,
-            session.path.name,
-        )
-
     def to_json(self) -> dict[str, Any]:
         """The object of ``--json``."""
         session, state, last_ns = self.session, self.state, self.last_ns
-        header = session.header
         return {
             "written": session.written,
             "pid": None if state is None else state.pid,
             "user": None if state is None else state.handle,
             "guest": None if state is None else state.guest,
             "observed": None if state is None else state.watched,
-            "role": header.role,
-            "host": header.host,
-            "port": header.port,
-            "session": header.session,
-            "begun": _utc(header.anchor_utc_ns),
+            **_HEADER(session.header),
+            "begun": _utc(session.header.anchor_utc_ns),
             "last": None if last_ns is None else _utc(last_ns),
             "size_bytes": session.size_bytes,
             "unarchived_bytes": self.behind,
@@ -178,6 +164,15 @@ class _Connection(NamedTuple):
             "share": (self.games or {}).get("share"),
             "file": str(session.path),
         }
+
+
+def _place(each: _Connection) -> str:
+    header = each.session.header
+    return str(header.host) if header.port is None else f"{header.host}:{header.port}"
+
+
+def _ago(last_ns: int | None, now_ns: int) -> str:
+    return "never" if last_ns is None else f"{max(0, now_ns - last_ns) // _SECOND:,} s ago"
 
 
 def _missing(journals: Path, where: str) -> tuple[dict[str, int], str | None]:
