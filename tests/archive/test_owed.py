@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
 
-from recorder.archive.recording.archiving import ArchiveChild, import_left_open, outlets_of
+from recorder.archive.recording.archiving import ArchiveChild, Archiving, Orders, import_left_open, outlets_of
+from recorder.journal import close_left_open
 from recorder.journal.writer import JournalWriter, Sync
-from tests.archive.test_following import STREAM, games_of, pgn_keys
+from tests.archive.test_following import MIDDLE, STREAM, games_of, pgn_keys
 from tests.support.cli import Cli
 
 
@@ -104,3 +106,26 @@ def test_an_erased_journal_is_not_imported(cli: Cli, tmp_path: Path) -> None:
     assert cli.json("sources", "--json") == []
     cli("import", left)
     assert len(games_of(cli)) == 5
+
+
+def test_events_of_a_journal_left_open_are_printed_once(
+    cli: Cli, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It is taken as the crash left it, then once more with its end."""
+    writer = JournalWriter(tmp_path / "elsewhere", host="h", port=1, role="record", sync=Sync.OS)
+    ArchiveChild(str(cli.archive), print, events=True).sign(writer)
+    writer.received(STREAM[:MIDDLE])
+    left = tmp_path / writer.path.name
+    left.write_bytes(writer.path.read_bytes())
+    writer.close()
+    archiving = Archiving(Orders(str(cli.archive), None, True, None, 30.0))
+    for _ in range(2):
+        archiving.take(left, left=True)
+        archiving.look()
+        assert not archiving.taken, "it is done"
+        close_left_open(left)
+    assert archiving.finish()
+    events = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    started = [event["key"] for event in events if event["event"] == "game_started"]
+    assert len(started) == len(set(started)) == 2
+    assert [event["end"] for event in events if event["event"] == "game_ended"] == ["result", "log-ends"]

@@ -77,7 +77,8 @@ class EventLineWriter(Outlet):
     def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
         """Print what these games have that was not printed; if the log never goes on, they have ended."""
         self._take_all(games, final)
-        self._printed = {}
+        if final:
+            self._printed = {}
 
     def _take_all(self, games: list[Game], final: bool) -> None:
         for game in games:

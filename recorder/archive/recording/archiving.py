@@ -42,7 +42,7 @@ from recorder.sources.journal import JournalDecoder
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:
-    from recorder.archive.following.events import EventPipe
+    from recorder.archive.following.events import EventLineWriter
     from recorder.journal.writer import JournalWriter
 
 _END_S: Final = 60.0
@@ -470,23 +470,29 @@ class _Watch:
 
 
 class _Taken:
-    """One journal.
+    """One journal; ``writer`` prints its events.
 
     Args:
         left: no process writes it any more. last: it was done, but for games that it left open.
     """
 
     def __init__(
-        self, orders: Orders, path: Path, pipe: EventPipe | None, watch: _Watch | None, *, left: bool, last: bool
+        self,
+        orders: Orders,
+        path: Path,
+        writer: EventLineWriter | None,
+        watch: _Watch | None,
+        *,
+        left: bool,
+        last: bool,
     ) -> None:
         from exporters.pgn.exporter import PgnOptions
-        from recorder.archive.following.events import EventLineWriter
         from recorder.archive.following.follower import Follower
         from recorder.archive.following.pgn import FinishedGames
         from recorder.archive.reading.inputs import ReadOptions
 
         self.path, self.left, self.last = path, left, last
-        # Games of an earlier run go to that run's outputs; its events are not printed.
+        # Games of an earlier run go to that run's outputs.
         pgn, events = outlets_of(path) if left else (orders.pgn, orders.events)
         self.ours = pgn == orders.pgn
         self.finished = None
@@ -494,13 +500,12 @@ class _Taken:
             self.finished = FinishedGames(
                 pgn, PgnOptions(), shares=lambda other: outlets_of(find_part(other))[0] == pgn, defer=not last
             )
-        event_lines = EventLineWriter(pipe) if events and pipe is not None else None
         self.follower = Follower(
             orders.where,
             path,
             ReadOptions(chat=orders.chat),
             keep=False,
-            outlets=[outlet for outlet in (self.finished, event_lines) if outlet is not None],
+            outlets=[outlet for outlet in (self.finished, writer if events else None) if outlet is not None],
             named=not left,  # what was taken out of the archive does not come back by itself
             step=(lambda _long: None) if watch is None else lambda long: watch.step(path, long),
         )
@@ -528,6 +533,7 @@ class Archiving:
         self._watch = watch
         self._owed: list[Path] = []  # journals that have ended; games that they left open may go on in another one
         self._pipe = EventPipe() if orders.events else None
+        self._writers: dict[Path, EventLineWriter] = {}  # what a crash left is taken twice: before and after its end
         self._left = False
         self._problem: str | None = None
 
@@ -544,9 +550,13 @@ class Archiving:
 
     def take(self, path: Path, *, left: bool, last: bool = False) -> None:
         """Take a journal, unless it is taken, or set aside."""
-        if path not in self.taken and str(_plain_name(path)) not in self._orders.aside:
-            pipe = None if last else self._pipe
-            self.taken[path] = _Taken(self._orders, path, pipe, self._watch, left=left, last=last)
+        from recorder.archive.following.events import EventLineWriter
+
+        name, writer = _plain_name(path), None
+        if path not in self.taken and str(name) not in self._orders.aside:
+            if self._pipe is not None and not last:
+                writer = self._writers.setdefault(name, EventLineWriter(self._pipe))
+            self.taken[path] = _Taken(self._orders, path, writer, self._watch, left=left, last=last)
 
     def look(self) -> None:
         """Read what is new in all journals."""
@@ -589,6 +599,8 @@ class Archiving:
         if taken.problem is not None:
             _say(say=taken.problem)
         del self.taken[taken.path]
+        if not taken.left:
+            self._writers.pop(_plain_name(taken.path), None)
         appended = 0
         if taken.finished is not None:
             appended = taken.finished.games if taken.ours else 0
