@@ -15,8 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from storage.archive import ArchiveStore
-from storage.files import backup, file_of
-from storage.maintenance.malformed import corrupt, require_sound, storage_errors
+from storage.files import backup, file_of, storage_errors
 from storage.maintenance.replace import Replacement, is_database, reading_other, replacing
 from storage.read.game_filter import GameFilter
 from storage.read.sources import SourceRow
@@ -24,7 +23,7 @@ from storage.schema.upgrade import current, head, upgrade
 from storage.settings import ForgottenSource
 
 if TYPE_CHECKING:
-    from storage.maintenance.check import check
+    from storage.maintenance.check import check, require_sound
     from storage.maintenance.removal import ForgetReport
     from storage.maintenance.share import share
     from storage.write.source import SourceWriter
@@ -39,7 +38,6 @@ __all__ = [
     "SourceWriter",
     "backup",
     "check",
-    "corrupt",
     "current",
     "file_of",
     "head",
@@ -67,6 +65,10 @@ def __getattr__(name: str) -> Any:
         from storage.maintenance.check import check
 
         return check
+    if name == "require_sound":
+        from storage.maintenance.check import require_sound
+
+        return require_sound
     if name == "share":
         from storage.maintenance.share import share
 

@@ -16,8 +16,7 @@ from recorder.files import Closing
 from recorder.model import AnalysedPosition, Analysis, Anomaly, AnomalyKind, EventKind, Game, SourceReport
 from storage.columnar import drop_copy
 from storage.database import Database
-from storage.files import driver_of
-from storage.maintenance.malformed import storage_errors
+from storage.files import driver_of, storage_errors
 from storage.positions import PositionIndex
 from storage.read.analyses import analysts, current_plies, has_analyses, stored_analyses
 from storage.read.game_filter import ALL_PLAYED, GameFilter

@@ -12,8 +12,16 @@ from typing import TYPE_CHECKING, Self
 
 from recorder.errors import StorageError
 from storage.columnar import drop_copy
-from storage.files import driver_of, file_of, identity_of, make_engine, open_sqlite, reading
-from storage.maintenance.malformed import storage_errors
+from storage.files import (
+    driver_of,
+    file_of,
+    identity_of,
+    make_engine,
+    open_sqlite,
+    reading,
+    storage_errors,
+    unsound_values,
+)
 from storage.positions import PositionIndex
 from storage.schema import upgrade as schema
 from storage.settings import mark_changed
@@ -51,7 +59,12 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection to read from: that of the current snapshot or transaction, else a new one."""
+        """A connection for code that reads rows: that of the current snapshot or transaction, else a new one."""
+        with self._connected() as driver, unsound_values(self.path):
+            yield driver
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
         if self._transaction is not None:
             yield driver_of(self._transaction)
         elif self._snapshot is not None:
@@ -63,7 +76,7 @@ class Database:
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """As ``ArchiveStore.snapshot``."""
-        with self.reading() as driver, self.reading_from(driver):
+        with self._connected() as driver, self.reading_from(driver):
             yield
 
     @contextmanager

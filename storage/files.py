@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from recorder.errors import StorageError
+from recorder.errors import RecorderError, StorageError
 from recorder.model import Player
+from storage.sound import UnsoundError
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
@@ -230,3 +233,69 @@ def copy_to(path: Path, target: Path) -> None:
             copy.execute("PRAGMA journal_mode=DELETE")  # one file, no -wal beside it
         except sqlite3.Error as error:
             raise StorageError(f"Cannot copy {path} to {target}: {error}.") from error
+
+
+_CORRUPT: Final = "The archive is corrupt: `ics-recorder db check` lists all findings."
+_OF_FILE: Final = frozenset(
+    {sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
+)
+"""Errors of SQLite that say nothing about what the file holds."""
+_OF_VALUES: Final = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What a value of the wrong type or size causes where it is read."""
+
+
+@contextmanager
+def storage_errors(path: Path) -> Iterator[None]:
+    """Raise errors of the database, and of what is unsound in it, as a ``StorageError`` of one sentence."""
+    try:
+        yield
+    except Exception as error:
+        if (explained := storage_error(path, error)) is not None:
+            raise explained from error
+        raise
+
+
+@contextmanager
+def unsound_values(path: Path) -> Iterator[None]:
+    """As ``storage_errors``, around code that does nothing but read rows: whatever fails there, they are unsound."""
+    try:
+        with storage_errors(path):
+            yield
+    except _OF_VALUES as error:
+        if isinstance(error, RecorderError):
+            raise
+        raise StorageError(f"{path}: {type(error).__name__}: {error}. {_CORRUPT}") from error
+
+
+def storage_error(path: Path, error: BaseException) -> StorageError | None:
+    """The sentence for an error of the database, or for something unsound in it; else None."""
+    reason = getattr(error, "orig", error)  # of an error of SQLAlchemy, which only writers have loaded
+    if isinstance(reason, sqlite3.Error):
+        code = getattr(reason, "sqlite_errorcode", 0) & 0xFF
+        if code == sqlite3.SQLITE_BUSY:
+            return StorageError(
+                f"The archive {path} is locked: another program has been writing to it for more than "
+                f"{BUSY_TIMEOUT_MS / 1000:g} seconds; try again later."
+            )
+        if code == sqlite3.SQLITE_FULL:
+            temporary = Path(tempfile.gettempdir()) in path.parents
+            instead = ", or set TMPDIR to a folder with more space" if temporary else ""
+            return StorageError(f"No space is left for {path}: make room{instead}, and try again.")
+        if code in _OF_FILE:
+            return StorageError(f"The archive {path} cannot be read or written: {reason}.")
+        return StorageError(f"{path}: {' '.join(str(reason).split())}. {_CORRUPT}")
+    if isinstance(error, UnsoundError):
+        return StorageError(f"{path}: {error}. {_CORRUPT}")
+    if (duckdb := sys.modules.get("duckdb")) is not None and isinstance(error, duckdb.Error):
+        said = str(error).partition("\n")[0]
+        corrupt = f" {_CORRUPT}" if isinstance(error, duckdb.DataError) else ""
+        return StorageError(f"DuckDB cannot compute the tables of {path}: {said}.{corrupt}")
+    return None

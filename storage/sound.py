@@ -1,6 +1,6 @@
 """What the columns of an archive may hold, and the checks of what is read: an archive may have been edited.
 
-``db check`` finds what is wrong by the same definitions; where rows are read, it is only said that something is.
+``db check`` finds what is wrong by the same definitions; readers say only that something is.
 """
 
 from __future__ import annotations
@@ -14,6 +14,11 @@ from typing import Any, Final, Self
 
 from recorder.model import Game, Origin, Ply, PlyLine, Proof, Segment, SourceKind
 from recorder.model.plies import ShownLine
+
+
+class UnsoundError(ValueError):
+    """What was read of an archive is nothing that an archive holds."""
+
 
 _MOST: Final = (1 << 62) - 1  # no source holds a larger number; sums of two such are still SQLite's integers
 _INTEGERS: Final = range(-_MOST, _MOST + 1)
@@ -112,15 +117,15 @@ class RowCheck:
                 self._allowed.append((place, form))
 
     def __call__(self, row: Sequence[Any]) -> None:
-        """Raise ValueError if a value is none that its column may hold."""
+        """Raise UnsoundError if a value is none that its column may hold."""
         types = tuple(map(type, row))
         if types not in self._sound:  # very few of them differ
             if not all(one in known for one, known in zip(types, self._types, strict=True)):
-                raise ValueError("a value is of another type than its column's")
+                raise UnsoundError("a value is of another type than its column's")
             self._sound.add(types)
         for place, held in self._allowed:
             if (value := row[place]) is not None and value not in held:
-                raise ValueError("a value is none of its column's")
+                raise UnsoundError("a value is none of its column's")
 
     @classmethod
     def of(cls, model: Any, words: Mapping[str, Container[Any]], table: str = "") -> Self:
@@ -134,33 +139,37 @@ _SHOWN: Final = [_PLY[Ply._fields.index(name)] for name in ("ply", "san", "white
 
 
 def require_sound_plies(rows: Sequence[Any], count: int, *, shown: bool = False) -> None:
-    """Raise ValueError if a line's plies are not ``count``, hold an impossible value, or do not rise in number.
+    """Raise UnsoundError if a line's plies are not ``count``, hold an impossible value, or do not rise in number.
 
     Rows are the fields of ``Ply``; of ``shown`` plies number, move, the mover's clock, elapsed time, and quality of a
     proof.
     """
     numbers = [row[0] for row in rows]
     if len(rows) != count or sorted(set(numbers)) != numbers or numbers[:1] == [0]:
-        raise ValueError("plies are malformed")
+        raise UnsoundError("plies are malformed")
     for (types, held), values in zip(_SHOWN if shown else _PLY, zip(*rows, strict=True), strict=False):
         if not types.issuperset(map(type, values)):
-            raise ValueError("a value of a ply is of another type than its column's")
+            raise UnsoundError("a value of a ply is of another type than its column's")
         known = list(filter(None, values)) if int in types else ()
         if known and (min(known) < held.start or max(known) >= held.stop):
-            raise ValueError("a value of a ply is none of its column's")
+            raise UnsoundError("a value of a ply is none of its column's")
     require_moves([row[1] for row in rows] if shown else [row[2] for row in rows if row[10] != _UNPROVED])
 
 
 def require_moves(proved: Iterable[str]) -> None:
-    """Raise ValueError if the SAN of a proved move has a control character."""
-    if _NO_MOVE.search("".join(proved)):
-        raise ValueError("a proved move is malformed")
+    """Raise UnsoundError if the SAN of a proved move is no text or has a control character."""
+    try:
+        malformed = _NO_MOVE.search("".join(proved))
+    except TypeError as error:
+        raise UnsoundError("a proved move is no text") from error
+    if malformed:
+        raise UnsoundError("a proved move is malformed")
 
 
 def require_sound_game(game: Game, ply_count: int) -> None:
-    """Raise ValueError if the segments of a game are not those of its plies."""
+    """Raise UnsoundError if the segments of a game are not those of its plies."""
     if sum(_plies_of(part, game.observations[part.observation].lines[0]) for part in game.segments) != ply_count:
-        raise ValueError("segments are malformed")
+        raise UnsoundError("segments are malformed")
 
 
 def _plies_of(part: Segment, line: PlyLine) -> int:

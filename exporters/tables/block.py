@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from exporters.tables.boards import NORMAL_START, Moves, board_of_fen, has_phases, is_played_here
 from recorder.model import Origin, Precision
 from storage.read.columns import NULL, ColumnReader, GameFacts, Ints, PlyArrays, SegmentColumns
+from storage.sound import UnsoundError
 
 MOST_PLIES = 1 << 20
 """A position's place among all that are loaded: the number of its game × this + half-moves played."""
@@ -64,7 +65,7 @@ def read_block(reader: ColumnReader, ids: list[int]) -> PlyBlock | None:
     if not mine.all():
         loaded, view = loaded.at(mine), view[mine]
     if (np.bincount(view, minlength=len(views)) != [one.to_ply - one.from_ply + 1 for one in views]).any():
-        raise LookupError("plies of a segment are missing")  # the archive says which row is malformed
+        raise UnsoundError("plies of a segment are missing")
     facts = {game.id: game for game in reader.facts(ids)}
     numbers = {row_id: number for number, row_id in enumerate(dict.fromkeys(one.game_id for one in views))}
     games = [facts[row_id] for row_id in numbers]

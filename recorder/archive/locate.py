@@ -102,22 +102,6 @@ def archive_file(where: str) -> Path:
     return path
 
 
-def why_unusable(where: str | None, error: Exception) -> str | None:
-    """What is wrong with an archive, if that is why something failed; None: it failed for another reason.
-
-    Args:
-        where: the archive; None: it is not known.
-    """
-    import sqlite3
-
-    from storage import corrupt, file_of
-
-    found = None if where is None else corrupt(file_of(where))
-    if found is None:
-        return f"The archive cannot be used: {error}." if isinstance(error, sqlite3.Error) else None
-    return str(found)
-
-
 def archived_sessions(where: str) -> tuple[dict[str, int | None] | None, str | None]:
     """How much of each session an archive has.
 

@@ -23,10 +23,10 @@ from typing import Any, TextIO
 import click
 from click.exceptions import Exit
 
-from recorder.archive.locate import default_archive, why_unusable
+from recorder.archive.locate import default_archive
 from recorder.cli.configuration import config_option, configured
 from recorder.cli.options import Command, Group, archive_option
-from recorder.cli.output import ARCHIVE_FACT, say
+from recorder.cli.output import say
 from recorder.errors import ExitCode, ExportError, RecorderError, exit_status
 
 __all__ = ["completion", "main"]
@@ -122,7 +122,7 @@ class _Group(Group):
         return super().parse_args(ctx, args)
 
     def make_context(self, *args: Any, **how: Any) -> click.Context:
-        with _failures({}):  # help and version are printed here
+        with _failures():  # help and version are printed here
             if sys.stdout is None:
                 raise ExportError("Standard output is closed.")
             return super().make_context(*args, **how)
@@ -145,7 +145,7 @@ class _Group(Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             gc.set_threshold(_NEW_VALUES)
-            with _failures(ctx.meta):
+            with _failures():
                 result = super().invoke(ctx)
                 sys.stdout.flush()
                 return result
@@ -159,12 +159,8 @@ def _is_configured(name: str, words: list[str]) -> bool:
 
 
 @contextlib.contextmanager
-def _failures(facts: dict[str, Any]) -> Iterator[None]:
-    """Errors as one line on stderr and an exit code.
-
-    Args:
-        facts: the context's, in which ``archive_option`` notes the archive.
-    """
+def _failures() -> Iterator[None]:
+    """Errors as one line on stderr and an exit code."""
     try:
         yield
     except RecorderError as error:
@@ -183,12 +179,6 @@ def _failures(facts: dict[str, Any]) -> Iterator[None]:
         raise Exit(ExitCode.OUTPUT) from error
     except (click.ClickException, click.Abort, Exit):
         raise
-    except Exception as error:  # a value that no archive holds, or else a defect of ours
-        reason = why_unusable(facts.get(ARCHIVE_FACT), error)
-        if reason is None:
-            raise
-        say(f"Error: {reason}")
-        raise Exit(ExitCode.ARCHIVE) from error
 
 
 def _leave(stream: TextIO) -> None:

@@ -28,7 +28,7 @@ from recorder.cli.option_types import (
     complete_sources,
     complete_variants,
 )
-from recorder.cli.output import ARCHIVE_FACT, WIDE
+from recorder.cli.output import WIDE
 from recorder.errors import ExportError, UnknownVariantError
 from recorder.filters import FILTERS, INCLUDES, Filter
 
@@ -170,8 +170,6 @@ def _of_group(ctx: click.Context, param: click.Parameter, value: str) -> str:
     at = typed(ctx, name)
     if at is not None and at is not ctx:
         value = str(at.params[name])
-    if ctx.parent is not None:  # a command's, not the program's own option
-        ctx.meta[ARCHIVE_FACT] = value
     return value
 
 

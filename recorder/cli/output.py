@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 WIDE: Final = "ics_recorder.wide"
 """Key in ``click.Context.meta`` of a command with ``--wide``: whether it was given."""
-ARCHIVE_FACT: Final = "ics-recorder.archive"
-"""Under which name a command's context notes the archive that it uses."""
 
 
 def say(message: str = "") -> None:

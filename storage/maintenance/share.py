@@ -25,8 +25,7 @@ from recorder.openings import opening_names
 from recorder.relating.grouping import pair_of
 from recorder.rules.variants import SPEEDS, is_known_variant
 from recorder.text import NameWord, plural, words_of
-from storage.files import open_sqlite, unchanged_while_read, unfinished_file, uri_to_read
-from storage.maintenance.malformed import storage_errors
+from storage.files import open_sqlite, storage_errors, unchanged_while_read, unfinished_file, uri_to_read
 from storage.maintenance.private import PRIVATE_COLUMNS, PRIVATE_TABLES, keyed, published_events, published_settings
 from storage.read.query import fold
 from storage.schema.tables import metadata

@@ -28,7 +28,7 @@ from sqlalchemy.types import TypeEngine
 from recorder.errors import ExportError
 from recorder.progress import Progress
 from storage.files import reading
-from storage.maintenance.malformed import require_sound
+from storage.maintenance.check import require_sound
 from storage.maintenance.private import PRIVATE_COLUMNS, published_events, published_settings
 from storage.publish.connection import POSTGRES, connected, is_there
 from storage.read.columns import pieces

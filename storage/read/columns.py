@@ -24,7 +24,7 @@ from storage.read.games import load_games
 from storage.read.query import EVENT_TAG, game_ids
 from storage.read.store import Rows, SqlDriver
 from storage.settings import content_version
-from storage.sound import FORMS, SOURCE_KINDS, TIMES, RowCheck, require_moves
+from storage.sound import FORMS, SOURCE_KINDS, TIMES, RowCheck, UnsoundError, require_moves
 
 NULL: Final = -(1 << 62)
 ROWS_AT_ONCE = 50_000
@@ -269,7 +269,7 @@ class ColumnReader:
         source = "anchors ON observation_id = wanted.value WHERE line_no = 0 ORDER BY observation_id, seq"
         for observation_id, ply, fen in self._rows("SELECT observation_id, ply, fen", source, sorted(observations)):
             if fen not in FORMS["fen"]:
-                raise ValueError("a FEN is malformed")
+                raise UnsoundError("a FEN is malformed")
             found.setdefault(observation_id, []).append((ply, fen))
         return found
 
@@ -322,7 +322,7 @@ class ColumnReader:
     def plies(self, runs: list[tuple[int, int]]) -> PlyArrays:
         """Read rows of ``plies``, by the first row number and the number of rows of each run.
 
-        ValueError: not all of the rows are there, or one is malformed.
+        UnsoundError: not all of the rows are there, or one is malformed.
         """
         joined: list[list[int]] = []
         for first, count in runs:
@@ -332,13 +332,13 @@ class ColumnReader:
                 joined.append([first, first + count - 1])
         (packed, *values), san = self._fetch_plies(joined)
         if len(packed) != sum(count for _, count in runs):
-            raise ValueError("plies are missing")
+            raise UnsoundError("plies are missing")
         ply, quality = packed >> 9, packed & 511
         rises = np.diff(ply, prepend=0) > 0
         rises[np.cumsum([0, *(count for _, count in runs)])[:-1]] = True
         known = [_QUALITIES[quality], ply > 0, rises, *(_is_time(column) | (column == NULL) for column in values)]
         if not all(one.all() for one in known):
-            raise ValueError("plies are malformed")
+            raise UnsoundError("plies are malformed")
         require_moves(set(san[quality & 7 != Proof.UNPROVED.value].tolist()))
         return PlyArrays._make((ply, quality, *values, san))
 
@@ -419,7 +419,7 @@ def _by_driver(driver: sqlite3.Connection) -> Fetch:
 def _integers(column: NDArray[Any]) -> Ints:
     """An array, if it holds integers; one without rows may be of any type."""
     if len(column) and column.dtype.kind not in "iub":
-        raise ValueError("a number is none")
+        raise UnsoundError("a number is none")
     return column.astype(np.int64, copy=False)
 
 

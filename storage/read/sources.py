@@ -13,7 +13,7 @@ from recorder.model import Anomaly, Disposition, SourceReport, TimeBasis
 from storage.mapping import ANOMALIES, SHAPES
 from storage.read.games import select_sql
 from storage.read.query import beginning
-from storage.sound import SOURCE_KINDS, RowCheck, types_of
+from storage.sound import SOURCE_KINDS, RowCheck, UnsoundError, types_of
 
 ELSEWHERE = "elsewhere"
 """The tag under which the counts of a report's ``elsewhere`` are kept."""
@@ -205,7 +205,7 @@ def read_kept(
         yield block[at - start : end - start]
         at = start + size
     if at < end:
-        raise ValueError("kept bytes are missing")
+        raise UnsoundError("kept bytes are missing")
 
 
 def beginnings_of(driver: sqlite3.Connection, hashes: Collection[str], length: int) -> dict[str, bytes]:

@@ -18,8 +18,7 @@ import migrations
 from recorder.errors import StorageError
 from recorder.openings import DEEPEST, find_opening
 from recorder.text import clean
-from storage.files import backup, create_file, driver_of, make_engine, open_sqlite, unchanged_while_read
-from storage.maintenance.malformed import storage_errors
+from storage.files import backup, create_file, driver_of, make_engine, open_sqlite, storage_errors, unchanged_while_read
 from storage.schema.views import VIEWS
 from storage.settings import mark_changed
 

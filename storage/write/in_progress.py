@@ -20,8 +20,7 @@ from typing import Any, Final
 
 from recorder.errors import StorageError
 from recorder.model import Game, SourceReport
-from storage.files import driver_of, identity_of, make_engine, open_sqlite
-from storage.maintenance.malformed import storage_error, storage_errors
+from storage.files import driver_of, identity_of, make_engine, open_sqlite, storage_error, storage_errors
 from storage.maintenance.removal import delete_unused_players
 from storage.settings import FORGOTTEN, mark_changed
 from storage.write.games import GameRows
