@@ -69,7 +69,7 @@ def _instant_ms(value: Any, *, end: bool) -> int:
     return ((value - date(1970, 1, 1)).days + end) * 86_400_000 - end
 
 
-def _duration_ms(value: Any, *, unit: str = "s") -> int:
+def read_duration_ms(value: Any, *, unit: str = "s") -> int:
     """Milliseconds of ``30s``, ``1:30``, ``5m``, a number of the unit, or a timedelta."""
     if isinstance(value, timedelta):
         return value // timedelta(milliseconds=1)
@@ -83,7 +83,7 @@ def _duration_ms(value: Any, *, unit: str = "s") -> int:
 
 
 def _seconds(value: Any, *, unit: str) -> int:
-    return _duration_ms(value, unit=unit) // 1000
+    return read_duration_ms(value, unit=unit) // 1000
 
 
 def _control(value: Any) -> str:
@@ -234,11 +234,11 @@ _ALL: Final = (
     ),
     Filter(
         "clock_below", "clock_below_ms", "Only games in which a clock was below this after a move (10s, 1:30).",
-        _duration_ms, "TIME", label="A clock below (seconds)",
+        read_duration_ms, "TIME", label="A clock below (seconds)",
     ),
     Filter(
         "lead", "lead_ms", "Only games that were lost with so much more on the clock than the winner (30s).",
-        _duration_ms, "TIME", label="Lost with a lead of (seconds)",
+        read_duration_ms, "TIME", label="Lost with a lead of (seconds)",
     ),
     _choice(
         "happened", "happened", "happening", _HAPPENED, "Only games in which this happened.", label="With",

@@ -20,7 +20,7 @@ from recorder.text import clean, plural
 
 if TYPE_CHECKING:
     from recorder.archive.following.events import EventPipe
-    from recorder.archive.following.follower import Follower
+    from recorder.archive.following.follower import Follower, Outlet
     from recorder.archive.following.pgn import FinishedGames
 
 
@@ -56,6 +56,7 @@ def command(
     every: float,
     pgn: str | None,
     events: str | None,
+    live: tuple[str | None, float],
     where: str,
     no_keep_source: bool,
     pgn_words: PgnWords,
@@ -75,6 +76,7 @@ def command(
     """
     from recorder.archive.following.events import EventLineWriter, EventPipe
     from recorder.archive.following.follower import Follower, MissingFacts
+    from recorder.archive.following.live_pgn import LiveGames, refuse_live
     from recorder.archive.following.pgn import FinishedGames, refuse_unwritable
     from recorder.archive.reading.inputs import read_options
     from recorder.live.service import stop_on_signals
@@ -88,8 +90,15 @@ def command(
     if pgn is not None:
         refuse_unwritable(pgn, [path, *archive_files(file_of(where))])
         finished = FinishedGames(pgn, pgn_words.pgn())
+    shown = None
+    if live[0] is not None:
+        refuse_live(Path(live[0]))
+        shown = LiveGames(Path(live[0]), live[1], say)
     pipe = EventPipe() if events else None
-    outlets = [finished, None if pipe is None else EventLineWriter(pipe), MissingFacts(clean(log), say)]
+    outlets: list[Outlet | None] = [
+        finished, None if pipe is None else EventLineWriter(pipe), MissingFacts(clean(log), say),
+        None if shown is None else shown.outlet(),
+    ]  # fmt: skip
     follower = Follower(
         where,
         path,
@@ -102,6 +111,8 @@ def command(
         say(f"Following {clean(log)} into {archive_file(where)}.")
         while not stop.is_set():
             run.step()
+            if shown is not None:
+                shown.write()
             stop.wait(every)
         run.finish()
     run.report()

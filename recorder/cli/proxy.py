@@ -69,6 +69,7 @@ def command(
     to_archive: bool,
     pgn: str | None,
     events: str | None,
+    live: tuple[str | None, float],
     log_file: Path | None,
     where: str,
 ) -> None:
@@ -94,14 +95,14 @@ def command(
     from recorder.live.messages import MessagePrinter, RunLog, report_to
     from recorder.live.net.sockets import listen
 
-    refuse_outlets(where, to_archive, pgn, events)
+    refuse_outlets(where, to_archive, pgn, events, live[0])
     journals = journal_dir.absolute()
     with MessagePrinter() as printer:
         log = None if log_file is None else RunLog(log_file.absolute(), printer.say)
         make_folder(journal_dir)
         listeners = listen(listen_at)
         report = report_to(log, lambda _event, sentence: printer.say(sentence))
-        archiving = ProxyArchive(where, pgn, events is not None, report, printer) if to_archive else None
+        archiving = ProxyArchive(where, pgn, events is not None, live, report, printer) if to_archive else None
         proxy = asyncio.run(
             run_proxy(server, listeners, max_clients, journals, sync_word, where, archiving, report, printer)
         )

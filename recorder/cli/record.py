@@ -119,7 +119,7 @@ def command(ctx: click.Context, /, **words: Any) -> None:
     """
     settings = _Settings(**words)
     user = _who(ctx, settings.guest, settings.user)
-    refuse_outlets(settings.where, settings.to_archive, settings.pgn, settings.events)
+    refuse_outlets(settings.where, settings.to_archive, settings.pgn, settings.events, settings.live[0])
     plan = _plan(ctx)
     timeseal = 2 if settings.timeseal2 else 1 if settings.timeseal else None
     login = _Login(settings.server, user, _password(user, settings.server, sealed=timeseal is not None), timeseal)
@@ -145,6 +145,7 @@ class _Settings:
     to_archive: bool
     pgn: str | None
     events: str | None
+    live: tuple[str | None, float]
     log_file: Path | None
     plain: bool
     quiet: bool
@@ -191,7 +192,9 @@ def _record(ctx: click.Context, settings: _Settings, login: _Login, plan: Observ
         mode = ScreenMode.choose(quiet=settings.quiet, plain=settings.plain, events=has_events)
         screen = Screen(mode, printer)
         log = None if settings.log_file is None else RunLog(settings.log_file.absolute(), screen.say)
-        child = ArchiveChild(where, screen.say, pgn=pgn, events=has_events) if settings.to_archive else None
+        child = None
+        if settings.to_archive:
+            child = ArchiveChild(where, screen.say, pgn=pgn, events=has_events, live=settings.live)
         run = RecordRun(
             **login._asdict(),
             plan=plan,

@@ -13,7 +13,7 @@ from recorder.archive.locate import archive_file, default_archive
 from recorder.cli.configuration import configured, origin, words_of
 from recorder.cli.options import Command, Rare, in_section
 from recorder.cli.output import say
-from recorder.errors import PolicyError
+from recorder.errors import ExportError, PolicyError
 from recorder.live.net.sockets import Address, parse_address
 
 if TYPE_CHECKING:
@@ -80,28 +80,49 @@ def import_option(command: _AnyCommand) -> _AnyCommand:
     return in_section("Recording", command, option)
 
 
-def refuse_outlets(where: str, to_archive: bool, pgn: str | None, events: str | None) -> None:
+def refuse_outlets(
+    where: str, to_archive: bool, pgn: str | None, events: str | None, live_pgn: str | None = None
+) -> None:
     """Make sure, before anything is recorded, that games can go where they are to go.
 
     Raises:
         click.UsageError: they go nowhere without an archive.
         StorageError: there is something at the archive's place that is none, or it cannot be written.
-        ExportError: the PGN cannot be written.
+        ExportError: a PGN cannot be written.
     """
     from recorder.archive.exporting import archive_files
     from recorder.archive.following.pgn import refuse_unwritable
     from recorder.archive.locate import refuse_unusable
 
-    if not to_archive and (pgn or events):
-        raise click.UsageError("--pgn and --events are made from the archive: omit --no-import.")
+    if not to_archive and (pgn or events or live_pgn):
+        raise click.UsageError("--pgn, --live-pgn and --events are made from the archive: omit --no-import.")
     if to_archive:
         refuse_unusable(where)
     if pgn is not None:
         refuse_unwritable(pgn, archive_files(archive_file(where)))
+    if live_pgn is not None:
+        from recorder.archive.following.live_pgn import refuse_live
+
+        refuse_live(Path(live_pgn))
+
+
+def _live(ctx: click.Context, _param: click.Parameter, delay: str | None) -> tuple[str | None, float]:
+    """``--live-pgn`` and ``--live-delay`` as one value: the file, and seconds."""
+    from recorder.filters import read_duration_ms
+
+    path = ctx.params.pop("live_pgn", None)
+    if delay is None:
+        return path, 0.0
+    if path is None:
+        raise click.UsageError("--live-delay is of --live-pgn: name the file, too.")
+    try:
+        return path, read_duration_ms(delay) / 1000
+    except ExportError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 def outlet_options(command: _AnyCommand) -> _AnyCommand:
-    """``--pgn`` and ``--events``."""
+    """``--pgn``, ``--events``, and ``live`` of ``--live-pgn`` and ``--live-delay``."""
     pgn = click.option(
         "--pgn",
         metavar="FILE|DIR",
@@ -117,7 +138,23 @@ def outlet_options(command: _AnyCommand) -> _AnyCommand:
         metavar="-",
         help="Print starts, plies and ends of games to standard output as JSON Lines (docs/reference/formats.md).",
     )
-    return in_section("Recording", command, events, pgn)
+    live_pgn = click.option(
+        "--live-pgn",
+        metavar="FILE",
+        is_eager=True,
+        help=(
+            "Keep the games in progress in FILE, rewritten at each move, for broadcasts. Games that are over stay for "
+            "ten minutes."
+        ),
+    )
+    delay = click.option(
+        "--live-delay",
+        "live",
+        metavar="TIME",
+        callback=_live,
+        help="Show each move in --live-pgn so much later, such as 15m.",
+    )
+    return in_section("Recording", command, events, pgn, live_pgn, delay)
 
 
 def journal_options(command: _AnyCommand) -> _AnyCommand:

@@ -43,6 +43,7 @@ from recorder.text import clean, plural
 
 if TYPE_CHECKING:
     from recorder.archive.following.events import EventLineWriter
+    from recorder.archive.following.live_pgn import LiveGames
     from recorder.journal.writer import JournalWriter
 
 _END_S: Final = 60.0
@@ -68,6 +69,7 @@ class Orders:
     Attributes:
         where: the archive, as ``--db`` names it. pgn: as ``--pgn``, or None. events: whether they are printed.
         chat: as ``--chat``, or None. limit_s: as ``_STUCK_S``. aside: journals that are not taken, by ``_plain_name``.
+        live_pgn, live_delay_s: as ``--live-pgn``, or None, and ``--live-delay``.
     """
 
     where: str
@@ -76,6 +78,8 @@ class Orders:
     chat: str | None
     limit_s: float
     aside: tuple[str, ...] = ()
+    live_pgn: str | None = None
+    live_delay_s: float = 0.0
 
 
 def _message(**facts: Any) -> bytes:
@@ -101,7 +105,7 @@ class ArchiveChild:
     """Keeps an archive up to date with journals that this process writes.
 
     Args:
-        where, pgn, events, chat: as for ``Orders``.
+        where, pgn, events, chat, live: as for ``Orders``; ``live`` are its last two.
         notify: gets a sentence when something is wrong, or over.
         done: gets a journal when all of it is in the archive, and how many games it gave.
     Attributes:
@@ -116,12 +120,16 @@ class ArchiveChild:
         pgn: str | None = None,
         events: bool = False,
         chat: str | None = None,
+        live: tuple[str | None, float] = (None, 0.0),
         done: Callable[[Path, int], None] = lambda _path, _games: None,
     ) -> None:
         self.state = "begins"
         self.left = False
         self.appended = 0
-        self._orders = Orders(where, None if pgn is None else _absolute(pgn), events, chat, _STUCK_S)
+        live_pgn = None if live[0] is None else _absolute(live[0])
+        self._orders = Orders(
+            where, None if pgn is None else _absolute(pgn), events, chat, _STUCK_S, (), live_pgn, live[1]
+        )
         self._notify = notify
         self._done = done
         self._wanted: dict[Path, bool] = {}  # journals that are not done; whether they are no longer written
@@ -481,6 +489,7 @@ class _Taken:
         orders: Orders,
         path: Path,
         writer: EventLineWriter | None,
+        live: LiveGames | None,
         watch: _Watch | None,
         *,
         left: bool,
@@ -500,12 +509,13 @@ class _Taken:
             self.finished = FinishedGames(
                 pgn, PgnOptions(), shares=lambda other: outlets_of(find_part(other))[0] == pgn, defer=not last
             )
+        shown = None if left or live is None else live.outlet()
         self.follower = Follower(
             orders.where,
             path,
             ReadOptions(chat=orders.chat),
             keep=False,
-            outlets=[outlet for outlet in (self.finished, writer if events else None) if outlet is not None],
+            outlets=[outlet for outlet in (self.finished, writer if events else None, shown) if outlet is not None],
             named=not left,  # what was taken out of the archive does not come back by itself
             step=(lambda _long: None) if watch is None else lambda long: watch.step(path, long),
         )
@@ -527,6 +537,7 @@ class Archiving:
 
     def __init__(self, orders: Orders, watch: _Watch | None = None) -> None:
         from recorder.archive.following.events import EventPipe
+        from recorder.archive.following.live_pgn import LiveGames
 
         self.taken: dict[Path, _Taken] = {}
         self._orders = orders
@@ -534,6 +545,9 @@ class Archiving:
         self._owed: list[Path] = []  # journals that have ended; games that they left open may go on in another one
         self._pipe = EventPipe() if orders.events else None
         self._writers: dict[Path, EventLineWriter] = {}  # what a crash left is taken twice: before and after its end
+        self._live = None
+        if orders.live_pgn is not None:
+            self._live = LiveGames(Path(orders.live_pgn), orders.live_delay_s, lambda words: _say(say=words))
         self._left = False
         self._problem: str | None = None
 
@@ -556,7 +570,7 @@ class Archiving:
         if path not in self.taken and str(name) not in self._orders.aside:
             if self._pipe is not None and not last:
                 writer = self._writers.setdefault(name, EventLineWriter(self._pipe))
-            self.taken[path] = _Taken(self._orders, path, writer, self._watch, left=left, last=last)
+            self.taken[path] = _Taken(self._orders, path, writer, self._live, self._watch, left=left, last=last)
 
     def look(self) -> None:
         """Read what is new in all journals."""
@@ -613,6 +627,8 @@ class Archiving:
 
     def _report(self) -> None:
         """Say once what is wrong, and when it is over."""
+        if self._live is not None:
+            self._live.write()
         if self._watch is not None:
             self._watch.rest()
         problem = next((taken.problem for taken in self.taken.values() if taken.problem is not None), None)

@@ -106,14 +106,22 @@ class ProxyArchive:
     """The archive's process, and the messages about it.
 
     Args:
-        where: the archive. pgn, events: as for ``ArchiveChild``.
+        where: the archive. pgn, events, live: as for ``ArchiveChild``.
 
     Attributes:
         missing: at the end, whether the archive or the PGN does not have all.
     """
 
-    def __init__(self, where: str, pgn: str | None, events: bool, report: MessageSink, printer: MessagePrinter) -> None:
-        self.child = ArchiveChild(where, self._trouble, pgn=pgn, events=events, chat="own", done=self._done)
+    def __init__(
+        self,
+        where: str,
+        pgn: str | None,
+        events: bool,
+        live: tuple[str | None, float],
+        report: MessageSink,
+        printer: MessagePrinter,
+    ) -> None:
+        self.child = ArchiveChild(where, self._trouble, pgn=pgn, events=events, chat="own", live=live, done=self._done)
         self._where = where
         self._report = report
         self._printer = printer

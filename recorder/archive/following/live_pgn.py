@@ -1,0 +1,138 @@
+"""The games that are being played, as one PGN file for whoever shows them: it is rewritten in one step at each move.
+
+Each change of a game is kept as text with the moment at which it was seen, and shown when the delay is over, so that a
+reader cannot help a player. A game that is over stays for ten minutes, and one whose observation ends goes at once: it
+may go on in the next log. Nothing here keeps the archive or the other outputs from going on.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from recorder.archive.following.follower import OVER, Outlet
+from recorder.errors import ExportError
+from recorder.model import GameKind
+
+if TYPE_CHECKING:
+    from recorder.model import Game
+
+_STAYS_S: Final = 600.0
+_EVERY_S: Final = 0.5
+_MARK: Final = '[RecorderLive "yes"]'
+_HEAD_BYTES: Final = 1 << 16
+
+
+def refuse_live(path: Path) -> None:
+    """Make sure that no other file is replaced.
+
+    Raises:
+        ExportError: there is a file that is no PGN of running games, or none can be written.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+    except FileNotFoundError:
+        if not os.access(path.absolute().parent, os.W_OK | os.X_OK):
+            raise ExportError(f"{path} cannot be written: its folder is missing or not writable.") from None
+        return
+    except OSError as error:
+        raise ExportError(f"{path} cannot be written: {error.strerror}.") from error
+    if head and _MARK.encode() not in head.partition(b"\n\n")[0]:
+        raise ExportError(f"{path} is there and was not written by --live-pgn: remove it, or name another file.")
+
+
+class LiveGames:
+    """What the file shows of all logs of one run.
+
+    ``delay_s``: how long after it was seen a move is shown. ``say`` gets one sentence when the file cannot be written.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        delay_s: float,
+        say: Callable[[str], object],
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._path = path
+        self._delay_s = delay_s
+        self._say = say
+        self._now = now
+        self._games: dict[tuple[object, int, int | None], deque[tuple[float, str, bool]]] = {}
+        self._written: bytes | None = None
+        self._next_s = 0.0
+        self._failed = False
+
+    def outlet(self) -> Outlet:
+        """What shows the games of one log."""
+        return _LiveLog(self)
+
+    def show(self, log: object, game: Game) -> None:
+        """A game as it stands."""
+        if game.kind is not GameKind.PLAYED:
+            return
+        changes = self._games.setdefault((log, game.first_offset, game.game_no), deque())
+        text = game.to_pgn().replace("\n\n", f"\n{_MARK}\n\n", 1)
+        if not changes or changes[-1][1] != text:
+            changes.append((self._now(), text, game.end in OVER))
+
+    def leave(self, log: object) -> None:
+        """A log has ended: its games that are not over may go on in another one."""
+        for place in [place for place, changes in self._games.items() if place[0] is log and not changes[-1][2]]:
+            del self._games[place]
+
+    def write(self) -> None:
+        """Write the file if it has changed, at most twice a second."""
+        now_s = self._now()
+        if now_s < self._next_s:
+            return
+        self._next_s = now_s + _EVERY_S
+        shown = []
+        for place, changes in list(self._games.items()):
+            while len(changes) > 1 and changes[1][0] <= now_s - self._delay_s:
+                changes.popleft()
+            seen_s, text, over = changes[0]
+            if over and seen_s <= now_s - self._delay_s - _STAYS_S:
+                del self._games[place]
+            elif seen_s <= now_s - self._delay_s:
+                shown.append(text)
+        data = "\n".join(shown).encode()
+        if data == self._written:
+            return
+        unfinished = self._path.with_name(f".{self._path.name}.part")
+        try:
+            unfinished.write_bytes(data)
+            unfinished.replace(self._path)
+        except OSError as error:
+            with suppress(OSError):
+                unfinished.unlink(missing_ok=True)
+            if not self._failed:
+                self._say(f"{self._path} cannot be written: {error.strerror}. It is tried again.")
+            self._failed = True
+        else:
+            self._written, self._failed = data, False
+
+
+class _LiveLog(Outlet):
+    def __init__(self, games: LiveGames) -> None:
+        self._games = games
+
+    def take(self, games: list[Game]) -> None:
+        """Show games that are over."""
+        self.look(games)
+
+    def look(self, games: list[Game]) -> None:
+        """Show games in progress."""
+        for game in games:
+            self._games.show(self, game)
+
+    def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
+        """Show how the log ends."""
+        self.look(games)
+        self._games.leave(self)

@@ -1,0 +1,98 @@
+"""``--live-pgn``: the games in progress as one PGN, with a delay, and gone when they are old or go on elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from pathlib import Path
+
+import chess.pgn
+import pytest
+
+from recorder.archive.following.live_pgn import LiveGames
+from recorder.archive.recording.archiving import ArchiveChild
+from tests.archive.test_following import END, STREAM, append, follow
+from tests.archive.test_recording import journal_in
+from tests.support.cli import Cli
+from tests.support.live import in_loop
+
+
+def shown(path: Path) -> dict[str, tuple[int, str]]:
+    """Moves and result of each game, by its key."""
+    found, text = {}, io.StringIO(path.read_text() if path.exists() else "")
+    while (game := chess.pgn.read_game(text)) is not None:
+        assert not game.errors
+        found[game.headers["RecorderKey"]] = sum(1 for _ in game.mainline_moves()), game.headers["Result"]
+    return found
+
+
+class Clock:
+    now_s = 1000.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+@pytest.mark.parametrize("delay_s", [0.0, 90.0])
+def test_moves_are_shown_when_the_delay_is_over(cli: Cli, tmp_path: Path, delay_s: float) -> None:
+    clock, path, log = Clock(), tmp_path / "live.pgn", tmp_path / "session.log"
+    live = LiveGames(path, delay_s, print, clock)
+    follower = follow(cli, log, live.outlet())
+    plies: list[int] = []
+    for begin in range(0, END, END // 3 + 1):
+        append(log, STREAM[begin : min(begin + END // 3 + 1, END)])
+        before = shown(path)
+        follower.look()
+        live.write()
+        assert delay_s == 0 or shown(path) == before, "nothing is shown at once"
+        clock.now_s += max(delay_s, 1)
+        live.write()
+        plies.append(sum(count for count, _ in shown(path).values()))
+    assert plies == sorted(plies)
+    assert plies[-1] > plies[0]
+    over = [result for _, result in shown(path).values() if result != "*"]
+    assert over
+    before = shown(path)
+    follower.finish()
+    clock.now_s += 1 + delay_s
+    live.write()
+    assert shown(path).keys() < before.keys(), "a game that has no end may go on in another log"
+    clock.now_s += 601 + delay_s
+    live.write()
+    assert path.read_bytes() == b""
+
+
+def test_no_other_file_is_replaced_and_a_full_disk_is_said_once(cli: Cli, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.pgn"
+    cli("convert", "-", "-o", mine, input=STREAM)
+    log = tmp_path / "session.log"
+    log.write_bytes(STREAM)
+    assert "was not written by --live-pgn" in cli("follow", log, "--live-pgn", mine, code=5).stderr
+    assert "--live-delay" in cli("follow", log, "--live-delay", "15m", code=2).stderr
+    messages: list[str] = []
+    clock = Clock()
+    live = LiveGames(tmp_path / "gone" / "live.pgn", 0, messages.append, clock)
+    follower = follow(cli, log, live.outlet())
+    for _ in range(3):
+        follower.look()
+        live.write()
+        clock.now_s += 1
+    assert len(messages) == 1
+    (tmp_path / "gone").mkdir()
+    live.write()
+    assert shown(tmp_path / "gone" / "live.pgn")
+    follower.finish()
+
+
+@in_loop
+async def test_the_archives_process_writes_it_while_games_are_played(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "live.pgn"
+    child = ArchiveChild(str(cli.archive), print, live=(str(path), 0.0))
+    child.start()
+    journal = journal_in(tmp_path / "j", child)
+    journal.received(STREAM[:14_000])
+    while not shown(path):
+        await asyncio.sleep(0.02)
+    assert "*" in {result for _, result in shown(path).values()}
+    journal.close()
+    assert await child.finish() == []
