@@ -1,8 +1,8 @@
-"""The games that are being played, as one PGN file for whoever shows them: it is rewritten in one step at each move.
+"""The games that are being played, as one PGN file for broadcasts: it is rewritten in one step at each move.
 
 Each change of a game is kept as text with the moment at which it was seen, and shown when the delay is over, so that a
 reader cannot help a player. A game that is over stays for ten minutes, and one whose observation ends goes at once: it
-may go on in the next log. Nothing here keeps the archive or the other outputs from going on.
+may go on in the next log. An error here delays neither the archive nor the other outputs.
 """
 
 from __future__ import annotations
