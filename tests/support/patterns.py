@@ -90,8 +90,9 @@ def searched_names() -> set[str]:
             for alias in node.names
         }
         own = {node.id for node in nodes if isinstance(node, ast.Name) and node.id.isupper()}
+        of_texts = {node.func for node in nodes if isinstance(node, ast.Call) and not node.args}  # text.split()
         for node in nodes:
-            if isinstance(node, ast.Attribute) and node.attr in SEARCHING:
+            if isinstance(node, ast.Attribute) and node.attr in SEARCHING and node not in of_texts:
                 holder = node.value.func if isinstance(node.value, ast.Call) else node.value
                 while isinstance(holder, ast.Subscript):
                     holder = holder.value
