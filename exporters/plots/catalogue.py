@@ -13,7 +13,7 @@ from exporters.measures.program import frame_of_rows
 from exporters.measures.source import Plies
 from exporters.plots.bughouse import bughouse_clocks
 from exporters.plots.curve import CURVE, clock_curve, clock_quartiles
-from exporters.plots.evaluations import blunder_sheet, blunder_table, blunders, evaluated_moves, evaluation_sheet
+from exporters.plots.evaluations import blunder_sheet, blunder_table, evaluated_moves, evaluation_sheet
 from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
 from exporters.plots.lag import HISTOGRAM, lag_sheet
 from exporters.plots.panels import Panel, computed_panels
@@ -65,27 +65,15 @@ def player_profile(
     return figure
 
 
-def _panels(of_leads: str) -> dict[str, Panel[Any]]:
-    """The pictures of a player by their headings; ``of_leads``: one of them."""
-    return {
-        "Clock left by move": CURVE,
-        "Think times by phase": THINKS,
-        "Think times by move": HEATMAP,
-        "Lag": HISTOGRAM,
-        of_leads: leads(),
-        "How games ended": ENDINGS,
-    }
-
-
-PANELS: Final = _panels("Score by clock lead")
-"""The pictures of the profile sheet."""
-PLAYER_PANELS: Final = _panels("Score by clock lead after move 20")
-"""The pictures of a player's report."""
-BLUNDER_PANELS: Final[dict[str, Panel[Any]]] = {
-    "Blunders by clock left": blunders("clock"),
-    "Blunders by time for the move": blunders("think"),
+PANELS: Final[dict[str, Panel[Any]]] = {
+    "Clock left by move": CURVE,
+    "Think times by phase": THINKS,
+    "Think times by move": HEATMAP,
+    "Lag": HISTOGRAM,
+    "Score by clock lead": leads(),
+    "How games ended": ENDINGS,
 }
-"""Those of a player whose moves are evaluated."""
+"""The pictures of the profile sheet."""
 
 
 _OF_PLAYER = ["server", "mover_score", "mover_rating", "mover_guest", "mover_computer"]

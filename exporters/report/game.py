@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,7 +11,6 @@ from exporters.bpgn import BpgnExporter
 from exporters.evaluations import score_text, thoughts_by_ply
 from exporters.holdings import BothHoldings, match_holdings
 from exporters.pgn.exporter import PgnExporter, PgnOptions
-from exporters.report.charts import draw_board, draw_charts, drawings
 from exporters.report.events import (
     about,
     anomaly_words,
@@ -34,15 +33,16 @@ from exporters.report.page import (
     spoken_move,
     visible,
 )
+from exporters.report.pictures import game_panels
 from exporters.report.playback import CAPS_MS, Playback, Showing, play
 from exporters.report.positions import Course, ReportPosition
+from exporters.report.svg import draw_board, drawings
 from recorder.model import Anomaly, Game, GameKind, LinkKind, Player, Ply
 from recorder.relating.match import Match, transfers
 from recorder.rules.fen import board_fen
+from recorder.rules.tables import NAMES
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from exporters.report.page import Site
 
 
@@ -60,25 +60,31 @@ class PlaybackBoard(NamedTuple):
 def play_data(boards: Sequence[PlaybackBoard], shown: Playback) -> dict[str, Any]:
     """Return what ``game.js`` plays.
 
-    ``boards``: each with its states (``men`` as in a FEN, squares to mark, both clocks in milliseconds, the move in
-    words; ``eval``: White's chances in thousandths, and the evaluation). ``play``: what comes when, ``at`` in
-    milliseconds in the real time and in each hurry; ``run``: the side, from and to of the clock that runs until then.
-    ``end``: as ``at``. ``long``: a longer think is long.
+    ``boards``: each with its states: ``men`` as in a FEN (null: unknown), or ``to``, the squares that differ from the
+    state before with what is on them now; ``marks``: squares to mark; ``clocks`` in milliseconds; ``say``: the move in
+    words; ``eval``: White's chances in thousandths, and the evaluation; ``hands``, where they differ from those before.
+    ``play``: what comes when, ``at`` in milliseconds in the real time and in each hurry; ``run``: the side, from and to
+    of the clock that runs until then; without ``state`` the state after the last one. ``end``: as ``at``. ``long``: a
+    longer think is long.
     """
     numbers: dict[int, int] = {}
     states: list[list[dict[str, Any]]] = [[] for _ in boards]
     showings = []
+    before: list[ReportPosition | None] = [None for _ in boards]
     for one in shown.showings:
-        if id(one.state) not in numbers:
+        new = id(one.state) not in numbers
+        if new:
             numbers[id(one.state)] = len(states[one.board])
-            states[one.board].append(_state(boards[one.board], one.state))
-        showings.append(_showing(one, numbers[id(one.state)]))
+            states[one.board].append(_state(boards[one.board], one.state, before[one.board]))
+            before[one.board] = one.state
+        showings.append(_showing(one, None if new else numbers[id(one.state)]))
     return {
         "long": shown.long_ms,
         "end": [shown.end_ms, *shown.end_capped_ms],
         "boards": [
             {
                 "flipped": board.flipped,
+                "exact": _first_exact(board.game),
                 "low": low_limit_ms(board.game),
                 "names": [plain_name(board.game.white.handle), plain_name(board.game.black.handle)],
                 "states": states[number],
@@ -89,26 +95,28 @@ def play_data(boards: Sequence[PlaybackBoard], shown: Playback) -> dict[str, Any
     }
 
 
-def _state(board: PlaybackBoard, state: ReportPosition) -> dict[str, Any]:
+def _state(board: PlaybackBoard, state: ReportPosition, before: ReportPosition | None) -> dict[str, Any]:
     game, move = board.game, state.move
     judged = None if state.line else board.judged.get(state.ply)
-    found: dict[str, Any] = {
-        "ply": state.ply,
-        "main": not state.line,
-        "men": None if state.board is None else board_fen(state.board),
-        "say": _spoken(game, state),
-    }
+    found: dict[str, Any] = {"ply": state.ply}
+    if state.line:
+        found["line"] = "Taken back later." if game.kind is GameKind.PLAYED else "Variation."
+    if state.board is not None and before is not None and before.board is not None:
+        pairs = zip(NAMES, before.board, state.board, strict=True)
+        found["to"] = "".join(f"{name}{now}" for name, was, now in pairs if was != now)
+    else:
+        found["men"] = None if state.board is None else board_fen(state.board)
     if move is not None:
-        found["marks"] = list(marked(move))
-        found["white"] = move.white_moved
-        found["name"] = where(state)
+        found |= {"san": move.san, "say": spoken_move(move.san), "marks": "".join(marked(move))}
+    if move is not None and move.elapsed_ms is not None:
+        found["took"] = move.elapsed_ms
     if judged is not None:
-        found["eval"] = [judged.chances, judged.evaluation]
-        found["sign"] = judged.sign
+        found["eval"] = [judged.chances, judged.evaluation, judged.sign]
     if not is_untimed(game):
         found["clocks"] = [state.white_clock_ms, state.black_clock_ms]
-        found["exact"] = is_exact(move) if move is not None else _first_exact(game)
-    if state.holdings != (None, None):
+        if move is not None and is_exact(move) is not _first_exact(game):
+            found["exact"] = is_exact(move)
+    if state.holdings != (before.holdings if before else (None, None)):
         found["hands"] = list(state.holdings)
     return found
 
@@ -118,27 +126,12 @@ def _first_exact(game: Game) -> bool:
     return bool(plies) and is_exact(plies[0])
 
 
-def _spoken(game: Game, state: ReportPosition) -> str:
-    move = state.move
-    if move is None:
-        return "Start position" if state.ply == 0 else "The first position that was seen"
-    return "".join(_spoken_parts(game, state, move))
-
-
-def _spoken_parts(game: Game, state: ReportPosition, move: Ply) -> Iterator[str]:
-    side = "White" if move.white_moved else "Black"
-    yield f"{(state.ply + 1) // 2}, {side}: {spoken_move(move.san)}."
-    if state.line:
-        yield " Taken back later." if game.kind is GameKind.PLAYED else " Variation."
-    if move.elapsed_ms is not None:
-        yield f" Took {spoken_duration(move.elapsed_ms)}."
-    left_ms = state.white_clock_ms if move.white_moved else state.black_clock_ms
-    if left_ms is not None and not is_untimed(game):
-        yield f" {spoken_duration(left_ms // 1000 * 1000)} left."
-
-
-def _showing(one: Showing, state: int) -> dict[str, Any]:
-    found: dict[str, Any] = {"board": one.board, "state": state, "at": [one.at_ms, *one.capped_ms]}
+def _showing(one: Showing, state: int | None) -> dict[str, Any]:
+    found: dict[str, Any] = {"at": [one.at_ms, *one.capped_ms]}
+    if one.board:
+        found["board"] = one.board
+    if state is not None:
+        found["state"] = state
     if one.event is not None:
         found["event"] = 1
     if one.back:
@@ -182,31 +175,40 @@ def game_report(
     match: Match | None = None,
     evidence: str = "",
     anomalies: Sequence[Sequence[Anomaly]] = (),
-    plies: pd.DataFrame | None = None,
-    events: pd.DataFrame | None = None,
     in_progress: Collection[str] = (),
     site: Site | None = None,
+    ply: int | None = None,
 ) -> bytes:
     """Make a self-contained page that plays a game (no mere set-up position) back; the same game gives the same bytes.
 
-    ``match`` has both boards, if the game is one of them, with the ``evidence`` that they are one match. Anomalies and
-    the frames of plies and events are of the game or of both boards; without plies there are no pictures.
+    ``match`` has both boards, if the game is one of them, with the ``evidence`` that they are one match. Anomalies are
+    of the game or of both boards. ``ply`` is the half-move of the game that is shown first, also without the script.
     """
     games = [game] if match is None else [match.a, match.b]
     holdings = {} if match is None else match_holdings(match)
     boards = _playback_boards(games, holdings, anomalies)
     shown = play([board.game for board in boards], [board.course for board in boards])
-    charts, chart_style = ([], "") if plies is None else draw_charts([one.key for one in games], plies, events)
+    own = next(number for number, board in enumerate(boards) if board.game.key == game.key)
     gives = _gives(match)
     board_values = (
-        _board_values(board, number, shown, gives[board.letter], bool(holdings.get(board.letter)), in_progress)
+        _board_values(
+            board,
+            number,
+            shown,
+            gives[board.letter],
+            bool(holdings.get(board.letter)),
+            in_progress,
+            first=_at(board, ply if number == own else None),
+        )
         for number, board in enumerate(boards)
     )
+    at = _at(boards[own], ply)
     values = {
-        "charts": charts,
+        "charts": list(game_panels(boards, shown)),
+        "now": "Start position" if at.move is None else where(at),
         "title": _title(boards),
         "description": _description(boards, in_progress),
-        "drawings": drawings(),
+        "drawings": drawings(site.assets if site else None),
         "boards": [{**found, **_linked(board, site)} for found, board in zip(board_values, boards, strict=True)],
         "evidence": evidence,
         "long": spoken_duration(shown.long_ms),
@@ -219,12 +221,16 @@ def game_report(
     return render_page(
         "game.html",
         values,
-        styles=("board.css", "game.css"),
+        styles=("board.css", "chart.css", "game.css"),
         scripts=("game.js",),
-        more_style=chart_style,
-        data=play_data(boards, shown),
+        data={**play_data(boards, shown), "own": own},
         site=site,
     )
+
+
+def _at(board: PlaybackBoard, ply: int | None) -> ReportPosition:
+    """The position of a board after a half-move of its main line, or the first one."""
+    return next((state for state in board.course.main if state.ply == ply), board.course.start)
 
 
 def _linked(board: PlaybackBoard, site: Site | None) -> dict[str, Any]:
@@ -315,10 +321,11 @@ def _board_values(
     gives: Mapping[int, str],
     derived_holdings: bool,
     in_progress: Collection[str],
+    *,
+    first: ReportPosition,
 ) -> dict[str, Any]:
     game, course = board.game, board.course
     final = course.main[-1] if course.main else course.start
-    first = course.start
     drawn = any(state.board is not None for state in (course.start, *course.main))
     goes_on = game.key in in_progress
     rows = move_rows(game, course, shown, number, gives, board.judged)
@@ -332,7 +339,7 @@ def _board_values(
         "drawn": drawn,
         "timed": _has_clocks(board),
         "hands": any(state.holdings != (None, None) for state in course.main),
-        "first": draw_board(first.board, white_below=not board.flipped),
+        "first": draw_board(first.board, marked(first.move), white_below=not board.flipped),
         "final": draw_board(final.board, marked(final.move)) if final.board is not None else None,
         "final_text": f"after {where(final)}" if final.move is not None else "at the start",
         "rows": rows,

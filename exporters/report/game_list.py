@@ -53,6 +53,11 @@ class FileSite:
     bar: Sequence[BarItem] = ()
 
     @property
+    def assets(self) -> str:
+        """The folder of what pages share."""
+        return f"{'../' * self.depth}assets/"
+
+    @property
     def home(self) -> str:
         """The index."""
         return f"{'../' * self.depth}index.html"

@@ -113,7 +113,6 @@ class Cell:
     san: str
     clock: str | None
     took: str | None
-    lag: str | None
     share: int
     long: bool
     low: bool
@@ -293,9 +292,8 @@ class _Rows:
             self._places.get(id(state)),
             number_text(state.ply),
             move.san,
-            clock_text(clock_ms, exact) if timed and clock_ms is not None else None,
-            None if took_ms is None else took_text(took_ms, exact),
-            None if move.lag_ms is None else f"{move.lag_ms} ms",
+            tenths_text(clock_ms, exact) if timed and clock_ms is not None else None,
+            None if took_ms is None else _took_tenths(took_ms, exact),
             0 if not took_ms or not self._longest_ms else max(1, min(_BAR, took_ms * _BAR // self._longest_ms)),
             took_ms is not None and took_ms > self._long_ms,
             timed and clock_ms is not None and clock_ms < self._low_ms,
@@ -303,6 +301,17 @@ class _Rows:
             None if state.line else self._gives.get(state.ply),
             None if state.line else self._judged.get(state.ply),
         )
+
+
+def tenths_text(ms: int, exact: bool) -> str:
+    """A clock as lists have it: cut to tenths, as clocks are, where thousandths were printed."""
+    return clock_text(ms, False) + (f".{abs(ms) % 1000 // 100}" if exact else "")
+
+
+def _took_tenths(ms: int, exact: bool) -> str:
+    """The time of a move as lists have it: rounded to tenths, where thousandths were printed."""
+    tenths = (abs(ms) + 50) // 100
+    return f"{tenths // 10}.{tenths % 10} s" if exact and 0 <= tenths < 600 else took_text(ms // 1000 * 1000, False)
 
 
 def took_text(ms: int, exact: bool) -> str:

@@ -2,8 +2,8 @@
 
 Three measures keep text of a log from becoming code in the reader's browser. Every value is escaped (Jinja2's
 autoescape is never switched off). Control characters and those that change the direction of writing are written out
-(``visible``). The page's Content-Security-Policy names the hashes of its one style sheet and its one
-script: nothing else is applied, run, fetched or sent, and no text can become markup (Trusted Types).
+(``visible``). The page's Content-Security-Policy names the hashes of its one style sheet and its one script, or the
+site that has them: nothing else is applied, run, fetched or sent, and no text can become markup (Trusted Types).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from functools import cache
 from html import unescape
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from exporters.pgn.tags import decoded
 from recorder.errors import ExportError
@@ -52,6 +52,10 @@ class Site(Protocol):
     @property
     def home(self) -> str:
         """The address of the first page."""
+
+    @property
+    def assets(self) -> str:
+        """The address of the folder with its styles, scripts and drawings."""
 
     @property
     def bar(self) -> Sequence[BarItem]:
@@ -178,7 +182,6 @@ def render_page(
     *,
     styles: Sequence[str] = (),
     scripts: Sequence[str] = (),
-    more_style: str = "",
     data: object = None,
     site: Site | None = None,
     folder: Path | None = None,
@@ -186,12 +189,12 @@ def render_page(
     """Make a whole page; the same arguments give the same bytes.
 
     ``template`` extends ``base.html``; values need not be escaped. ``styles`` and ``scripts`` become the one style
-    sheet (after ``base.css``) and the one script, which reads ``data``. A page of a ``site`` may send forms to its own
-    site, and ask it for data.
+    sheet (after ``base.css``) and the one script, which reads ``data``. A page of a ``site`` loads both as files of the
+    site (``site_file``), may send forms to it, and ask it for data.
     """
     folders = (_TEMPLATES,) if folder is None else (folder, _TEMPLATES)
     sheets = ("base.css", *styles) if site is None else ("base.css", *styles, "site.css")
-    style = "\n".join([*(_asset(name, folders) for name in sheets), more_style]).strip()
+    style = "\n".join(_asset(name, folders) for name in sheets)
     script = "\n".join(_asset(name, folders) for name in scripts)
     page = (
         _environment(folders)
@@ -201,8 +204,8 @@ def render_page(
                 **values,
                 "policy": _policy(style, script, site),
                 "site": site,
-                "style": trusted(style),
-                "script": trusted(script),
+                "style": site.assets + site_file("style", "css", style) if site else trusted(style),
+                "script": site.assets + site_file("script", "js", script) if site and script else trusted(script),
                 "data": None if data is None else island(data),
                 "program": f"ics-recorder {version('ics-recorder')}",
             }
@@ -212,6 +215,22 @@ def render_page(
     html = io.BytesIO()  # a list of all pieces would need several times the memory of a long page
     page.dump(html, "utf-8", "backslashreplace")
     return html.getvalue()
+
+
+_site_files: Final[dict[str, bytes]] = {}
+
+
+def site_file(stem: str, suffix: str, text: str) -> str:
+    """The name of a file that pages of a site share; it differs whenever the content does, so that browsers keep it."""
+    data = text.encode()
+    name = f"{stem}-{hashlib.sha256(data).hexdigest()[:12]}.{suffix}"
+    _site_files[name] = data
+    return name
+
+
+def site_files() -> Mapping[str, bytes]:
+    """The files that the pages of sites share which this process has made, by name."""
+    return _site_files
 
 
 def policy_of(html: bytes) -> str:
@@ -264,11 +283,13 @@ def _asset(name: str, folders: Sequence[Path]) -> str:
 
 
 def _policy(style: str, script: str, site: Site | None) -> str:
-    own = "form-action 'none'" if site is None else "form-action 'self'; connect-src 'self'"
-    scripts = f"script-src '{_hash(script)}'" if script else "script-src 'none'"
+    scripts = "script-src 'none'" if not script else "script-src 'self'" if site else f"script-src '{_hash(script)}'"
+    own = "style-src 'self'; img-src 'self' data:; form-action 'self'; connect-src 'self'"
+    if site is None:
+        own = f"style-src '{_hash(style)}'; img-src data:; form-action 'none'"
     return (
-        f"default-src 'none'; style-src '{_hash(style)}'; {scripts}; img-src data:; base-uri 'none'; "
-        f"{own}; require-trusted-types-for 'script'; trusted-types 'none'"
+        f"default-src 'none'; {scripts}; base-uri 'none'; {own}; require-trusted-types-for 'script'; "
+        "trusted-types 'none'"
     )
 
 

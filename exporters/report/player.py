@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from exporters.measures.source import Plies, among
-from exporters.report.charts import draw_player_charts
 from exporters.report.events import CAUSE_WORDS
-from exporters.report.page import plain_name, render_page, trusted
+from exporters.report.page import clock_text, plain_name, render_page
+from exporters.report.pictures import player_panels, rating_panel
 from exporters.report.player_measures import PlayerTable
+from exporters.report.svg import draw_board, drawings
 from exporters.report.tables import (
     NOTHING,
-    AnyCell,
     CellText,
     Section,
     Table,
@@ -36,7 +35,6 @@ from exporters.report.tables import (
     signed,
     text_of,
     took,
-    what_counts,
     word,
 )
 from exporters.tables.facts import ChosenPlayer, NamedPlayer, choose_player, reason_words
@@ -47,12 +45,10 @@ from recorder.text import plural
 
 if TYPE_CHECKING:
     import pandas as pd
-    from markupsafe import Markup
 
     from exporters.report.page import Site
     from exporters.report.player_measures import PlayerTables
 
-_MOST_THINKS = 20
 _WEEKDAYS = ("", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
@@ -69,7 +65,6 @@ def sections_of(
     """
     of = found.tables
     profile = of["profile"]
-    longest = _longest(found.longest, what_counts(profile.attrs), site)
     sections = [
         Section(
             "Time controls and variants",
@@ -79,7 +74,6 @@ def sections_of(
         ),
         Section("Time left", "left", _some(_left(of["left"]), _by_phase(of["left by phase"])), _TIME_LEFT),
         Section("Thinking by phase", "phases", _some(_phases(of["phases"]), _follows(of["follows"])), _PHASES),
-        Section("Longest thinks", "thinks", _some(longest)),
         Section("Under pressure", "pressure", _some(_scrambles(of["scrambles"]), _flags(of["flags"])), _PRESSURE),
         Section(
             "Ahead or behind on the clock",
@@ -256,35 +250,6 @@ def _follows(found: PlayerTable) -> Table | None:
     return from_rows("Does a long think follow a long think", found, columns)
 
 
-def _longest(longest: list[dict[str, Any]], note: str, site: Site | None) -> Table | None:
-    thought = [row for row in longest if row["elapsed_ms"] > 0]
-    shown = thought[:_MOST_THINKS]
-
-    def at_move(row: Any) -> str | None:
-        ply = int(row["move_no"]) * 2 - (row["side"] == "white")
-        return None if site is None else site.game(str(row["key"]), ply)
-
-    columns: dict[str, AnyCell] = {
-        "Move": linked(
-            lambda row: f"{int(row['move_no'])}{'.' if row['side'] == 'white' else '…'} {row['san']}", at_move
-        ),
-        "Took": took("elapsed_ms"),
-        "Had": clock("clock_before_ms"),
-        "Against": lambda row: plain_name(word("opponent")(row)),
-        "Time control": _control,
-        "Phase": word("phase"),
-        "Game": linked(
-            lambda row: str(row["key"])[:8], lambda row: None if site is None else site.game(str(row["key"]))
-        ),
-    }
-    found = PlayerTable(shown, {})
-    table = from_rows("The moves that took longest", found, columns, words=(0, 3, 4, 5, 6), note=note)
-    more = len(thought) - len(shown)
-    if table is None or not more:
-        return table
-    return table._replace(note=f"{plural(more, 'more move')} took as long as the last of these. {table.note}")
-
-
 def _scrambles(found: PlayerTable) -> Table | None:
     columns = {
         "Time control": _control,
@@ -435,106 +400,16 @@ def _residuals(found: PlayerTable) -> Table | None:
     return from_rows("Clock before − time taken + increment = clock after", found, columns)
 
 
-_Point: TypeAlias = "tuple[int, int]"
-"""The place of a game among those with a rating and a date, and the rating."""
-
-_WIDTH, _HEIGHT = 640, 220
-_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 10, 24
-_STEPS: Final = (10, 20, 50, 100, 200, 500, 1000)
-_MOST_LINES: Final = 4
-"""Lines that readers can distinguish; ``ratings.css`` has a colour and a dash pattern for each."""
-_MOST_POINTS: Final = 1000
-"""Points of all lines; more would be finer than the picture."""
-
-
-class RatingCurve(NamedTuple):
-    """The picture, and what each of its lines is, in their order."""
-
-    svg: Markup
-    lines: Sequence[str]
-    note: str
-
-
-def draw_ratings(own: Sequence[Mapping[str, Any]]) -> RatingCurve | None:
-    """Draw the ratings that the logs state for a player, of the games with a date: others have no place in the order.
-
-    ``own`` has the player's sides in the order of the games. None: no kind of game has two ratings.
-    """
-    kinds: dict[str, list[_Point]] = {}
-    rated = [row for row in own if known(row["player_rating"])]
-    for place, row in enumerate(row for row in rated if known(row["day"])):
-        kind = text_of(row["category"]) or text_of(row["variant"]) or "unknown kind"
-        kinds.setdefault(kind, []).append((place, int(row["player_rating"])))
-    ordered = sorted(kinds.items(), key=lambda one: (-len(one[1]), one[0]))
-    shown = [one for one in ordered[:_MOST_LINES] if len(one[1]) > 1]
-    if not shown:
-        return None
-    values = [rating for _, points in shown for _, rating in points]
-    first, last = (end(place for _, points in shown for place, _ in points) for end in (min, max))
-    step = next((step for step in _STEPS if max(values) - min(values) <= 4 * step), _STEPS[-1])
-    low, high = min(values) // step * step, -(-max(values) // step) * step
-    high = max(high, low + step)
-
-    def y(rating: int) -> str:
-        return f"{_TOP + (_HEIGHT - _TOP - _BOTTOM) * (high - rating) / (high - low):.1f}"
-
-    def x(place: int) -> str:
-        return f"{_LEFT + (_WIDTH - _LEFT - _RIGHT) * (place - first) / max(last - first, 1):.1f}"
-
-    parts = []
-    for rating in range(low, high + 1, step):
-        parts.append(f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y(rating)}" y2="{y(rating)}"/>')
-        parts.append(f'<text x="{_LEFT - 6}" y="{y(rating)}" dy="4" text-anchor="end">{rating}</text>')
-    parts.append(f'<text x="{_LEFT}" y="{_HEIGHT - 6}">first game</text>')
-    parts.append(f'<text x="{_WIDTH - _RIGHT}" y="{_HEIGHT - 6}" text-anchor="end">last game</text>')
-    games = len(values)
-    drawn = [_thinned(points, _MOST_POINTS * len(points) // games) for _, points in shown]
-    for nth, points in enumerate(drawn):
-        line = " ".join(f"{x(place)},{y(rating)}" for place, rating in points)
-        parts.append(f'<polyline class="line{nth}" points="{line}"/>')
-    box = f'class="ratings" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-labelledby="rating-lines"'
-    left, undated = len(ordered) - len(shown), sum(not known(row["day"]) for row in rated)
-    points_drawn = sum(map(len, drawn))
-    notes = [
-        f"{plural(left, 'kind')} of games with fewer ratings not shown." if left else "",
-        f"{plural(undated, 'game')} without a date not shown." if undated else "",
-        f"{points_drawn:,} of {games:,} ratings are drawn: the first, last, lowest and highest of each stretch."
-        if points_drawn < games
-        else "",
-    ]
-    return RatingCurve(
-        trusted(f"<svg {box}>{''.join(parts)}</svg>"),
-        [_words(kind, [rating for _, rating in points]) for kind, points in shown],
-        " ".join(filter(None, notes)),
-    )
-
-
-def _thinned(points: Sequence[_Point], most: int) -> Sequence[_Point]:
-    """The first, last, lowest and highest point of each stretch of a line, if it has more points than ``most``."""
-    if len(points) <= most:
-        return points
-    size = -(-len(points) // max(most // 4, 1))
-    kept: list[_Point] = []
-    for begin in range(0, len(points), size):
-        stretch = points[begin : begin + size]
-        low, high = (end(stretch, key=itemgetter(1)) for end in (min, max))
-        kept += sorted({stretch[0], low, high, stretch[-1]})
-    return kept
-
-
-def _words(kind: str, ratings: Sequence[int]) -> str:
-    """``blitz: 1483 to 1620, 1601 in the last of 12 games``."""
-    low, high = min(ratings), max(ratings)
-    spread = f"{low} to {high}" if low < high else f"{low}"
-    return f"{kind}: {spread}, {ratings[-1]} in the last of {plural(len(ratings), 'game')}"
-
-
 _Row: TypeAlias = "Mapping[str, Any]"
 """A side of a game, by the names of columns."""
-
+BoardsOf: TypeAlias = "Callable[[Sequence[tuple[str, int]]], Mapping[tuple[str, int], str]]"
+"""The boards of games, by key and half-moves played, as far as they are known."""
 
 MOST_GAMES = 1000
 """The most games that the page lists; its figures are of all games."""
+_FEW_GAMES = 20
+"""Games on a page beside a list that has all of them."""
+_MOST_THINKS = 10
 _MOST_OPPONENTS = 20
 _MOST_OPENINGS = 20
 
@@ -569,6 +444,7 @@ def player_report(
     excluded: Mapping[str, int] | None = None,
     site: Site | None = None,
     filters: Mapping[str, str] | None = None,
+    boards: BoardsOf | None = None,
 ) -> bytes:
     """Make a self-contained page about one player; the same tables give the same bytes.
 
@@ -580,7 +456,7 @@ def player_report(
     own_sides = [row for row in sides if row["player_id"] in chosen.identities]
     games = plies.in_games(among("mover_id", chosen.identities)).gathered()
     page = PlayerPage(chosen.handle, chosen.identities, {**(excluded or {}), **chosen.excluded}, filters or {})
-    (html,) = player_pages(games, own_sides, [page], site=site, pictures=True)
+    (html,) = player_pages(games, own_sides, [page], site=site, boards=boards)
     return html
 
 
@@ -603,12 +479,11 @@ def player_pages(
     pages: Sequence[PlayerPage],
     *,
     site: Site | None = None,
-    pictures: bool = False,
+    boards: BoardsOf | None = None,
 ) -> Iterator[bytes]:
     """The pages of several players, whose measures are computed together.
 
-    ``plies`` and ``sides`` are of all their games, both sides. Only the page of one player has pictures; drawing them
-    takes seconds.
+    ``plies`` and ``sides`` are of all their games, both sides.
     """
     from exporters.report.player_measures import measure_players
 
@@ -618,13 +493,15 @@ def player_pages(
         if row["player_id"] in numbers:
             rows[int(numbers[row["player_id"]])].append(row)
     found = measure_players(plies, numbers)
-    charts, style = draw_player_charts(plies, pages[0].handle, pages[0].identities) if pictures else ([], "")
     for nth, (page, own) in enumerate(zip(pages, rows, strict=True)):
         tables = found[str(nth)]
         sections = sections_of(tables, site, page.filters, _by_control(own))
         shown = [one._replace(tables=[table for table in one.tables if table.rows]) for one in sections]
         servers = _servers(own)
-        ratings = draw_ratings(own)
+        ratings = rating_panel(own)
+        thinks = list(_thinks(tables.longest, site, boards))
+        all_games = site and site.games(**page.filters)
+        listed = _newest_first(own)[: _FEW_GAMES if all_games else MOST_GAMES]
         values = {
             "title": f"{plain_name(page.handle)}: use of time",
             "description": _description(own, servers),
@@ -632,17 +509,70 @@ def player_pages(
             "marks": [mark for mark in ("computer", "guest") if any(_is(row[f"player_{mark}"]) for row in own)],
             "facts": list(_facts(own, tables.moves, servers)),
             "left_out": [f"{plural(games, 'game')} {reason}" for reason, games in page.excluded.items()],
-            "ratings": ratings,
-            "charts": charts,
+            "sentences": list(_sentences(tables)),
+            "charts": [*([ratings] if ratings else []), *player_panels(tables, own)],
+            "thinks": thinks,
+            "drawings": drawings(site.assets if site else None) if any(one["board"] for one in thinks) else "",
             "openings": _openings(own, site, page.filters),
             "sections": [section for section in shown if section.tables],
             "missing": _missing(table for section in sections for table in section.tables if not table.rows),
             "opponents": _opponents(own, site, page.filters),
-            "games": [_game(row, site) for row in _newest_first(own)],
+            "games": [_game(row, site) for row in listed],
+            "all_games": all_games,
             "game_count": len({row["key"] for row in own}),
         }
-        styles = ("tables.css", "ratings.css") if ratings else ("tables.css",)
-        yield render_page("player.html", values, styles=styles, more_style=style, site=site)
+        yield render_page("player.html", values, styles=("board.css", "chart.css", "tables.css"), site=site)
+
+
+def _thinks(longest: Sequence[_Row], site: Site | None, boards: BoardsOf | None) -> Iterator[dict[str, Any]]:
+    """The moves that took longest, with the boards before them."""
+    rows = [row for row in longest if row["elapsed_ms"] > 0][:_MOST_THINKS]
+    places = [(str(row["key"]), int(row["ply"]) - 1) for row in rows]
+    drawn = boards(places) if boards else {}
+    for row, place in zip(rows, places, strict=True):
+        white, board = row["side"] == "white", drawn.get(place)
+        exact = str(row["precision"]).endswith("milliseconds")
+        yield {
+            "move": f"{int(row['move_no'])}{'.' if white else '…'} {row['san']}",
+            "href": site and site.game(str(row["key"]), int(row["ply"])),
+            "took": clock_text(int(row["elapsed_ms"]), exact),
+            "had": clock_text(int(row["clock_before_ms"]), exact) if known(row["clock_before_ms"]) else "",
+            "against": plain_name(text_of(row["opponent"])),
+            "control": control_words(row["time_control"]),
+            "board": draw_board(board, white_below=white) if board else None,
+        }
+
+
+def _sentences(tables: PlayerTables) -> Iterator[str]:
+    """What is special about the player's time, in at most three sentences."""
+    phases = [row for row in tables.tables["phases"].rows if known(row["phase"]) and row["plies"]]
+    whole_ms = sum(int(row["total_ms"]) for row in phases)
+    if whole_ms:
+        most = max(phases, key=lambda row: int(row["total_ms"]))
+        share, mean_s = percent_text(int(most["total_ms"]) / whole_ms), float(most["mean_ms"]) / 1000
+        yield f"{share} of the time goes into the {most['phase']}, where a move takes {mean_s:.1f} s on average."
+    flags = tables.tables["flags"].rows
+    games, lost = (sum(int(row[name]) for row in flags) for name in ("sides", "lost_on_time"))
+    if games:
+        with_some = [one.last_ms for one in tables.games if one.last_ms is not None]
+        low = sum(ms < 10_000 for ms in with_some)
+        yield (
+            f"{plural(lost, 'game')} of {games:,} lost on time ({percent_text(lost / games)}); in "
+            f"{plural(low, 'game')} less than 10 seconds were left at the end."
+        )
+    scores = []
+    for ahead in (True, False):
+        edge = "lead_from_s" if ahead else "lead_to_s"
+        rows = [row for row in tables.tables["leads"].rows if row["move_no"] == 20 and known(row[edge])]
+        rows = [row for row in rows if (row[edge] >= 0 if ahead else row[edge] <= 0)]
+        wins, draws, losses = (sum(int(row[name]) for row in rows) for name in ("wins", "draws", "losses"))
+        scores.append((wins + draws / 2, wins + draws + losses))
+    (won, ahead_in), (won_behind, behind_in) = scores
+    if ahead_in and behind_in:
+        yield (
+            f"Ahead on the clock after move 20 in {ahead_in:,} of {ahead_in + behind_in:,} games: the score is "
+            f"{percent_text(won / ahead_in)} when ahead and {percent_text(won_behind / behind_in)} when behind."
+        )
 
 
 def _is(value: Any) -> bool:

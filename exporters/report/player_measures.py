@@ -37,6 +37,8 @@ class _Wanted(NamedTuple):
 _CONTROL = ("time_control",)
 _WANTED: Final = {
     "profile": _Wanted(definitions.profile, ("time_control", "variant")),
+    "curve": _Wanted(definitions.clock_curve, _CONTROL),
+    "opponents' curve": _Wanted(definitions.clock_curve, _CONTROL, "theirs"),
     "left": _Wanted(definitions.time_left, _CONTROL),
     "left by phase": _Wanted(definitions.time_left_by_phase, _CONTROL),
     "phases": _Wanted(definitions.time_usage, ("phase",)),
@@ -59,6 +61,14 @@ _OF_EVALUATED: Final = {
 }
 
 
+class PlayerGame(NamedTuple):
+    """A game's time: the player's for the moves of the opening, and the clock after the last move; None: unknown."""
+
+    key: str
+    opening_ms: int | None
+    last_ms: int | None
+
+
 class PlayerTables(NamedTuple):
     """What the page of a player shows of the measures, by the names of ``_WANTED``.
 
@@ -69,6 +79,7 @@ class PlayerTables(NamedTuple):
     tables: dict[str, PlayerTable]
     longest: list[dict[str, Any]]
     moves: int
+    games: list[PlayerGame]
 
 
 def measure_players(plies: Plies, players: Mapping[str, str]) -> dict[str, PlayerTables]:
@@ -87,12 +98,13 @@ def measure_players(plies: Plies, players: Mapping[str, str]) -> dict[str, Playe
     evaluated = {page for page, (_, judged) in counts.items() if judged}
     wanted = {**_WANTED, **(_OF_EVALUATED if evaluated else {})}
     found = {name: _tables(one, sources[one.whose], pages) for name, one in wanted.items()}
-    longest = _longest(own)
+    longest, games = _longest(own), _games(own)
     return {
         page: PlayerTables(
             {name: found[name][page] for name in wanted if name in _WANTED or page in evaluated},
             longest.get(page, []),
             counts.get(page, (0, 0))[0],
+            games.get(page, []),
         )
         for page in pages
     }
@@ -122,6 +134,17 @@ def _longest(own: Plies) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {}
     for row in rows.fetchall():
         found.setdefault(row[0], []).append(dict(zip(names, row, strict=True)))
+    return found
+
+
+def _games(own: Plies) -> dict[str, list[PlayerGame]]:
+    """For each page the times of its games."""
+    found: dict[str, list[PlayerGame]] = {}
+    charged = "elapsed_ms) FILTER (phase = 'opening' AND move_no > 1)"
+    for page, *game in own.rows(
+        f"SELECT page, any_value(key), sum({charged}, arg_max(clock_after_ms, ply) FROM plies GROUP BY page, game_id"
+    ):
+        found.setdefault(page, []).append(PlayerGame(game[0], *(None if ms is None else int(ms) for ms in game[1:])))
     return found
 
 

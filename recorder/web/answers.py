@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,8 +14,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from exporters.report.charts import draw_board, drawings
 from exporters.report.page import BarItem, plain_name, policy_of, visible
+from exporters.report.svg import draw_board, drawings
 from exporters.report.tables import NOTHING
 from exporters.selection import read_position
 from recorder.archive.exporting import no_player, one_player, require_variants
@@ -223,7 +222,6 @@ class GameAnswers:
         self._where = where
         self._check = check
         self._public = public
-        self._drawing = threading.Lock()  # matplotlib draws one picture at a time
 
     def game(self, request: Request) -> Response:
         """The page of a game."""
@@ -234,8 +232,8 @@ class GameAnswers:
             site = WebSite(listed=_reached_from(request), private=not self._public)
             places, rank = _neighbours(archive, game.key, site)
             bar = tuple(game_bar(site, game.key, places, rank=rank))
-            with self._drawing:
-                shown = page_of_game(archive, game.key, site=replace(site, bar=bar), public=self._public)
+            ply = _ply_of(request)
+            shown = page_of_game(archive, game.key, site=replace(site, bar=bar), public=self._public, ply=ply)
         return page(shown.html)
 
     def lines(self, request: Request) -> Response:
@@ -246,8 +244,7 @@ class GameAnswers:
             game = self._find(archive, request)
             if isinstance(game, Response):
                 return game
-            text = request.query_params.get("ply", "")
-            ply = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else None
+            ply = _ply_of(request)
             names = short_names(archive.sources())
             found = games_by_source(archive, game)
             sources = [(row.id, names[row.id], _lines(archive, row, one, ply)) for row, one in found]
@@ -273,10 +270,13 @@ class GameAnswers:
             listed = read_list([*request.query_params.multi_items(), ("player", handle)])
         except ExportError as error:
             return not_understood(error)
+        plain = WebSite()
         bar = (
             BarItem("Games", "/", "up"),
-            BarItem(f"Games of {plain_name(handle)}", WebSite().listing(listed.query())),
-            BarItem("Live", WebSite().live),
+            BarItem("Explorer", plain.explorer()),
+            BarItem("Insights", plain.insights(listed.query())),
+            BarItem("Live", plain.live),
+            BarItem(f"Games of {plain_name(handle)}", plain.listing(listed.query())),
         )
         with open_archive(self._where) as archive, archive.snapshot():
             listed = reached(archive, listed)
@@ -284,12 +284,11 @@ class GameAnswers:
                 sentence = f"No game of {handle} matches the filters of this address."
                 return page(message_page("No such player", visible(sentence)), 404)
             where = replace(listed.where, last=PLAYER_GAMES)
-            with self._drawing:
-                try:
-                    handle = one_player(archive, handle)
-                    shown = page_of_player(archive, handle, where, site=WebSite(bar), filters=listed.values)
-                except ExportError as error:  # several players or guests have this handle
-                    return page(message_page("No such player", visible(str(error))), 404)
+            try:
+                handle = one_player(archive, handle)
+                shown = page_of_player(archive, handle, where, site=WebSite(bar), filters=listed.values)
+            except ExportError as error:  # several players or guests have this handle
+                return page(message_page("No such player", visible(str(error))), 404)
         return page(shown.html)
 
     def _find(self, archive: ArchiveStore, request: Request) -> Game | Response:
@@ -307,6 +306,12 @@ def _lines(archive: ArchiveStore, row: SourceRow, game: Game, ply: int | None) -
     except StorageError as error:
         return str(error)
     return [line for line in lines if ply is None or (line.ply is not None and abs(line.ply - ply) <= _AROUND)]
+
+
+def _ply_of(request: Request) -> int | None:
+    """The half-move in the address of a game."""
+    text = request.query_params.get("ply", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 6 else None
 
 
 def _reached_from(request: Request) -> ListState | None:
@@ -427,7 +432,7 @@ def explorer_page(listed: ListState, found: Explored, *, unindexed: int) -> byte
         "fields": fields,
         "hidden": list(others.items()),
         "opening": f"{opening.name} ({opening.eco})" if opening else "Position without a name",
-        "defs": drawings(),
+        "defs": drawings(site.assets),
         "board": draw_board(position.board),
         "board_words": f"Position {listed.where.position}",
         "to_move": "White" if position.white_to_move else "Black",

@@ -22,6 +22,7 @@ class WebSite:
     listed: ListState | None = None
     private: bool = False
     home: str = field(default="/", init=False)
+    assets: str = field(default="/assets/", init=False)
     live: str = field(default="/live", init=False)
 
     def game(self, key: str, ply: int | None = None) -> str:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from exporters.report.charts import draw_board, drawings
 from exporters.report.game_list import list_row
 from exporters.report.page import BarItem, plain_name, render_page
+from exporters.report.svg import draw_board, drawings
 from exporters.report.tables import NOTHING, control_words
 from exporters.tables.facts import reason_words
 from recorder.archive.game_measures import DIMENSIONS
@@ -206,7 +206,7 @@ def live_page(state: LiveState, *, search: str, playing: bool, hide_results: boo
     values = {
         "title": "Live",
         "description": "Games that are being recorded now.",
-        "drawings": drawings(),
+        "drawings": drawings(WebSite().assets),
         "empty": draw_board(None),
         "state": state,
         "boards": boards,

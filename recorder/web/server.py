@@ -32,6 +32,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from exporters.report.page import site_files
 from recorder.archive.locate import open_archive
 from recorder.archive.pages.related import growing_logs
 from recorder.errors import ExportError, RecorderError, StorageError
@@ -40,7 +41,7 @@ from recorder.text import reason_of
 from recorder.web.answers import FormChoices, GameAnswers, InsightAnswers, ListAnswers, Queued, failed, not_found, page
 from recorder.web.live_feed import LiveFeed
 from recorder.web.pages import live_page, login_page, message_page
-from recorder.web.work import Work
+from recorder.web.work import Page, Work
 from storage.read.game_filter import ALL_PLAYED
 
 REQUEST_S: Final = 10.0
@@ -171,9 +172,9 @@ _HEADERS: Final = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'; base-uri 'none'; frame-ancestors 'none'"),
 )
-_POLICY: Final = b"default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
-"""Of answers that are no pages; a page names its own."""
+"""Of all answers; a page names its own policy, and what browsers may keep says so."""
 
 
 def new_token() -> str:
@@ -364,9 +365,8 @@ class Guard:
         async def adding(message: _Message) -> None:
             if message["type"] == "http.response.start":
                 own = list(message.get("headers", ()))
-                if all(name != b"content-security-policy" for name, _ in own):
-                    own.append((b"content-security-policy", _POLICY))
-                message["headers"] = [*own, *_HEADERS]
+                given = {name for name, _ in own}
+                message["headers"] = [*own, *(one for one in _HEADERS if one[0] not in given)]
             await send(message)
 
         return adding
@@ -501,11 +501,22 @@ def make_app(archive: SiteArchive, access: Access, feed: LiveFeed) -> Guard:
         made("/game/{key}", games.game),
         made("/game/{key}/lines", games.lines),
         made("/player/{handle:path}", games.player),
+        Route("/assets/{name}", _shared_file),
         Route("/live", live.page),
         Route("/live/events", live.events),
     ]
     handlers: Mapping[Any, Callable[..., Response]] = {404: not_found, RecorderError: failed}
     return Guard(Starlette(routes=routes, exception_handlers=handlers), access, login_page, message_page)
+
+
+def _shared_file(request: Request) -> Response:
+    """A style sheet, script or drawing. Its name changes with its content, so that browsers keep it."""
+    name = request.path_params["name"]
+    if (found := site_files().get(name)) is None:
+        return not_found(request, KeyError(name))
+    kinds = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+    headers = {"cache-control": "public, max-age=31536000, immutable"}
+    return Page(found, 200, headers, f"{kinds[name.rpartition('.')[2]]}; charset=utf-8")
 
 
 class _Live:

@@ -195,8 +195,6 @@ def test_the_class_writes_matches_and_reports_as_the_commands_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # One function draws for both; drawing takes most of the time.
-    monkeypatch.setattr("exporters.report.game.draw_charts", lambda keys, plies, events: ([], ""))
-    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda *_: ([], ""))
     cli = Cli(tmp_path / "games.db")
     cli("import", STANDARD, BUGHOUSE)
     archive = recorder.Archive(cli.archive, read_only=True)

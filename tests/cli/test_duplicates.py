@@ -66,7 +66,6 @@ def test_probable_duplicates_are_listed_with_their_evidence(both: Cli) -> None:
 @pytest.mark.long
 def test_unique_counts_probable_duplicates_once(both: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Games are counted, not what their pictures and the pages of players show, which take seconds.
-    monkeypatch.setattr("exporters.report.game.draw_charts", lambda keys, plies, events: ([], ""))
     monkeypatch.setattr("recorder.archive.pages.player_pages.pages_of_players", lambda archive, players, site: ())
     assert len(_keys(both)) == 20
     unique = set(_keys(both, "--unique"))

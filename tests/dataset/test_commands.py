@@ -51,7 +51,6 @@ def test_plot(cli: Cli, folder: Path, tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("words", long_after(1, [["--index"], ["--player", "Helmsman"]]))
 def test_report(cli: Cli, folder: Path, tmp_path: Path, words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     # Their pictures are those of the test above.
-    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda *_: ([], ""))
     written = []
     for number, more in enumerate((("--dataset", folder), ())):
         answer = cli("report", *words, *more, "-o", tmp_path / f"{number}.html")
@@ -82,7 +81,6 @@ def test_report_of_a_game(
     cli: Cli, folder: Path, archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of both boards of a match, with pieces in hand."""
-    monkeypatch.setattr("exporters.report.game.draw_charts", lambda keys, plies, events: ([], ""))
     key = archive.matches()["match"].iloc[-1]
     pages = [tmp_path / "0.html", tmp_path / "1.html"]
     for page, more in zip(pages, (("--dataset", folder), ()), strict=True):

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, V
 
 from exporters.report.game import game_report
 from recorder.model import Game
-from tests.support.browsing import DESK, Open, chromium
+from tests.support.browsing import DESK, Open, chromium, write_page
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +39,7 @@ def opened(browser: Browser, tab: Page, tmp_path: Path) -> Iterator[Open]:
     wrong: list[str] = []
     paths: list[Path] = []
     without: list[Page] = []
+    shared: set[str] = set()
 
     def spoke(message: ConsoleMessage) -> None:
         wrong.append(message.text)
@@ -47,13 +48,14 @@ def opened(browser: Browser, tab: Page, tmp_path: Path) -> Iterator[Open]:
         wrong.append(str(error))
 
     def asked(request: Request) -> None:
-        if request.url.partition("#")[0] != paths[-1].as_uri():
+        if request.url.partition("?")[0].partition("#")[0] not in (paths[-1].as_uri(), *shared):
             wrong.append(request.url)
 
     def open_page(game: Game | bytes, viewport: ViewportSize = DESK, *, scripts: bool = True) -> Page:
         page = tab if scripts else plain()
         paths.append(tmp_path / f"{len(paths)}.html")
-        paths[-1].write_bytes(game if isinstance(game, bytes) else game_report(game))
+        html = game if isinstance(game, bytes) else game_report(game)
+        shared.update(one.as_uri() for one in write_page(paths[-1], html))
         page.set_viewport_size(viewport)
         page.emulate_media(media="screen", color_scheme="light", reduced_motion="reduce")
         page.goto(paths[-1].as_uri())

@@ -125,7 +125,6 @@ def test_every_picture_of_every_mixture_is_drawn_or_says_why_not(mixed: Path) ->
 @pytest.mark.long_except("some of all")
 def test_every_page_of_every_mixture_is_written(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Their pictures are those of the test above.
-    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda *_: ([], ""))
     tables = Archive(mixed)
     player = member_of(tables)
     if player is not None:

@@ -18,9 +18,11 @@ from exporters.measures.program import run_each
 from exporters.measures.source import Plies
 from exporters.report.game import game_report
 from exporters.report.index import index_report
-from exporters.report.player import _opponents, draw_ratings, games_by_server, player_of_handle, player_report
+from exporters.report.pictures import rating_panel
+from exporters.report.player import _opponents, games_by_server, player_of_handle, player_report
 from exporters.report.tables import control_words, day_text, percent_text
 from recorder import Archive
+from recorder.archive.pages.reports import boards_of
 from recorder.errors import ExportError
 from recorder.web.links import WebSite
 from storage import ArchiveStore as Storage
@@ -178,16 +180,16 @@ def test_ratings_are_a_line_for_each_kind_of_game() -> None:
         {"category": kind, "variant": "chess", "player_rating": rating, "day": "2020-01-01"}
         for kind, rating in (("blitz", 1500), ("standard", 1700), ("blitz", 1623), (None, 1400), ("blitz", None))
     ]
-    curve = draw_ratings(sides)
+    curve = rating_panel(sides)
     assert curve is not None
-    assert curve.lines == ["blitz: 1500 to 1623, 1623 in the last of 2 games"]
+    assert curve.key == [("white", "blitz: 1500 to 1623, 1623 in the last of 2 games")]
     assert curve.note == "2 kinds of games with fewer ratings not shown."
-    assert curve.svg.count("<polyline") == 1
+    assert curve.svg.count('class="line') == 1
     assert ">1500</text>" in curve.svg
-    assert draw_ratings(sides[:2]) is None
-    undated = draw_ratings([*sides, {**sides[0], "player_rating": 900, "day": None}])
+    assert rating_panel(sides[:2]) is None
+    undated = rating_panel([*sides, {**sides[0], "player_rating": 900, "day": None}])
     assert undated is not None
-    assert (undated.svg, undated.lines) == (curve.svg, curve.lines)
+    assert (undated.svg, undated.key) == (curve.svg, curve.key)
     assert undated.note == f"{curve.note} 1 game without a date not shown."
 
 
@@ -195,15 +197,15 @@ def test_a_rating_curve_of_many_games_keeps_its_extremes() -> None:
     row = {"category": "blitz", "variant": "chess", "day": "2020-01-01"}
     ratings = [1500 + n % 7 for n in range(50_000)]
     ratings[12_345], ratings[34_567] = 1400, 1650
-    curve = draw_ratings([{**row, "player_rating": rating} for rating in ratings])
+    curve = rating_panel([{**row, "player_rating": rating} for rating in ratings])
     assert curve is not None
-    (line,) = re.findall('points="([^"]*)"', curve.svg)
-    points = line.split()
+    (line,) = re.findall('class="line white" d="M([^"]*)"', curve.svg)
+    points = line.split("L")
     assert 250 < len(points) <= 1000
     assert curve.note.startswith(f"{len(points):,} of 50,000 ratings are drawn")
-    assert curve.lines == ["blitz: 1400 to 1650, 1505 in the last of 50,000 games"]
-    heights = [float(point.partition(",")[2]) for point in points]
-    assert (min(heights), max(heights)) == (41.0, 196.0)  # of 1700 to 1400
+    assert [words for _, words in curve.key] == ["blitz: 1400 to 1650, 1505 in the last of 50,000 games"]
+    heights = [float(point.partition(" ")[2]) for point in points]
+    assert (min(heights), max(heights)) == (20, 190)  # from the highest rating to the lowest
 
 
 # --- words
@@ -238,12 +240,12 @@ def test_the_page_has_tables_with_captions_and_pictures_with_words(page: bytes) 
     assert sum(tag == "caption" for tag, _ in parsed.elements) == tables
     charts = [attributes for tag, attributes in parsed.elements if attributes.get("class") == "chart"]
     assert len(charts) >= 3
-    assert all(re.search(r"\d+ games?, [\d,]+ pl", chart["aria-label"] or "") for chart in charts)
+    assert all(re.search(r"\d+ (lost )?games?|[\d,]+ openings?|Ratings", chart["aria-label"] or "") for chart in charts)
     assert b"<p>No data" not in page  # tables without rows are one line at the end
     heads = [attributes for tag, attributes in parsed.elements if tag == "th"]
     assert all(head.get("scope") in ("col", "row") for head in heads)
     targets = {attributes["id"] for _, attributes in parsed.elements if attributes.get("id")}
-    links = [attributes["href"] or "" for tag, attributes in parsed.elements if tag == "a"]
+    links = [attributes["href"] or "" for tag, attributes in parsed.elements if tag in ("a", "use")]
     assert links
     assert {link.removeprefix("#") for link in links} <= targets
 
@@ -265,7 +267,6 @@ def test_its_figures_are_those_of_the_measures(archive: Archive, handle: str, pa
 
 @pytest.mark.long
 def test_whole_seconds_stay_whole(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda *_: ([], ""))
     sides = archive.sides()
     coarse = archive.plies()
     coarse = coarse[coarse["precision"] == "seconds"]
@@ -288,9 +289,7 @@ def hostile(frame: pd.DataFrame) -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def hostile_pages(cli: Cli, archive: Archive, handle: str) -> list[bytes]:
-    with pytest.MonkeyPatch.context() as patch:  # test_report_browser.py has hostile words in pictures
-        patch.setattr("exporters.report.player.draw_player_charts", lambda *_: ([], ""))
-        return [hostile_player(archive, handle), hostile_index(archive, cli.archive)]
+    return [hostile_player(archive, handle), hostile_index(archive, cli.archive)]
 
 
 def hostile_player(archive: Archive, player: str) -> bytes:
@@ -388,9 +387,11 @@ def test_a_player_page_runs_nothing(page: bytes) -> None:
 
 
 @pytest.mark.long
-def test_the_same_archive_gives_the_same_bytes(archive: Archive, handle: str, page: bytes) -> None:
+def test_the_same_archive_gives_the_same_bytes(cli: Cli, archive: Archive, handle: str, page: bytes) -> None:
     """The command, which was given the handle in capitals, and the function."""
-    assert player_report(archive.plies(player=handle), records(archive.sides(player=handle)), player=handle) == page
+    plies, sides = archive.plies(player=handle), records(archive.sides(player=handle))
+    with Storage.open(str(cli.archive), read_only=True) as storage:
+        assert player_report(plies, sides, player=handle, boards=boards_of(storage)) == page
 
 
 def test_the_command_counts_what_the_index_excludes(cli: Cli, tmp_path: Path) -> None:
@@ -424,22 +425,24 @@ def test_pages_scroll_in_one_direction_and_nothing_runs(
         assert shown.evaluate("document.documentElement.scrollWidth") <= width
         assert shown.evaluate("window.harmed") is None
         assert shown.locator("img").count() == 0
-        assert shown.locator("table").first.is_visible()
+        assert shown.locator("table, .chart").first.is_visible()
 
 
 @pytest.mark.needs("chromium")
 def test_a_player_page_leads_to_its_parts_and_follows_the_theme(opened: Open, page: bytes) -> None:
     shown = opened(page, scripts=False)
-    shown.get_by_role("link", name="Longest thinks").click()
-    assert shown.url.endswith("#thinks")
-    shown.keyboard.press("Tab")
+    assert shown.locator("#games table").is_hidden()
+    shown.locator("summary", has_text="Games").last.click()
+    assert shown.locator("#games table").is_visible()
+    shown.locator("summary", has_text="Games").last.click()
+    assert shown.locator("#thinks svg.board").count() == shown.locator("#thinks li").count() > 3
+    assert shown.evaluate("document.documentElement.scrollHeight") <= 2500
     assert shown.locator("svg.chart").count() >= 3
     light = shown.locator("svg.chart").first.screenshot()
     shown.emulate_media(color_scheme="dark", media="screen")
     assert shown.locator("svg.chart").first.screenshot() != light
     shown.emulate_media(media="print")
-    assert shown.locator("nav").is_hidden()
-    assert shown.locator("#games table").is_visible()
+    assert shown.evaluate("document.querySelector('#games table').getClientRects().length") > 0
 
 
 @pytest.mark.needs("chromium")
@@ -474,7 +477,6 @@ def test_blunders_in_time_trouble_have_a_section_where_moves_are_evaluated(
     tmp_path: Path, page: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The figures are computed by hand in tests/tables/measures/test_losses.py."""
-    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda *_: ([], ""))
     (tmp_path / "evaluated.pgn").write_bytes(PGN)
     cli = Cli(tmp_path / "archive.sqlite")
     cli("import", tmp_path / "evaluated.pgn")
@@ -485,6 +487,6 @@ def test_blunders_in_time_trouble_have_a_section_where_moves_are_evaluated(
     assert "No data: Time left after moves 10, 20, 30 and 40 (excluded: 6 plies (other moves)); " in words
     assert "Blunders" not in Page(page).text
     with Storage.open(str(cli.archive), read_only=True) as storage:
-        drawn = Page(game_report(storage.game("last"), plies=plies))
+        drawn = Page(game_report(storage.game("last")))
     named = [dict(attributes).get("aria-label", "") for _, attributes in drawn.elements]
-    assert any(str(name).startswith("Evaluation. 1 game, 11 plies") for name in named)
+    assert "Evaluation" in named

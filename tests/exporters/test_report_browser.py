@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize
 
 from exporters.report.game import game_report
-from recorder import Archive
 from recorder.model import Game, Precision
 from storage import ArchiveStore as Storage
 from tests.exporters.games import make_game
@@ -40,11 +41,10 @@ def pictured(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     cli = Cli(tmp_path_factory.mktemp("archive") / "archive.sqlite")
     cli("import", GUESTS)
     key = max(cli.table("games"), key=lambda game: int(game["Plies"]))["Key"]
-    plies = Archive(cli.archive).plies(keys=[key])
-    for column in ("mover", "opponent"):
-        plies[column] = plies[column].cat.rename_categories(lambda name: f"{HOSTILE}{name}")
     with Storage.open(str(cli.archive), read_only=True) as storage:
-        return game_report(storage.game(key), plies=plies)
+        game = storage.game(key)
+    white, black = (one._replace(handle=f"{HOSTILE}{one.handle}") for one in (game.white, game.black))
+    return game_report(replace(game, white=white, black=black))
 
 
 def current(page: Page) -> str:
@@ -77,10 +77,10 @@ def test_it_steps_with_keys_buttons_and_the_move_list(opened: Open) -> None:
     assert page.locator("#now-said").inner_text().split("\n")[0].startswith("Kibitzer kibitz Is this a trap?")
     assert "queen h5" in page.locator("#position-0").inner_text()
     assert page.locator(".stage .mark").count() == 2
-    assert page.url.endswith("#3")
+    assert page.url.endswith("?ply=3")
     page.reload()
     assert current(page) == "Qh5"
-    assert page.url.endswith("#3")
+    assert page.url.endswith("?ply=3")
     page.locator("button.mv", has_text="Qh5").click()
     page.keyboard.press("ArrowDown")  # in the list: White's next move
     assert current(page) == "Bc4"
@@ -187,13 +187,14 @@ def test_pictures_lead_to_moves_and_follow_them(opened: Open, pictured: bytes) -
     page = opened(pictured)
     assert page.locator("svg.chart").count() >= 2
     chart = page.locator("svg.chart").first
-    point = chart.locator("[data-ply='21']")
-    point.click(force=True)
-    assert current(page) == page.locator("tr:has(th:text-is('11.')) .mv .san").first.inner_text()
-    cursor, box = chart.locator(".cursor").bounding_box(), point.bounding_box()
-    assert cursor is not None
+    tick, box = chart.locator("text", has_text=re.compile("^10$")).bounding_box(), chart.bounding_box()
+    assert tick is not None
     assert box is not None
-    assert abs(cursor["x"] + cursor["width"] / 2 - box["x"] - box["width"] / 2) < 2
+    chart.click(position={"x": tick["x"] + tick["width"] / 2 - box["x"], "y": box["height"] / 2})
+    assert current(page) == page.locator("tr:has(th:text-is('10.')) .mv .san").first.inner_text()
+    cursor = chart.locator(".cursor").bounding_box()
+    assert cursor is not None
+    assert abs(cursor["x"] + cursor["width"] / 2 - tick["x"] - tick["width"] / 2) < 2
     page.keyboard.press("ArrowRight")
     moved = chart.locator(".cursor").bounding_box()
     assert moved is not None
@@ -201,10 +202,10 @@ def test_pictures_lead_to_moves_and_follow_them(opened: Open, pictured: bytes) -
     page.keyboard.press("Home")
     assert chart.locator(".cursor.off").count() == 1
     # Colours are those of the reader's theme.
-    fill = "getComputedStyle(document.querySelector('svg.chart path')).fill"
-    assert page.evaluate(fill) == "rgb(255, 255, 255)"
+    colour = "getComputedStyle(document.querySelector('svg.chart .white')).stroke"
+    assert page.evaluate(colour) == "rgb(213, 94, 0)"
     page.emulate_media(color_scheme="dark", media="screen")
-    assert page.evaluate(fill) != "rgb(255, 255, 255)"
+    assert page.evaluate(colour) == "rgb(230, 159, 0)"
 
 
 def test_the_board_turns_and_the_slider_leads(opened: Open) -> None:

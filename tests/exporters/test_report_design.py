@@ -16,7 +16,6 @@ from playwright.sync_api import Browser, Page
 
 from exporters.evaluations import BOUND_CP, CHANCES
 from exporters.report.game import game_report
-from recorder import Archive
 from recorder.model import Analysis, EventKind, Game, Thinking
 from storage import ArchiveStore
 from tests.docs.run_page import look_alike
@@ -49,7 +48,7 @@ class Report(NamedTuple):
     def show(self, name: str) -> Page:
         """Show a page from its start; other pages keep their place in the address only."""
         address = self.paths[name].as_uri()
-        if self.page.url.partition("#")[0] != address:
+        if self.page.url.partition("?")[0].partition("#")[0] != address:
             self.page.goto(address)
         self.page.evaluate("scrollTo(0, 0)")
         self.page.keyboard.press("Home")
@@ -62,6 +61,8 @@ def evaluated(game: Game) -> Game:
         Thinking(ply, ply, "Deep", ply % 2 == 0, 12, cp if ply % 2 == 0 else -cp, *(None,) * 6, "e4", None, 0)  # type: ignore[arg-type]
         for ply, cp in SCORES_CP.items()
     )
+    for line in game.observations[0].lines:
+        line.plies = [ply._replace(lag_ms=(ply.lag_ms or 0) + 100 + 3 * ply.ply) for ply in line.plies]
     game.analyses.append(Analysis("Deep", "uci", "{}", 0, lines))
     game.observations[0].events += [chat(900 + ply, ply, f"depth {ply} score +0.{ply}") for ply in (11, 12, 13)]
     return game
@@ -72,11 +73,8 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     found = {name: folder / f"{name}.html" for name in ("full", "back")}
     found["plain"] = write_page(folder)
-    plies = Archive(folder / "archive.sqlite").plies(keys=[KEY])
-    plies["lag_ms"] = plies["lag_ms"].fillna(0) + 100 + 3 * plies["ply"]
-    plies["eval_after_cp"] = plies["ply"].map(SCORES_CP).astype("Int64")
     with ArchiveStore.open(str(folder / "archive.sqlite"), read_only=True) as storage:
-        found["full"].write_bytes(game_report(evaluated(storage.game(KEY)), plies=plies))
+        found["full"].write_bytes(game_report(evaluated(storage.game(KEY))))
     found["back"].write_bytes(game_report(taken_back_game()))
     return found
 
@@ -121,11 +119,11 @@ def test_a_move_pair_has_one_row_with_bars_and_a_column_of_clocks(report: Report
         assert len(edges(page, f"{column} .clk", "right")) == 22
         assert len({round(right) for right in edges(page, f"{column} .clk", "right")}) == 1
         assert len({round(left) for left in edges(page, f"{column} .bar", "left")}) <= 2  # that of the current move
-    shares = {round(one) for one in edges(page, ".mv .bar rect", "width")}
+    shares = {round(one) for one in edges(page, ".mv .bar", "width")}
     assert len(shares) > 5
     longest = page.locator(".mv.long")
     assert longest.locator(".san").all_inner_texts() == ["Rc8"]
-    assert round(longest.locator(".bar rect").evaluate("one => one.getBoundingClientRect().width")) == max(shares)
+    assert round(longest.locator(".bar").evaluate("one => one.getBoundingClientRect().width")) == max(shares)
 
 
 def test_bad_moves_have_signs_instead_of_words(report: Report) -> None:
@@ -186,7 +184,7 @@ def test_pictures_scale_and_their_cursors_line_up(report: Report) -> None:
     for chart in charts.all():
         own, place, inner = chart.evaluate(width)
         assert own <= place == inner
-        letters = 8 * own / chart.evaluate("one => one.viewBox.baseVal.width")
+        letters = 11 * own / chart.evaluate("one => one.viewBox.baseVal.width")
         assert letters > 7, "the smallest letters of the axes, in pixels"
     for _ in range(12):  # White's moves and Black's; that of half-move 11 has no evaluation
         page.keyboard.press("ArrowRight")
@@ -204,9 +202,9 @@ def test_pictures_have_the_ticks_and_the_unit_of_the_tables(report: Report) -> N
         words = chart.locator("text").evaluate_all("all => all.map(one => one.textContent)")
         assert set(words) & {str(number) for number in range(1, 30)} == set(moves)
     drawn = page.locator("svg.chart text").evaluate_all("all => all.map(one => one.textContent)")
-    assert {"clock left (min:s)", "lag (ms)", "evaluation (pawns)"} <= set(drawn)
-    assert any("time for the move (min:s)" in word for word in drawn)
-    assert any("median 0:02.6" in word for word in drawn)
+    units = {"clock left (min:s)", "lag (ms)", "White's chances of winning", "time for the move (min:s)"}
+    assert units <= set(drawn)
+    assert "median 0:02.6 from move 2" in page.locator(".chart-card .key").nth(2).inner_text()
     assert next(row for row in rows if row.startswith("Median")).split() == [
         "Median",
         "0:02.619",
@@ -253,3 +251,42 @@ def test_the_screenshots_of_the_docs_show_the_page(report: Report, tmp_path: Pat
     kept = IMAGES / report.shot
     assert kept.stat().st_size < 100_000
     assert look_alike(tmp_path / report.shot, kept), "python -m tests.docs.screenshots"
+
+
+OVERLAPS = """() => {
+  const chosen = ".mv :is(.san, .nag, .eval, .took, .clk), .plate > *, h1, .result, .sub, button, select";
+  const boxes = [...document.querySelectorAll(chosen)].filter((one) => !one.closest("thead") && one.checkVisibility())
+    .map((one) => {
+      const range = document.createRange();
+      range.selectNodeContents(one);
+      return [one, one.matches("button, select") ? one.getBoundingClientRect() : range.getBoundingClientRect()];
+    }).filter(([, box]) => box.width);
+  const words = [];
+  boxes.forEach(([one, a], i) => boxes.slice(i + 1).forEach(([other, b]) => {
+    if (one.contains(other) || other.contains(one) || one.closest(".scroll") !== other.closest(".scroll")) return;
+    const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+    const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+    if (wide > 1 && high > 2) words.push(`${one.textContent} / ${other.textContent}`);
+  }));
+  return words;
+}"""
+WIDTHS = (
+    360, 390, 414, 480, 600, 640, 700, 768, 820, 900, 959, 961, 1024, 1100, 1150, 1200, 1240, 1280, 1366, 1920, 2560,
+)  # fmt: skip
+
+
+def test_no_texts_overlap_at_any_width(browser: Browser, paths: dict[str, Path]) -> None:
+    """The list of a game with evaluations and thousandths is the widest."""
+    page = browser.new_page(reduced_motion="reduce")
+    page.goto(paths["full"].as_uri())
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 650})
+        assert page.evaluate(OVERLAPS) == [], width
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.set_viewport_size({"width": 1366, "height": 650})
+    board = page.locator("svg.board").first.bounding_box()
+    assert board is not None
+    assert board["width"] >= 0.45 * 1366
+    for selector in CONTROLS:
+        assert 0 <= edges(page, selector, "top")[0] < edges(page, selector, "bottom")[0] <= 650, selector
+    page.close()

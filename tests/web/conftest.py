@@ -34,8 +34,6 @@ def game_page(site: TestClient) -> Response:
 @pytest.fixture
 def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests of the site that need no picture: drawing those of a page takes seconds."""
-    monkeypatch.setattr("exporters.report.game.draw_charts", lambda keys, plies, events: ([], ""))
-    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda *_: ([], ""))
 
 
 @pytest.fixture(scope="module")

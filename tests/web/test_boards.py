@@ -13,15 +13,17 @@ from playwright.sync_api import Browser
 from starlette.testclient import TestClient
 
 from exporters.report.game import game_report
+from exporters.report.page import site_files
 from recorder.web.live_feed import LiveReader
 from recorder.web.pages import live_page
 from tests.exporters.games import make_game
 from tests.exporters.test_report import saved_match
+from tests.support.browsing import write_page
 from tests.web.test_live import BOARD, writer
 
 SCHEMES = ("light", "dark")
-_PLACES = ((15 + 3, 15 + 2 * 45 + 3), (15 + 45 + 3, 15 + 2 * 45 + 3), (200, 3))
-"""Corners of a6 and b6, and the margin, in the units of a drawn board."""
+_PLACES = ((15 + 3, 15 + 3 * 45 - 5), (15 + 45 + 3, 15 + 3 * 45 - 5))
+"""Corners of a6 and b6, in the units of a drawn board."""
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +53,11 @@ def pages(site: TestClient, game_page: Response, tmp_path_factory: pytest.TempPa
 def test_rules_for_squares_match_in_the_tree_of_a_use(pages: dict[str, str], name: str) -> None:
     """A selector with an ancestor outside of the drawing matches nothing there, and what has no colour is black."""
     html = pages[name]
-    style = re.search(r"<style>(.*?)</style>", html, re.DOTALL)
+    link = re.search(r'<link rel="stylesheet" href="/assets/([^"]*)"', html)
+    style = site_files()[link[1]].decode() if link else html.partition("<style>")[2].partition("</style>")[0]
     drawn = re.search(r'<g id="board-white">(.*?)<g id="board-black">', html, re.DOTALL)
-    assert style is not None
     assert drawn is not None
-    rules = re.findall(r"([^{}]+)\{([^{}]*)\}", re.sub(r"/\*.*?\*/", "", style[1], flags=re.DOTALL))
+    rules = re.findall(r"([^{}]+)\{([^{}]*)\}", re.sub(r"/\*.*?\*/", "", style, flags=re.DOTALL))
     coloured = [
         set(selector.strip(" .\n").split("."))
         for selectors, declarations in rules
@@ -64,7 +66,7 @@ def test_rules_for_squares_match_in_the_tree_of_a_use(pages: dict[str, str], nam
         if re.fullmatch(r"\s*(\.[\w-]+)+\s*", selector)
     ]
     classes = set(re.findall(r'class="([^"]*)"', drawn[1]))
-    assert {"margin", "coord", "sq light", "sq dark"} <= {" ".join(words.split()[:2]) for words in classes}
+    assert {"coord", "sq light", "sq dark"} <= {" ".join(words.split()[:2]) for words in classes}
     assert [words for words in classes if not any(chosen <= set(words.split()) for chosen in coloured)] == []
 
 
@@ -74,7 +76,7 @@ def test_squares_have_the_colours_of_the_theme(
     pages: dict[str, str], browser: Browser, tmp_path: Path, name: str
 ) -> None:
     path = tmp_path / "page.html"
-    path.write_text(pages[name], encoding="utf-8")
+    write_page(path, pages[name].encode())
     page = browser.new_page(java_script_enabled=False)
     page.goto(path.as_uri())
     boards = page.locator("svg.board:visible, .final svg:visible")
@@ -82,14 +84,13 @@ def test_squares_have_the_colours_of_the_theme(
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         style = "getComputedStyle(document.documentElement)"
-        wanted = [page.evaluate(f"{style}.getPropertyValue('--{word}')") for word in ("light", "dark", "card")]
+        wanted = [page.evaluate(f"{style}.getPropertyValue('--{word}')") for word in ("light", "dark")]
         with Image.open(io.BytesIO(page.screenshot(full_page=True))) as shot:
             picture = shot.convert("RGB")
         for board in boards.all():
             box = board.bounding_box()
             assert box is not None
             left, top, width, height = [float(part) for part in (board.get_attribute("viewBox") or "").split()]
-            places = _PLACES[: 2 if left else 3]  # a board of the page Live has no margin
             seen = [
                 "#{:02x}{:02x}{:02x}".format(
                     *picture.getpixel(  # type: ignore[misc]
@@ -99,7 +100,7 @@ def test_squares_have_the_colours_of_the_theme(
                         )
                     )
                 )
-                for x, y in places
+                for x, y in _PLACES
             ]
-            assert seen == wanted[: len(places)], scheme
+            assert seen == wanted, scheme
     page.close()

@@ -119,9 +119,9 @@ def test_numbers_lead_to_exactly_the_games_behind_them(site: TestClient, page: s
 
 
 def test_long_thinks_lead_to_their_moves(page: str) -> None:
-    (first, game, *_) = links(page, "The moves that took longest")
-    assert first == ("/game/6af87f9ef705e8a82d9b?ply=9", "5. d4")
-    assert game == ("/game/6af87f9ef705e8a82d9b", "6af87f9e")
+    thinks = page.partition('id="thinks"')[2].partition("</section>")[0]
+    assert re.findall(r'<a href="([^"]*)">([^<]*)</a>', thinks)[0] == ("/game/6af87f9ef705e8a82d9b?ply=9", "5. d4")
+    assert thinks.count('<svg class="board"') == thinks.count("<li>") > 3
 
 
 def test_a_game_leads_to_its_players_and_a_player_to_the_list(page: str, game_page: object) -> None:
@@ -145,3 +145,12 @@ def test_players_that_are_not_there(site: TestClient) -> None:
         assert (answer.status_code, "No such player" in answer.text) == (404, True)
         assert "<script>alert" not in answer.text
     assert site.get("/player/Helmsman?since=x").status_code == 400
+
+
+def test_an_address_shows_its_half_move_without_a_script(site: TestClient) -> None:
+    """What is no half-move of the game shows the start."""
+    html = site.get("/game/6af87f9e?ply=9").text
+    assert '<p class="move" id="now-move">5. d4</p>' in html
+    assert html.partition('id="board-0"')[2].partition('class="men"')[0].count('<rect class="mark"') == 2
+    for wrong in ("0", "999", "x", "-1", "9" * 50):
+        assert "Start position</p>" in site.get(f"/game/6af87f9e?ply={wrong}").text

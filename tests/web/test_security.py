@@ -53,7 +53,12 @@ def test_pages_load_nothing_from_elsewhere(site: TestClient, game_page: Response
     for answer in (site.get("/"), game_page, site.get("/game/6af8/lines")):
         html = answer.text
         assert not re.findall(r'(?:src|href|action)="(?:https?:)?//', html)
-        assert set(re.findall(r"<script[^>]*>", html)) <= {"<script>", '<script type="application/json" id="data">'}
+        scripts = set(re.findall(r"<script[^>]*>", html)) - {'<script type="application/json" id="data">'}
+        assert all(re.fullmatch(r'<script src="/assets/script-[0-9a-f]{12}\.js">', script) for script in scripts)
+        for shared in re.findall(r'="(/assets/[^"]*)"', html):
+            found = site.get(shared)
+            assert (found.status_code, found.headers["cache-control"]) == (200, "public, max-age=31536000, immutable")
+    assert site.get("/assets/none.css").status_code == 404
 
 
 @pytest.mark.parametrize(

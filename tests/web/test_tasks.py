@@ -138,6 +138,7 @@ def longest_thinks(page: Page) -> None:
 
 def results_by_opening(page: Page) -> None:
     open_player(page, "Helmsman")
+    page.locator("summary", has_text=re.compile("^Openings$")).click()
     leads_to_games(page, "Openings by games")
 
 

@@ -8,8 +8,69 @@
   const TENTHS_BELOW_MS = 20000;
   const data = JSON.parse(document.getElementById("data").textContent);
   const play = data.play;
+  unpack();
   const $ = (id) => document.getElementById(id);
   const quiet = matchMedia("(prefers-reduced-motion: reduce)");
+
+  // --- what the data leaves out, because it follows from what is before
+
+  function unpack() {
+    data.boards.forEach((board) => {
+      let men = null, hands = [null, null];
+      for (const state of board.states) {
+        if (state.men !== undefined) men = state.men === null ? null : readMen(state.men);
+        else men = new Map(men);
+        for (let i = 0; i < (state.to || "").length; i += 3) {
+          if ("- ".includes(state.to[i + 2])) men.delete(state.to.slice(i, i + 2));
+          else men.set(state.to.slice(i, i + 2), state.to[i + 2]);
+        }
+        state.men = men;
+        state.hands = hands = state.hands || hands;
+        state.main = state.line === undefined;
+        if (state.exact === undefined) state.exact = board.exact;
+        const number = Math.floor((state.ply + 1) / 2);
+        state.white = state.san === undefined ? undefined : state.ply % 2 === 1;
+        state.name = state.san === undefined ? undefined : `${number}${state.white ? "." : "…"} ${state.san}`;
+        state.say = state.san === undefined ? (state.ply ? "The first position that was seen" : "Start position")
+          : spoken(state, number);
+      }
+    });
+    const next = data.boards.map(() => 0);
+    for (const one of play) {
+      one.board = one.board || 0;
+      if (one.state === undefined) { one.state = next[one.board]; next[one.board] += 1; }
+    }
+  }
+  function spoken(state, number) {
+    const left = state.clocks ? state.clocks[state.white ? 0 : 1] : null;
+    return [
+      `${number}, ${state.white ? "White" : "Black"}: ${state.say}.`, state.line,
+      state.took === undefined ? "" : `Took ${duration(state.took)}.`,
+      left === null ? "" : `${duration(Math.floor(left / 1000) * 1000)} left.`,
+    ].filter(Boolean).join(" ");
+  }
+  function duration(ms) {
+    if (Math.abs(ms) < 10000 && ms % 1000) return `${(ms / 1000).toFixed(1)} seconds`;
+    let rest = Math.floor(Math.abs(ms) / 1000);
+    const parts = [];
+    for (const [size, word] of [[3600, "hour"], [60, "minute"], [1, "second"]]) {
+      const value = Math.floor(rest / size);
+      rest %= size;
+      if (value) parts.push(`${value} ${word}${value > 1 ? "s" : ""}`);
+    }
+    return (ms < 0 ? "minus " : "") + (parts.join(" ") || "0 seconds");
+  }
+  function readMen(text) {
+    const found = new Map();
+    text.split("/").forEach((row, y) => {
+      let x = 0;
+      for (const char of row) {
+        if (char >= "1" && char <= "8") x += Number(char);
+        else { found.set(String.fromCharCode(97 + x) + (8 - y), char); x += 1; }
+      }
+    });
+    return found;
+  }
 
   // --- where everything is
 
@@ -32,6 +93,12 @@
   const buttons = new Map();
   for (const button of document.querySelectorAll("button.mv, button.ev")) buttons.set(Number(button.dataset.i), button);
   const moveButtons = [...document.querySelectorAll("button.mv")];
+  for (const [i, button] of buttons) {
+    const state = stateAt(play[i].board, i), seconds = state.took === undefined ? "" : `took ${(state.took / 1000).toFixed(3)} s`;
+    const left = state.clocks && state.white !== undefined ? state.clocks[state.white ? 0 : 1] : null;
+    if (state.exact && !play[i].event) button.title = [seconds, left === null ? "" : `clock ${clockText(left, true)}`].filter(Boolean).join(", ");
+    button.tabIndex = -1;
+  }
 
   let at = 0, now = 0, track = 0, speed = 1, playing = false, stopping = false, released = -1, frame = 0, before = 0;
   let stepped = true;
@@ -57,26 +124,14 @@
     return [EDGE + SIDE * x, EDGE + SIDE * y];
   };
   const nameOf = (letter) => (letter < "a" ? "white-" : "black-") + NAMES[letter.toLowerCase()];
-  const readMen = (text) => {
-    const found = new Map();
-    (text || "").split("/").forEach((row, y) => {
-      let x = 0;
-      for (const char of row) {
-        if (char >= "1" && char <= "8") x += Number(char);
-        else { found.set(String.fromCharCode(97 + x) + (8 - y), char); x += 1; }
-      }
-    });
-    return found;
-  };
   const place = (use, square, b) => {
     const [x, y] = corner(square, b);
     use.removeAttribute("transform");
     use.style.transform = `translate(${x}px, ${y}px)`;
   };
 
-  function drawMen(b, text) {
+  function drawMen(b, wanted) {
     const table = tables[b];
-    const wanted = readMen(text);
     const free = [];
     for (const [square, one] of table.shown) {
       if (wanted.get(square) !== one.letter) { free.push(one); table.shown.delete(square); }
@@ -93,9 +148,9 @@
     for (const one of free) one.use.remove();
   }
 
-  function describe(text) {
+  function describe(men) {
     const sides = { white: [], black: [] };
-    for (const [square, letter] of readMen(text)) {
+    for (const [square, letter] of men) {
       const [side, piece] = nameOf(letter).split("-");
       sides[side].push([("kqrbnp").indexOf(letter.toLowerCase()), piece + " " + square]);
     }
@@ -140,7 +195,7 @@
       table.root.classList.toggle("unknown", state.men === null);
       if (state.men !== null) drawMen(b, state.men);
       table.marks.replaceChildren();
-      for (const square of state.marks || []) {
+      for (const square of (state.marks || "").match(/../g) || []) {
         const rect = document.createElementNS(SVG, "rect");
         const [x, y] = corner(square, b);
         for (const [name, value] of Object.entries({ class: "mark", x, y, width: SIDE, height: SIDE })) rect.setAttribute(name, value);
@@ -246,7 +301,7 @@
   function drawNow() {
     const stop = lastStop(at), one = play[stop], state = data.boards[one.board].states[one.state];
     const letter = data.boards.length > 1 ? "AB"[one.board] + ": " : "";
-    $("now-move").textContent = letter + (one.back ? "Back after a takeback" : (state.name || state.say) + (state.sign || "") + (state.eval ? "  " + state.eval[1] : ""));
+    $("now-move").textContent = letter + (one.back ? "Back after a takeback" : (state.name || state.say) + (state.eval ? state.eval[2] : "") + (state.eval ? "  " + state.eval[1] : ""));
     const list = $("now-said");
     list.replaceChildren();
     for (const i of saidNow()) {
@@ -266,38 +321,25 @@
     $("live").textContent = letter + (one.back ? "The move was taken back. " : "") + state.say + (said.length ? " " + said.join(". ") : "");
   }
 
-  const charts = [...document.querySelectorAll("svg.chart")].map((svg) => {
-    const board = svg.parentElement.dataset.board;
-    const points = [...svg.querySelectorAll("[data-ply]")].map((one) => ({
-      one, ply: Number(one.dataset.ply), board: Number(one.dataset.board || board || 0),
-    }));
+  // The pictures of a board have one axis of half-moves; that of all clocks has the time of the match.
+  const LEFT = 44, RIGHT = 8, TOP = 20, BOTTOM = 20;
+  const charts = [...document.querySelectorAll("svg.chart[data-axis]")].map((svg) => {
+    const board = svg.parentElement.dataset.board, view = svg.viewBox.baseVal;
     const line = document.createElementNS(SVG, "line");
     line.setAttribute("class", "cursor off");
+    line.setAttribute("y1", TOP);
+    line.setAttribute("y2", view.height - BOTTOM);
     svg.append(line);
-    const plot = svg.querySelector("[data-axes]").getBBox();
-    return { svg, points, line, board: board === "" ? -1 : Number(board), top: plot.y, bottom: plot.y + plot.height };
+    const from = Number(svg.dataset.from), unit = (view.width - LEFT - RIGHT) / (Number(svg.dataset.to) - from);
+    return { svg, line, view, from, unit, board: board === "" ? -1 : Number(board) };
   });
-  const middle = (chart, one) => {
-    const box = one.getBoundingClientRect(), outer = chart.svg.getBoundingClientRect(), view = chart.svg.viewBox.baseVal;
-    return outer.width ? view.x + (box.left + box.width / 2 - outer.left) * view.width / outer.width : NaN;
-  };
-  // All pictures of a board have the same axis of moves, so a move without a point of its own has its place, too.
-  function across(chart, b, state) {
-    const point = chart.points.find((one) => one.ply === state.ply && one.board === b);
-    if (point) return middle(chart, point.one);
-    const first = chart.points[0], other = chart.points.find((one) => one.ply !== first.ply);
-    if (chart.board < 0 || !other || state.name === undefined) return NaN;
-    const from = middle(chart, first.one);
-    return from + (middle(chart, other.one) - from) * (state.ply - first.ply) / (other.ply - first.ply);
-  }
   function drawCharts() {
     for (const chart of charts) {
-      const b = chart.board < 0 ? play[lastStop(at)].board : chart.board;
-      const x = across(chart, b, stateAt(b, at));
-      chart.line.classList.toggle("off", !(x >= 0));
-      if (x >= 0) {
-        for (const [name, value] of Object.entries({ x1: x, x2: x, y1: chart.top, y2: chart.bottom })) chart.line.setAttribute(name, value);
-      }
+      const stop = lastStop(at), state = stateAt(chart.board < 0 ? play[stop].board : chart.board, at);
+      const x = LEFT + ((chart.board < 0 ? play[stop].at[0] / 1000 : state.ply) - chart.from) * chart.unit;
+      chart.line.classList.toggle("off", state.name === undefined);
+      chart.line.setAttribute("x1", x);
+      chart.line.setAttribute("x2", x);
     }
   }
   const placeOfPly = (b, ply) => stops.find((i) => {
@@ -306,17 +348,11 @@
   });
   for (const chart of charts) {
     chart.svg.addEventListener("click", (event) => {
-      let best = null;
-      for (const point of chart.points) {
-        const box = point.one.getBoundingClientRect();
-        const x = Math.abs(box.left + box.width / 2 - event.clientX);
-        // Bars of both sides and clocks of both boards may stand above each other: then the nearer one is meant.
-        const y = Math.max(0, box.top - event.clientY, event.clientY - box.bottom);
-        const away = x + y / 100;
-        if (best === null || away < best.away) best = { away, point };
-      }
-      const i = best && placeOfPly(best.point.board, best.point.ply);
-      if (i !== undefined && i !== null) go(i);
+      const box = chart.svg.getBoundingClientRect();
+      const value = chart.from + ((event.clientX - box.left) * chart.view.width / box.width - LEFT) / chart.unit;
+      const away = (i) => Math.abs(value - (chart.board < 0 ? play[i].at[0] / 1000 : stateAt(chart.board, i).ply));
+      const found = stops.filter((i) => chart.board < 0 || (play[i].board === chart.board && stateAt(chart.board, i).main));
+      if (found.length) go(found.reduce((best, i) => (away(i) < away(best) ? i : best)));
     });
   }
 
@@ -338,14 +374,23 @@
     drawClocks();
     readout();
     if (loud) announce();
-    const hash = at ? "#" + lastStop(at) : "";
-    if (location.hash !== hash) history.replaceState(null, "", hash || location.pathname + location.search);
+    if (addressed) history.replaceState(null, "", address());
     for (const link of links) {
-      const to = new URL(link.href);
-      const stop = play[lastStop(at)];
+      const to = new URL(link.href), stop = play[lastStop(at)];
       to.searchParams.set("ply", data.boards[stop.board].states[stop.state].ply);
-      link.href = to.pathname + to.search + to.hash;
+      link.href = to.href;
     }
+  }
+
+  // The address of what is shown: its half-move, of a match also the board, and of a move that was taken back its place.
+  let addressed = false;
+  function address() {
+    const to = new URL(location.href), stop = play[lastStop(at)], state = data.boards[stop.board].states[stop.state];
+    to.hash = state.main || !at ? "" : String(lastStop(at));
+    for (const name of ["ply", "board"]) to.searchParams.delete(name);
+    if (at && state.main) to.searchParams.set("ply", state.ply);
+    if (at && state.main && stop.board !== data.own) to.searchParams.set("board", "AB"[stop.board]);
+    return to.href;
   }
 
   // Links to other pages about the half-move that is shown.
@@ -531,11 +576,28 @@
   });
   addEventListener("resize", drawCharts);
   addEventListener("hashchange", fromHash);
+  addEventListener("popstate", fromAddress);
+  function fromAddress() {
+    const wanted = new URLSearchParams(location.search), board = "AB".indexOf(wanted.get("board") || "-");
+    const linked = wanted.has("ply") ? placeOfPly(board < 0 ? data.own : board, Number(wanted.get("ply"))) : undefined;
+    if (linked !== undefined) go(linked, false);
+    fromHash();  // addresses of old versions, and of moves that were taken back
+  }
   function fromHash() {
+    if (!location.hash) return;
     const i = Number(location.hash.slice(1));
     if (Number.isInteger(i) && i >= 0 && i <= last && i !== lastStop(at)) go(i, false);
   }
   const copy = $("copy");
+  $("link").hidden = !navigator.clipboard;
+  $("link").addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(address());
+      $("live").textContent = $("now-move").textContent = "The link to this move is copied.";
+    } catch {  // the browser may forbid it: the address is in its bar
+      $("now-move").textContent = "The link to this move is in the address bar.";
+    }
+  });
   if (navigator.clipboard) {
     copy.hidden = false;
     copy.addEventListener("click", async () => {
@@ -554,9 +616,7 @@
   $("line").max = String(end());
   document.body.classList.add("live");
   document.querySelector(".controls").hidden = false;
-  const wanted = new URLSearchParams(location.search).get("ply");
-  const linked = wanted === null || location.hash ? undefined : placeOfPly(0, Number(wanted));
-  if (linked !== undefined) go(linked, false);
-  fromHash();  // before the first drawing, which writes the place into the address
+  fromAddress();
   draw(false);
+  addressed = true;
 })();

@@ -14,11 +14,11 @@ from xml.sax.saxutils import escape
 
 from exporters.base import new_folder, refuse_protected
 from exporters.report.game_list import FileSite, index_of_files, player_file
-from exporters.report.page import BarItem
+from exporters.report.page import BarItem, site_files
 from recorder.archive.exporting import named_games, protected, require_games, share_archive
 from recorder.archive.locate import open_archive
 from recorder.archive.pages.related import games_in_progress
-from recorder.archive.pages.reports import ending_of, page_of_game
+from recorder.archive.pages.reports import boards_of, ending_of, page_of_game
 from recorder.errors import ExportError
 from recorder.progress import Progress
 from storage import ArchiveStore, GameFilter
@@ -130,7 +130,11 @@ def pages_of_players(
             bar = [BarItem("Games", "../index.html", "up")]
             pages = [_page_of(one) for one in run]
             plies = tables.plies().ending(in_progress).gathered()
-            yield from zip(run, player_pages(plies, sides, pages, site=replace(site, bar=bar)), strict=True)
+            yield from zip(
+                run,
+                player_pages(plies, sides, pages, site=replace(site, bar=bar), boards=boards_of(archive)),
+                strict=True,
+            )
 
 
 def _page_of(player: SitePlayer) -> PlayerPage:
@@ -161,9 +165,10 @@ def _runs(players: Sequence[SitePlayer]) -> Iterator[list[SitePlayer]]:
 
 _ALL: Final = 2**31
 _READING_S: Final = 3600.0
-_FOLDERS: Final = ("games", "players")
+_FOLDERS: Final = ("games", "players", "assets")
 _FILES: Final = ("index.html", "sitemap.xml", *_FOLDERS)
 _GENERATOR: Final = b'<meta name="generator" content="ics-recorder '
+_SHARED: Final = re.compile(rb'assets/([a-z0-9.-]+)"')
 _URL: Final = re.compile(r"https?://[^\s?#]+", re.ASCII)
 
 
@@ -242,7 +247,10 @@ def _refuse(folder: Path, force: bool) -> None:
         raise ExportError(f"{folder} is no site that this program wrote, so --force does not replace it.")
     foreign = [path for path in folder.iterdir() if path.name not in _FILES]
     pages = [path for name in _FOLDERS for path in (folder / name).glob("*")]
-    foreign += [path for path in pages if path.suffix != ".html" or not path.is_file()]
+    kinds = {"assets": (".css", ".js", ".svg")}
+    foreign += [
+        path for path in pages if path.suffix not in kinds.get(path.parent.name, (".html",)) or not path.is_file()
+    ]
     if foreign:
         raise ExportError(f"{foreign[0]} is not of the site, so --force does not replace {folder}: move it first.")
 
@@ -262,6 +270,7 @@ class _Writer:
         listed = archive.list_games(chosen, ListOrder("date", descending=True), _ALL, limit_s=_READING_S)
         self._listed: Sequence[ListedGame] = listed
         self._pages: list[str] = []
+        self._shared: set[str] = set()
         self._whole = 0
         self._size_bytes = 0
 
@@ -277,15 +286,21 @@ class _Writer:
         self._games(site)
         for one, html in pages_of_players(self._archive, players, site):
             self._write(f"players/{one.file}", html)
+        for name in self._shared:
+            self._save(f"assets/{name}", site_files()[name])
         if self._options.base_url is not None:
             self._sitemap(self._options.base_url)
         return SiteWritten(len(keys), len(players), self._size_bytes, self._excluded)
 
-    def _write(self, name: str, html: bytes) -> None:
+    def _save(self, name: str, data: bytes) -> None:
         path = self._folder / name
         path.parent.mkdir(exist_ok=True)
-        path.write_bytes(html)
-        self._size_bytes += len(html)
+        path.write_bytes(data)
+        self._size_bytes += len(data)
+
+    def _write(self, name: str, html: bytes) -> None:
+        self._save(name, html)
+        self._shared |= {name.decode() for name in _SHARED.findall(html)} & site_files().keys()
         self._pages.append(name)
         self._progress("pages", len(self._pages) - 1, self._whole)
 
@@ -295,9 +310,7 @@ class _Writer:
             near = (("‹ Previous", place - 1, "prev"), ("Next ›", place + 1, "next"))
             bar = [BarItem("Games", "../index.html", "up")]
             bar += [BarItem(text, f"{keys[n]}.html", rel) for text, n, rel in near if 0 <= n < len(keys)]
-            page = page_of_game(
-                self._archive, key, site=replace(site, bar=bar), public=True, chat=self._options.chat, pictures=False
-            )
+            page = page_of_game(self._archive, key, site=replace(site, bar=bar), public=True, chat=self._options.chat)
             self._write(f"games/{key}.html", page.html)
 
     def _sitemap(self, base_url: str) -> None:

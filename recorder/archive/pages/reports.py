@@ -7,14 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from recorder.archive.exporting import require_games
-from recorder.archive.game_measures import with_progress
-from recorder.archive.pages.related import anomalies_of_game, games_in_progress, match_of, of_source
+from recorder.archive.pages.related import anomalies_of_game, games_in_progress, match_of
 from recorder.progress import Progress, no_progress
 from recorder.text import plural
 from storage import GameFilter
+from storage.dataset.reading import DatasetStore
 
 if TYPE_CHECKING:
     from exporters.report.page import Site
+    from exporters.report.player import BoardsOf
     from recorder.archive.locate import AnyStore
 
 _GAMES_AT_ONCE = 1000
@@ -44,7 +45,7 @@ def page_of_game(
     site: Site | None = None,
     public: bool = False,
     chat: str = "public",
-    pictures: bool = True,
+    ply: int | None = None,
 ) -> ReportPage:
     """The page of one game, of a bughouse match with both boards.
 
@@ -52,13 +53,11 @@ def page_of_game(
         archive: where it is. spec: the beginning of its key, or ``last``.
         site: that the page is part of.
         public: without what is not for others (``storage.maintenance.private``).
-        chat: of a public page: ``public``, or ``none``. pictures: whether the page has them; drawing takes a second.
+        chat: of a public page: ``public``, or ``none``. ply: the half-move that it shows first.
     Raises:
         StorageError: there is no such game, or there are several.
     """
     from exporters.report.game import game_report
-    from exporters.tables.events import event_frame
-    from exporters.tables.tables import open_tables
 
     game = archive.game(spec)
     match, evidence = match_of(archive, game) or (None, "")
@@ -70,22 +69,14 @@ def page_of_game(
         game, games = public_game(game, chat), [public_game(one, chat) for one in games]
         match = None if match is None else replace(match, a=games[0], b=games[1])
         anomalies = [[public_anomaly(one) for one in found] for found in anomalies]
-    chosen = GameFilter(keys=frozenset(one.key for one in games), kinds=frozenset(), min_plies=0)
-    chosen = of_source(archive, game, chosen)
-    in_progress = games_in_progress(archive)
-    plies = None
-    if pictures:
-        with open_tables(archive, chosen) as tables:
-            plies = with_progress(tables.ply_frame(), in_progress)
     html = game_report(
         game,
         match=match,
         evidence=evidence,
         anomalies=anomalies,
-        plies=plies,
-        events=event_frame(games) if pictures else None,
-        in_progress=in_progress,
+        in_progress=games_in_progress(archive),
         site=site,
+        ply=ply,
     )
     return ReportPage(html, f"the report of game {game.key[:8]}")
 
@@ -120,10 +111,29 @@ def page_of_player(
         sides = [row | ending_of(row, in_progress) for row in tables.side_rows(player)]
         of_player = player_of_handle(sides, player)
         plies = tables.plies().ending(in_progress)
-        html = player_report(plies, sides, player=player, excluded=excluded, site=site, filters=filters)
+        html = player_report(
+            plies, sides, player=player, excluded=excluded, site=site, filters=filters, boards=boards_of(archive)
+        )
     servers = games_by_server(sides, of_player)
     title = f"the report of {plural(sum(servers.values()), 'game')} of {of_player.handle}"
     return ReportPage(html, title, {**excluded, **of_player.excluded}, servers)
+
+
+def boards_of(archive: AnyStore) -> BoardsOf:
+    """Reads boards of an archive's games; a data set has no lines to play."""
+    from exporters.boards import boards_by_ply
+
+    def read(places: Sequence[tuple[str, int]]) -> dict[tuple[str, int], str]:
+        if isinstance(archive, DatasetStore):
+            return {}
+        keys = frozenset(key for key, _ in places)
+        found = {
+            game.key: boards_by_ply(game)
+            for game in archive.games(GameFilter(keys=keys, kinds=frozenset(), min_plies=0))
+        }
+        return {(key, ply): found[key][ply] for key, ply in places if key in found and ply in found[key]}
+
+    return read
 
 
 def ending_of(row: Mapping[str, Any], in_progress: Collection[str]) -> dict[str, str]:

@@ -1,0 +1,375 @@
+"""The pictures of a game and of a player: which ones its data allow, and what each of them shows."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from operator import itemgetter
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from exporters.report.page import clock_text, is_exact, number_text, plain_name
+from exporters.report.svg import Bar, Panel, Plot, Tick, clock_ticks, draw_bars, number_ticks
+from exporters.report.tables import control_words, known, percent_text, text_of, what_counts
+from recorder.model import control_of
+from recorder.text import plural
+from recorder.times import short_hms
+
+if TYPE_CHECKING:
+    from exporters.report.game import PlaybackBoard
+    from exporters.report.playback import Playback
+    from exporters.report.player_measures import PlayerGame, PlayerTable, PlayerTables
+
+_MARKS = (
+    ("takeback", "", "takeback"),
+    ("notice", "time-added", "time added"),
+    ("notice", "paused", "pause"),
+    ("notice", "disconnected", "disconnection"),
+    ("clock", "adjusted", "clock changed"),
+    ("clock", "opponent-adjusted", "clock changed"),
+    ("clock", "set", "clock changed"),
+    ("result", "time", "flag"),
+    ("result", "disconnect", "disconnection"),
+)
+"""Kinds of events and how their details begin, with the words of a mark in the picture of the clocks."""
+
+
+def game_panels(boards: Sequence[PlaybackBoard], shown: Playback) -> Iterator[Panel]:
+    """The pictures of a game, or of a match, for which it has data."""
+    if len(boards) == 1:
+        yield from _clock_race(boards[0])
+    else:
+        yield from _all_clocks(boards, shown)
+    for number, board in enumerate(boards):
+        letter = f", board {board.letter}" if board.letter else ""
+        moves = [state.move for state in board.course.main if state.move is not None]
+        if not moves:
+            continue
+        if board.judged:
+            yield _evaluation(board, number, letter)
+        if any(move.elapsed_ms and move.elapsed_ms > 0 for move in moves):
+            yield _times(board, number, letter)
+        if any(move.lag_ms and move.lag_ms > 0 for move in moves):
+            yield _lag(board, number, letter)
+
+
+def _plies(board: PlaybackBoard) -> tuple[float, float]:
+    """The axis of a game's pictures, in half-moves: the whole moves from the first to the last."""
+    main = board.course.main
+    return 2 * ((main[0].ply + 1) // 2) - 2, 2 * ((main[-1].ply + 1) // 2) + 1
+
+
+def _move_ticks(board: PlaybackBoard) -> list[Tick]:
+    """The moves at which tables state clocks: 10, 20, 30, 40 …; of a short game every one, of a long one fewer."""
+    first, last = ((board.course.main[place].ply + 1) // 2 for place in (0, -1))
+    step = next(step for step in (10, 20, 50, 100, 1000) if last - first < 12 * step)
+    moves = range(first, last + 1) if last < 10 else range(-(-first // step) * step, last + 1, step)
+    return [(2 * move - 1, str(move)) for move in moves]
+
+
+def _names(board: PlaybackBoard) -> list[tuple[bool, str, str]]:
+    """White and Black, each with its class and its name."""
+    game = board.game
+    return [
+        (True, "white", f"{plain_name(game.white.handle)} (White)"),
+        (False, "black", f"{plain_name(game.black.handle)} (Black)"),
+    ]
+
+
+def _clocks(board: PlaybackBoard, white: bool) -> list[tuple[int, float | None]]:
+    """The clock of a side in seconds after each of its moves; None where the move, or its clock, is not known."""
+    found: list[tuple[int, float | None]] = []
+    for state in board.course.main:
+        if state.move is None or (state.ply % 2 == 1) is not white:
+            continue
+        clock_ms = state.white_clock_ms if white else state.black_clock_ms
+        if found and state.ply > found[-1][0] + 2:
+            found.append((state.ply - 1, None))
+        found.append((state.ply, None if clock_ms is None else clock_ms / 1000))
+    base_s, _ = control_of(board.game, white)
+    if base_s and found and found[0][0] <= 2:
+        found.insert(0, (0, float(base_s)))
+    return found
+
+
+def _clock_race(board: PlaybackBoard) -> Iterator[Panel]:
+    lines = [(kind, name, _clocks(board, white)) for white, kind, name in _names(board)]
+    values = [value for _, _, points in lines for _, value in points if value is not None]
+    if not values or (board.game.base_s == 0 and not board.game.increment_s):
+        return
+    low, high = min([0.0, *values]), max(values)
+    plot = Plot(_plies(board), (low, high))
+    plot.axes(_move_ticks(board), clock_ticks(low, high), "clock left (min:s)")
+    key = []
+    for white in (True, False):
+        base_s, _ = control_of(board.game, white)
+        if base_s and (white or base_s != control_of(board.game, True)[0]):
+            plot.line("even", [(0, float(base_s)), (board.course.main[-1].ply + 1, 0.0)])
+            key = [("even", "even budget")]
+    for kind, _, points in lines:
+        plot.line(kind, points)
+    for ply, words in dict.fromkeys(_marked_events(board)):
+        plot.mark("marked", ply + 0.5, words)
+        key = [*key, ("marked", words)] if ("marked", words) not in key else key
+    key = [*((kind, name) for kind, name, _ in lines), *key]
+    yield Panel("Clock race", plot.svg("Clock race", "ply"), key, board=0)
+
+
+def _marked_events(board: PlaybackBoard) -> Iterator[tuple[int, str]]:
+    """What changed the clocks: a half-move and words."""
+    for event in board.game.events:
+        for kind, begin, words in _MARKS:
+            if event.kind.value == kind and (event.detail or "").startswith(begin):
+                yield event.ply, words
+                break
+
+
+def _all_clocks(boards: Sequence[PlaybackBoard], shown: Playback) -> Iterator[Panel]:
+    """The four clocks of a match by the time of the playback: partners have one colour, board B is dashed."""
+    at_s = {id(one.state): one.at_ms / 1000 for one in reversed(shown.showings) if one.event is None and not one.back}
+    lines = []
+    for board in boards:
+        times = {state.ply: at_s[id(state)] for state in board.course.main if id(state) in at_s}
+        for white, kind, name in _names(board):
+            points = [
+                (0.0 if ply == 0 else times[ply], value)
+                for ply, value in _clocks(board, white)
+                if ply == 0 or ply in times
+            ]
+            partner = kind if board.letter == "A" else {"white": "black", "black": "white"}[kind]
+            lines.append(
+                (f"{partner}{'' if board.letter == 'A' else ' dashed'}", f"{name}, board {board.letter}", points)
+            )
+    values = [value for _, _, points in lines for _, value in points if value is not None]
+    if not values or not shown.end_ms:
+        return
+    low, high, end_s = min([0.0, *values]), max(values), shown.end_ms / 1000
+    plot = Plot((0, end_s), (low, high), 260)
+    plot.axes(clock_ticks(0, end_s), clock_ticks(low, high), "clock left (min:s) by time in the match (min:s)")
+    for kind, _, points in lines:
+        plot.line(kind, points)
+    yield Panel("All four clocks", plot.svg("All four clocks", "time"), [(kind, name) for kind, name, _ in lines])
+
+
+def _evaluation(board: PlaybackBoard, number: int, letter: str) -> Panel:
+    plot = Plot(_plies(board), (0, 1000))
+    ticks = [(0.0, "0 %"), (250.0, "25 %"), (500.0, "50 %"), (750.0, "75 %"), (1000.0, "100 %")]
+    plot.axes(_move_ticks(board), ticks, "White's chances of winning")
+    judged = sorted(board.judged.items())
+    plot.band("chances", [(ply, 500, one.chances) for ply, one in judged])
+    plot.line("third", [(ply, one.chances) for ply, one in judged])
+    for ply, one in judged:
+        if one.word in ("mistake", "blunder"):
+            plot.dot(one.word, ply, one.chances, f"{number_text(ply)} {one.word}, {one.evaluation}")
+    key = [("blunder", "blunder"), ("mistake", "mistake")]
+    return Panel(f"Evaluation{letter}", plot.svg(f"Evaluation{letter}", "ply"), key, board=number)
+
+
+def _times(board: PlaybackBoard, number: int, letter: str) -> Panel:
+    """White's times as bars upwards, Black's downwards."""
+    moves = [state.move for state in board.course.main if state.move is not None]
+    high = max(move.elapsed_ms or 0 for move in moves) / 1000
+    plot = Plot(_plies(board), (-high, high))
+    ticks = clock_ticks(0, high, 3)
+    up = [(-value, words) for value, words in ticks[:0:-1]] + ticks
+    plot.axes(_move_ticks(board), up, "time for the move (min:s)")
+    key = []
+    for white, kind, name in _names(board):
+        own = [(move.ply, move.elapsed_ms, is_exact(move)) for move in moves if move.white_moved is white]
+        sign = 1 if white else -1
+        bars = [(ply - 0.9, ply + 0.9, sign * ms / 1000) for ply, ms, _ in own if ms is not None and ms > 0]
+        plot.bars(kind, bars)
+        charged = [ms for ply, ms, _ in own if ms is not None and ply > 2]
+        middle = f", median {_tenths(median(charged), all(exact for *_, exact in own))} from move 2" if charged else ""
+        key.append(
+            (kind, f"{name}: {clock_text(sum(ms or 0 for _, ms, _ in own) // 1000 * 1000, False)} in all{middle}")
+        )
+    return Panel(f"Time for each move{letter}", plot.svg(f"Time for each move{letter}", "ply"), key, board=number)
+
+
+def _tenths(ms: float, exact: bool) -> str:
+    seconds = int(ms / 1000 + 0.5)
+    return (
+        f"{clock_text(int(ms) // 1000 * 1000, False)}.{int(ms) % 1000 // 100}"
+        if exact
+        else clock_text(seconds * 1000, False)
+    )
+
+
+def _lag(board: PlaybackBoard, number: int, letter: str) -> Panel:
+    moves = [state.move for state in board.course.main if state.move is not None]
+    high = max(move.lag_ms or 0 for move in moves)
+    plot = Plot(_plies(board), (0, high))
+    plot.axes(_move_ticks(board), number_ticks(0, high), "lag (ms)")
+    for white, kind, _ in _names(board):
+        plot.line(kind, [(move.ply, move.lag_ms) for move in moves if move.white_moved is white])
+    key = [(kind, name) for _, kind, name in _names(board)]
+    return Panel(f"Lag{letter}", plot.svg(f"Lag{letter}", "ply"), key, board=number)
+
+
+# -- of a player ------------------------------------------------------------------------------------------------------
+
+_KINDS = ("white", "black", "third", "fourth")
+"""Lines that readers can distinguish: ``chart.css`` has a colour and a dash pattern for each."""
+_MOST_POINTS = 400
+_LEFT_S = (10, 30, 60, 120, 300)
+_MOST_OPENINGS = 6
+_FEWEST_SIDES = 3
+
+
+def rating_panel(own: Sequence[Mapping[str, Any]]) -> Panel | None:
+    """The ratings that the logs state for a player, of the games with a date: others have no place in the order.
+
+    ``own`` are the player's sides in the order of the games. None if no kind of game has two ratings.
+    """
+    kinds: dict[str, list[tuple[int, int]]] = {}
+    rated = [row for row in own if known(row["player_rating"])]
+    for place, row in enumerate(row for row in rated if known(row["day"])):
+        kind = text_of(row["category"]) or text_of(row["variant"]) or "unknown kind"
+        kinds.setdefault(kind, []).append((place, int(row["player_rating"])))
+    ordered = sorted(kinds.items(), key=lambda one: (-len(one[1]), one[0]))
+    shown = [one for one in ordered[: len(_KINDS)] if len(one[1]) > 1]
+    if not shown:
+        return None
+    values = [rating for _, points in shown for _, rating in points]
+    places = [place for _, points in shown for place, _ in points]
+    plot = Plot((min(places), max(places)), (min(values), max(values)))
+    plot.axes(
+        [(min(places), "first game"), (max(places), "last game")], number_ticks(min(values), max(values)), "rating"
+    )
+    drawn = [_thinned(points, _MOST_POINTS * len(points) // len(values)) for _, points in shown]
+    for kind, points in zip(_KINDS, drawn, strict=False):
+        plot.line(kind, points)
+    left, undated = len(ordered) - len(shown), sum(not known(row["day"]) for row in rated)
+    points_drawn = sum(map(len, drawn))
+    notes = (
+        f"{plural(left, 'kind')} of games with fewer ratings not shown." if left else "",
+        f"{plural(undated, 'game')} without a date not shown." if undated else "",
+        f"{points_drawn:,} of {len(values):,} ratings are drawn: the first, last, lowest and highest of each stretch."
+        if points_drawn < len(values)
+        else "",
+    )
+    key = [
+        (kind, _rating_words(name, [rating for _, rating in points]))
+        for kind, (name, points) in zip(_KINDS, shown, strict=False)
+    ]
+    return Panel("Ratings", plot.svg("Ratings"), key, " ".join(filter(None, notes)))
+
+
+def _thinned(points: Sequence[tuple[int, int]], most: int) -> Sequence[tuple[int, int]]:
+    """The first, last, lowest and highest point of each stretch of a line, if it has more points than ``most``."""
+    if len(points) <= most:
+        return points
+    size = -(-len(points) // max(most // 4, 1))
+    kept: list[tuple[int, int]] = []
+    for begin in range(0, len(points), size):
+        stretch = points[begin : begin + size]
+        low, high = (end(stretch, key=itemgetter(1)) for end in (min, max))
+        kept += sorted({stretch[0], low, high, stretch[-1]})
+    return kept
+
+
+def _rating_words(kind: str, ratings: Sequence[int]) -> str:
+    """``blitz: 1483 to 1620, 1601 in the last of 12 games``."""
+    low, high = min(ratings), max(ratings)
+    spread = f"{low} to {high}" if low < high else f"{low}"
+    return f"{kind}: {spread}, {ratings[-1]} in the last of {plural(len(ratings), 'game')}"
+
+
+def player_panels(found: PlayerTables, own: Sequence[Mapping[str, Any]]) -> Iterator[Panel]:
+    """The pictures of a player for which there is data: clocks, thinks, lost games, openings."""
+    yield from _curve(found)
+    yield from _by_phase(found.tables["phases"])
+    yield from _lost(found.games, own)
+    yield from _openings(found.games, own)
+
+
+def _curve(found: PlayerTables) -> Iterator[Panel]:
+    """The clocks by move of the time control of most games: median and quartiles, and the opponents' median."""
+    rows = found.tables["curve"].rows
+    most = max(rows, key=lambda row: (row["sides"], str(row["time_control"])), default=None)
+    if most is None:
+        return
+    control, fewest = most["time_control"], min(max(_FEWEST_SIDES, most["sides"] // 20), most["sides"])
+
+    def of(name: str) -> list[dict[str, Any]]:
+        found_rows = [
+            one for one in found.tables[name].rows if one["time_control"] == control and one["sides"] >= fewest
+        ]
+        return sorted(found_rows, key=lambda one: int(one["move_no"]))
+
+    mine, theirs = of("curve"), of("opponents' curve")
+    base = str(control).partition("+")[0]
+    high = max([float(base) if base.isdigit() else 0.0, *(row["q75_ms"] / 1000 for row in mine)])
+    low = min([0.0, *(row["q25_ms"] / 1000 for row in mine)])
+    last = int(mine[-1]["move_no"])
+    plot = Plot((1, max(last, 2)), (low, high))
+    plot.axes(number_ticks(1, last), clock_ticks(low, high), "clock left (min:s) by move")
+    plot.band("white", [(row["move_no"], row["q25_ms"] / 1000, row["q75_ms"] / 1000) for row in mine])
+    plot.line("black dashed", [(row["move_no"], row["median_ms"] / 1000) for row in theirs])
+    plot.line("white", [(row["move_no"], row["median_ms"] / 1000) for row in mine])
+    key = [("white", "median and quartiles"), ("black dashed", "opponents: median")]
+    games = max(int(row["sides"]) for row in mine)
+    note = f"{control_words(control)}: {plural(games, 'game')}; moves that {fewest} or more of them reached."
+    yield Panel("Clock left by move", plot.svg(f"Clock left by move. {note}"), key, note)
+
+
+def _of_bars(heading: str, bars: Sequence[Bar], note: str, *, left: int, room: int) -> Panel:
+    return Panel(heading, draw_bars(bars, f"{heading}. {note}", left=left, room=room), note=note)
+
+
+def _by_phase(phases: PlayerTable) -> Iterator[Panel]:
+    rows = [row for row in phases.rows if known(row["phase"])]
+    whole_ms = sum(int(row["total_ms"]) for row in phases.rows)
+    bars = []
+    for row in rows if whole_ms else ():
+        share = percent_text(int(row["total_ms"]) / whole_ms)
+        bars.append(
+            Bar(str(row["phase"]), [(float(row["mean_ms"]), f"{_seconds(row['mean_ms'])}, {share} of the time")])
+        )
+    if bars:
+        yield _of_bars("Mean think time by phase", bars, what_counts(phases.attrs), left=90, room=170)
+
+
+def _seconds(ms: float) -> str:
+    return f"{ms / 1000:.1f} s"
+
+
+def _lost(games: Sequence[PlayerGame], own: Sequence[Mapping[str, Any]]) -> Iterator[Panel]:
+    """How much time the player had left at the end of lost games."""
+    lost = {row["key"] for row in own if known(row["score"]) and float(row["score"]) == 0}
+    clocks = [one.last_ms for one in games if one.key in lost and one.last_ms is not None]
+    if not clocks:
+        return
+    edges = [0, *(1000 * second for second in _LEFT_S)]
+    ends = [short_hms(edge // 1000) for edge in edges]
+    names = ["below 0:00", *(f"{low} to {high}" for low, high in pairwise(ends)), f"{ends[-1]} and more"]
+    counts = Counter(bisect_right(edges, ms) for ms in clocks)
+    bars = []
+    for place in range(min(counts), max(counts) + 1):
+        words = f"{plural(counts[place], 'game')}, {percent_text(counts[place] / len(clocks))}"
+        bars.append(Bar(names[place], [(counts[place], words)]))
+    note = f"The player's clock after the last move of {plural(len(clocks), 'lost game')}, in minutes and seconds."
+    yield _of_bars("Time left in lost games", bars, note, left=110, room=130)
+
+
+def _openings(games: Sequence[PlayerGame], own: Sequence[Mapping[str, Any]]) -> Iterator[Panel]:
+    """The openings of most games by the player's time for the moves of the opening."""
+    names = {
+        row["key"]: f"{str(row['opening']).partition(': ')[0]} ({'White' if row['side'] == 'white' else 'Black'})"
+        for row in own
+        if known(row["eco"])
+    }
+    found: dict[str, list[int]] = {}
+    for one in games:
+        if one.key in names and one.opening_ms is not None:
+            found.setdefault(names[one.key], []).append(one.opening_ms)
+    most = sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))[:_MOST_OPENINGS]
+    if not most:
+        return
+    means = sorted(((sum(times) / len(times), name, len(times)) for name, times in most), reverse=True)
+    bars = [Bar(name, [(mean_ms, f"{_seconds(mean_ms)}, {plural(number, 'game')}")]) for mean_ms, name, number in means]
+    note = f"The mean time for all moves of the opening, of the {plural(len(means), 'opening')} of most games."
+    yield _of_bars("Openings by time", bars, note, left=190, room=120)

@@ -1,0 +1,312 @@
+"""What pages draw as SVG: boards by python-chess, and lines, bands and bars. Style sheets have the colours.
+
+A strict Content-Security-Policy forbids style attributes and style elements. So the drawings of python-chess are read
+as XML: declarations become presentation attributes, and whatever could run or load something is dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from html import escape
+from typing import TYPE_CHECKING, Final, NamedTuple
+from xml.etree import ElementTree
+
+from exporters.report.page import site_file, trusted, visible
+from recorder.rules.tables import NAMES
+from recorder.times import short_hms
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+WIDTH: Final = 480
+LEFT, RIGHT, TOP, BOTTOM = 44, 8, 20, 20
+_MOST_TICKS: Final = 6
+_SECONDS: Final = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 36000, 86400)
+_NUMBERS: Final = tuple(one * 10**power for power in range(9) for one in (1, 2, 5))
+_ROW: Final = 22
+_LABEL: Final = 150
+_ROOM: Final = 110
+
+Tick = tuple[float, str]
+
+
+class Panel(NamedTuple):
+    """A picture with its heading, what its colours mean, and what it excludes.
+
+    ``board`` is the one that it is about, None if it is about both; ``key`` has classes of ``chart.css`` with words.
+    """
+
+    heading: str
+    svg: Markup
+    key: Sequence[tuple[str, str]] = ()
+    note: str = ""
+    board: int | None = None
+
+
+def clock_ticks(low_s: float, high_s: float, most: int = _MOST_TICKS) -> list[Tick]:
+    """Round times in seconds as a clock shows them."""
+    return [(value, _hms(value)) for value in _round_values(low_s, high_s, _SECONDS, most)]
+
+
+def number_ticks(low: float, high: float) -> list[Tick]:
+    """Round whole numbers."""
+    return [
+        (value, f"{value:,.0f}" if value >= 10_000 else f"{value:.0f}") for value in _round_values(low, high, _NUMBERS)
+    ]
+
+
+def _hms(value_s: float) -> str:
+    sign = "−" if value_s < 0 else ""
+    return f"{sign}{abs(value_s):.1f}" if value_s % 1 else f"{sign}{short_hms(abs(int(value_s)))}"
+
+
+def _round_values(low: float, high: float, steps: Sequence[float], most: int = _MOST_TICKS) -> Iterator[float]:
+    step = next((step for step in steps if (high - low) / step <= most), (high - low) / most)
+    value = -(-low // step) * step
+    while value <= high:
+        yield value
+        value += step
+
+
+def _n(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
+class Plot:
+    """Axes from the first to the last value of ``xs`` and ``ys``, and what is drawn on them."""
+
+    def __init__(self, xs: tuple[float, float], ys: tuple[float, float], height: int = 210) -> None:
+        self._xs, self._ys = xs, (ys[0], ys[1] if ys[1] > ys[0] else ys[0] + 1)
+        self._height = height
+        self._parts: list[str] = []
+
+    def _x(self, value: float) -> float:
+        low, high = self._xs
+        return LEFT + (WIDTH - LEFT - RIGHT) * (value - low) / ((high - low) or 1)
+
+    def _y(self, value: float) -> float:
+        low, high = self._ys
+        return TOP + (self._height - TOP - BOTTOM) * (high - value) / (high - low)
+
+    def axes(self, across: Iterable[Tick], up: Iterable[Tick], unit: str) -> None:
+        """Ticks with their words, and the unit of the upright axis."""
+        self._parts.append(f'<text x="2" y="11">{unit}</text>')
+        for value, words in up:
+            y = _n(self._y(value))
+            self._parts.append(f'<path class="grid" d="M{LEFT} {y}H{WIDTH - RIGHT}"/>')
+            self._parts.append(f'<text x="{LEFT - 6}" y="{y}" dy="4" text-anchor="end">{words}</text>')
+        for value, words in across:
+            x = self._x(value)
+            anchor = "end" if x > WIDTH - 30 else "middle"
+            self._parts.append(f'<text x="{_n(x)}" y="{self._height - 5}" text-anchor="{anchor}">{words}</text>')
+
+    def line(self, kind: str, points: Iterable[tuple[float, float | None]]) -> None:
+        """A line, broken where a value is unknown; a point without neighbours is a dot."""
+        path, begins, alone = [], True, False
+        for x, y in points:
+            if y is None:
+                path += ["h0"] if alone else []
+                begins, alone = True, False
+                continue
+            path.append(f"{'M' if begins else 'L'}{_n(self._x(x))} {_n(self._y(y))}")
+            begins, alone = False, begins
+        path += ["h0"] if alone else []
+        self._parts.append(f'<path class="line {kind}" d="{"".join(path)}"/>')
+
+    def band(self, kind: str, points: Sequence[tuple[float, float, float]]) -> None:
+        """What lies between two lines: x, the lower and the upper value."""
+        corners = [(x, low) for x, low, _ in points] + [(x, high) for x, _, high in reversed(points)]
+        path = "L".join(f"{_n(self._x(x))} {_n(self._y(y))}" for x, y in corners)
+        self._parts.append(f'<path class="band {kind}" d="M{path}Z"/>')
+
+    def bars(self, kind: str, bars: Iterable[tuple[float, float, float]], base: float = 0) -> None:
+        """Bars from ``base``: where each begins and ends, and its value."""
+        zero = self._y(base)
+        path = "".join(
+            f"M{_n(self._x(begin))} {_n(zero)}V{_n(self._y(value))}H{_n(self._x(end))}V{_n(zero)}Z"
+            for begin, end, value in bars
+        )
+        self._parts.append(f'<path class="bars {kind}" d="{path}"/>')
+
+    def mark(self, kind: str, x: float, words: str) -> None:
+        """A line from top to bottom, with words that a pointer shows."""
+        path = f"M{_n(self._x(x))} {TOP}V{self._height - BOTTOM}"
+        self._parts.append(f'<path class="{kind}" d="{path}"><title>{escape(visible(words))}</title></path>')
+
+    def dot(self, kind: str, x: float, y: float, words: str) -> None:
+        """A dot, with words that a pointer shows."""
+        title = f"<title>{escape(visible(words))}</title>"
+        self._parts.append(f'<circle class="{kind}" cx="{_n(self._x(x))}" cy="{_n(self._y(y))}" r="3">{title}</circle>')
+
+    def svg(self, label: str, axis: str = "") -> Markup:
+        """The picture.
+
+        Args:
+            label: for those who do not see it. axis: what ``game.js`` moves a cursor along: ``ply`` or ``time``.
+        """
+        data = f' data-axis="{axis}" data-from="{_n(self._xs[0])}" data-to="{_n(self._xs[1])}"' if axis else ""
+        size = f'viewBox="0 0 {WIDTH} {self._height}" role="img" aria-label="{escape(visible(label))}"'
+        return trusted(f'<svg class="chart" {size}{data}>{"".join(self._parts)}</svg>')
+
+
+class Bar(NamedTuple):
+    """A row of ``draw_bars``: its label, values with their words, and the address that it leads to."""
+
+    label: str
+    values: Sequence[tuple[float | None, str]]
+    href: str | None = None
+
+
+def draw_bars(rows: Sequence[Bar], label: str, *, room: int = _ROOM, left: int = _LABEL) -> Markup:
+    """Bars one below the other, one for each value of a row; ``room`` is that of the words behind them."""
+    values = [value for row in rows for value, _ in row.values if value is not None]
+    low, high = min([0.0, *values]), max([0.0, *values])
+    scale = (WIDTH - left - room) / ((high - low) or 1)
+    zero = left - low * scale
+    parts, y = [], 4
+    letters = left // 6
+    for row in rows:
+        begin = y
+        drawn = []
+        for number, (value, words) in enumerate(row.values):
+            if value is not None:
+                x, width = zero + min(value, 0) * scale, max(abs(value) * scale, 1)
+                drawn.append(f'<rect class="s{number}" x="{_n(x)}" y="{y}" width="{_n(width)}" height="14" rx="2"/>')
+            end = zero + max(value or 0, 0) * scale
+            drawn.append(f'<text x="{_n(end + 5)}" y="{y + 11}">{escape(visible(words))}</text>')
+            y += 17
+        shown = visible(row.label)
+        shown = shown if len(shown) <= letters else f"{shown[: letters - 1]}…"
+        middle = (begin + y - 17 + 14) / 2 + 4
+        drawn.append(f'<text class="label" x="{left - 8}" y="{_n(middle)}" text-anchor="end">{escape(shown)}</text>')
+        parts += [f'<a href="{escape(row.href)}">', *drawn, "</a>"] if row.href else drawn
+        y += _ROW - 17
+    parts.append(f'<path class="zero" d="M{_n(zero)} 0V{y}"/>')
+    size = f'viewBox="0 0 {WIDTH} {y}" role="img" aria-label="{escape(visible(label))}"'
+    return trusted(f'<svg class="chart" {size}>{"".join(parts)}</svg>')
+
+
+# -- boards ------------------------------------------------------------------------------------------------------------
+
+SQUARE = 45
+"""The side of a square in the units of a drawn board."""
+_NAMES = {"p": "pawn", "n": "knight", "b": "bishop", "r": "rook", "q": "queen", "k": "king"}
+_LEFT_OUT = frozenset(("script", "style", "metadata", "foreignObject", "desc", "title", "image", "a", "animate", "set"))
+_OURS = re.compile(r"#[\w.-]+")
+
+
+def piece_name(letter: str) -> str:
+    """``white-knight`` for ``N``, as python-chess calls its drawings."""
+    return f"{'white' if letter.isupper() else 'black'}-{_NAMES[letter.lower()]}"
+
+
+def harmless(svg: str) -> ElementTree.Element:
+    """A drawing without name spaces, styles, scripts and links to anything but itself."""
+    return _clean(ElementTree.fromstring(svg))
+
+
+def serialise(element: ElementTree.Element) -> Markup:
+    """The drawing as a page contains it."""
+    return trusted(ElementTree.tostring(element, encoding="unicode", short_empty_elements=True))
+
+
+@cache
+def drawings(assets: str | None = None) -> Markup:
+    """What all boards of a page use by name, once: the twelve pieces, and the empty board from both sides.
+
+    A page of a site (``assets`` as ``Site`` has it) loads the pieces as files that all pages share.
+    """
+    import chess
+    import chess.svg
+
+    found = []
+    for letter in "PNBRQKpnbrqk":
+        drawn = harmless(chess.svg.piece(chess.Piece.from_symbol(letter))).find("g")
+        assert drawn is not None
+        piece, name = serialise(drawn), piece_name(letter)
+        if assets is not None:
+            svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SQUARE} {SQUARE}">{piece}</svg>'
+            href = assets + site_file(name, "svg", svg)
+            piece = trusted(f'<image id="{name}" href="{href}" width="{SQUARE}" height="{SQUARE}"/>')
+        found.append(piece)
+    return trusted("").join([*found, _squares(True), _squares(False)])
+
+
+def _squares(white_below: bool) -> Markup:
+    """The empty board with its coordinates inside, without colours: the style sheet has them."""
+    dark, words = [], []
+    for place in range(64):
+        column, row = place % 8, place // 8
+        if (column + row) % 2:
+            dark.append(f"M{15 + SQUARE * column} {15 + SQUARE * row}h{SQUARE}v{SQUARE}h-{SQUARE}z")
+    for place in range(8):
+        letter, digit = ("abcdefgh"[place], 8 - place) if white_below else ("hgfedcba"[place], place + 1)
+        x = y = 15 + SQUARE * place
+        words.append(f'<text x="{x + SQUARE - 2}" y="372" text-anchor="end">{letter}</text>')
+        words.append(f'<text x="17" y="{y + 10}">{digit}</text>')
+    return trusted(
+        f'<g id="{_side(white_below)}"><path class="sq light" d="M15 15h360v360h-360z"/>'
+        f'<path class="sq dark" d="{"".join(dark)}"/><g class="coord" font-size="10">{"".join(words)}</g></g>'
+    )
+
+
+def _side(white_below: bool) -> str:
+    return f"board-{'white' if white_below else 'black'}"
+
+
+def draw_board(board: str | None, marked: tuple[str, ...] = (), *, white_below: bool = True) -> Markup:
+    """What stands inside a board's ``svg`` (``viewBox`` 15 15 360 360): the squares, what is marked, the pieces.
+
+    ``board`` is as in ``exporters.boards``; None: only the squares.
+    """
+    drawn = [f'<use class="squares" href="#{_side(white_below)}"/>', '<g class="marks">']
+    for square in marked:
+        x, y = _corner(square, white_below)
+        drawn.append(f'<rect class="mark" x="{x}" y="{y}" width="{SQUARE}" height="{SQUARE}"/>')
+    drawn.append('</g><g class="men">')
+    for square, letter in sorted(zip(NAMES, board or "", strict=False)):
+        if letter not in "- ":
+            x, y = _corner(square, white_below)
+            drawn.append(f'<use href="#{piece_name(letter)}" transform="translate({x} {y})"/>')
+    return trusted("".join([*drawn, "</g>"]))
+
+
+def _corner(square: str, white_below: bool) -> tuple[int, int]:
+    column, row = "abcdefgh".index(square[0]), 8 - int(square[1])
+    if not white_below:
+        column, row = 7 - column, 7 - row
+    return 15 + SQUARE * column, 15 + SQUARE * row
+
+
+def _clean(element: ElementTree.Element) -> ElementTree.Element:
+    made = ElementTree.Element(_local(element.tag), dict(_attributes(element)))
+    made.text, made.tail = _text(element.text), None  # pictures contain handles, too
+    for child in element:
+        if isinstance(child.tag, str) and _local(child.tag) not in _LEFT_OUT:
+            made.append(_clean(child))
+    return made
+
+
+def _attributes(element: ElementTree.Element) -> Iterator[tuple[str, str]]:
+    for name, value in element.attrib.items():
+        name = _local(name)
+        if name == "style":
+            for declaration in value.split(";"):
+                key, _, setting = declaration.partition(":")
+                if setting.strip():
+                    yield key.strip(), setting.strip()
+        elif name == "href":
+            if _OURS.fullmatch(value):
+                yield name, value
+        elif not name.startswith("on"):
+            yield name, value
+
+
+def _local(tag: str) -> str:
+    return tag.rpartition("}")[2]
+
+
+def _text(text: str | None) -> str | None:
+    return visible(text) if text and text.strip() else None
