@@ -236,8 +236,17 @@ def copy_to(path: Path, target: Path) -> None:
 
 
 _CORRUPT: Final = "The archive is corrupt: `ics-recorder db check` lists all findings."
-_OF_FILE: Final = frozenset(
-    {sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
+_NOT_OF_VALUES: Final = frozenset(
+    {
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_CONSTRAINT,
+        sqlite3.SQLITE_INTERRUPT,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_READONLY,
+    }
 )
 """Errors of SQLite that say nothing about what the file holds."""
 _OF_VALUES: Final = (
@@ -289,7 +298,7 @@ def storage_error(path: Path, error: BaseException) -> StorageError | None:
             temporary = Path(tempfile.gettempdir()) in path.parents
             instead = ", or set TMPDIR to a folder with more space" if temporary else ""
             return StorageError(f"No space is left for {path}: make room{instead}, and try again.")
-        if code in _OF_FILE:
+        if code in _NOT_OF_VALUES:
             return StorageError(f"The archive {path} cannot be read or written: {reason}.")
         return StorageError(f"{path}: {' '.join(str(reason).split())}. {_CORRUPT}")
     if isinstance(error, UnsoundError):

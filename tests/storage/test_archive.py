@@ -478,5 +478,7 @@ def test_a_corrupt_archive_is_reported_in_one_sentence(archive: ArchiveStore, pa
     connection = open_sqlite(path)
     connection.execute("ALTER TABLE plies RENAME TO lost")
     connection.close()
-    with pytest.raises(StorageError, match="Table plies cannot be read: no such table: plies"):
+    with pytest.raises(
+        StorageError, match=r"no such table: plies\. The archive is corrupt: `ics-recorder db check` lists all findings"
+    ):
         list(archive.games())
