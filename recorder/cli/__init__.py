@@ -273,7 +273,7 @@ Examples:
 def completion(ctx: click.Context, shell: str) -> None:
     """Print a completion script for bash, zsh or fish.
 
-    The shell then completes commands, options and their values. It completes players' handles, keys of games, sources,
+    The shell then completes commands, options and values: players' handles, keys of games, sources,
     variants, categories, ECO codes and servers from the archive of --db, or else from the default archive. Values that
     need quotes are not completed.
     """

@@ -43,8 +43,7 @@ def command() -> None:
       clock = ["clk", "emt", "lag"]
       comments = true
 
-    Options on the command line take precedence over environment variables, and these over the file. Passwords are never
-    read from it. docs/reference/configuration.md has every rule.
+    Passwords are never read from it. docs/reference/configuration.md has every rule.
     """
 
 

@@ -104,9 +104,8 @@ def command(
 
     --dataset writes tables of plies, games and events for DuckDB, Dask and others. A log that the data set has already
     is skipped, or rebuilt if another version of this program wrote it or one of its files is missing or cut. A log that
-    has grown replaces its earlier part. After Ctrl-C, finished logs stay, and --update adds the others. With --dask, a
-    Dask cluster does the work (docs/how-to/larger-than-memory.md); folders must have the same path on all its
-    computers.
+    has grown replaces its earlier part. After Ctrl-C, --update adds the logs that are missing. With --dask, a Dask
+    cluster does the work (docs/how-to/larger-than-memory.md); folders must have the same path on all its computers.
     """
     if dataset is not None:
         _refuse_others(ctx)

@@ -334,8 +334,7 @@ def verify(ctx: click.Context, source_ids: tuple[str, ...], jobs: int | None, wh
     Numbers in parentheses are not errors: contradictions between sources, and moves whose clock is unexplained. Each
     analysed position must occur in its game.
 
-    Exit status 1: something differs; 3: a log could not be read whole because of an error of this program; 6: no log
-    could be read.
+    Exit status 1: something differs; 3: a log could not be read whole; 6: no log could be read.
     """
     from recorder.archive.care.verifying import verify_archive
     from recorder.cli.import_report import say_analyses

@@ -40,8 +40,8 @@ Examples:
 def command(ctx: click.Context, journal_dir: Path, where: str, server: str | None, as_json: bool) -> None:
     """Check the installation, the archive, the disks and the configuration, and say what to do.
 
-    `off` is what is not installed or not made yet, and keeps nothing else from working. The exit status is 1 if
-    something fails. Nothing is sent to a server unless --server names one.
+    `off` is not installed or made yet, and stops nothing else. The exit status is 1 if something fails. Only --server
+    connects to a server.
     """
     from recorder.archive.care.doctor import State, examine, reach
 

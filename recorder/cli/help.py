@@ -267,6 +267,8 @@ def command(ctx: click.Context, words: tuple[str, ...], everything: bool) -> Non
             formatter.write_dl([(name, about) for name, (about, _) in TOPICS.items()])
         group.format_commands(root, formatter)
         click.echo(formatter.getvalue().strip("\n"))
+        if not everything:
+            click.echo("\n`ics-recorder help --all` lists rare commands, too.")
     elif len(words) == 1 and words[0] in TOPICS:
         click.echo(TOPICS[words[0]][1].strip("\n"))
     else:

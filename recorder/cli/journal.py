@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recorder.cli.options import KINDS, Command, Group, force_option, json_option
-from recorder.cli.output import print_json, say
+from recorder.cli.output import print_facts, print_json, say
 from recorder.errors import ExitCode, RecorderError, SourceError, exit_status
 from recorder.text import clean, plural
 from recorder.times import format_clock
@@ -109,8 +109,7 @@ def _info(file: str, as_json: bool) -> None:
         *(("Damaged", f"{name}: {_extent(damage)}") for name, damage in survey.damage),
         *(("Wrong", _told(finding)) for finding in survey.disorder),
     ]
-    for title, value in rows:
-        click.echo(f"{title + ':':<13}{clean(str(value))}")
+    print_facts(rows, 13)
 
 
 @command.command(

@@ -62,7 +62,8 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         inner = set(self.commands) if isinstance(self, click.Group) else set()
-        own = list(takewhile(lambda word: word != "--" and word not in inner, args))
+        foreign = not inner and not ctx.allow_interspersed_args  # behind the options stands another program
+        own = list(takewhile(lambda word: word not in {"--", *inner} and (word[:1] == "-" or not foreign), args))
         if "--all" in own and not {*self.get_help_option_names(ctx)}.isdisjoint(own):
             ctx.meta[ALL] = True
             args = [word for word in own if word != "--all"] + args[len(own) :]

@@ -61,6 +61,13 @@ def print_json(value: Any) -> None:
     click.echo(json.dumps(value, ensure_ascii=False))
 
 
+def print_facts(facts: Iterable[tuple[str, object]], width: int) -> None:
+    """Print named values, one a line after a column of names; None: the line is omitted."""
+    for name, value in facts:
+        if value is not None:
+            click.echo(f"{name + ':':<{width}}{clean(str(value))}")
+
+
 def named(words: str) -> Callable[[Any], dict[str, Any]]:
     """Reads named values of a row: ``"id kind site=header.host"``; of an enum's member its value."""
     wanted = {name: _reader(path or name) for name, _, path in (word.partition("=") for word in words.split())}

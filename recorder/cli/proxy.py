@@ -42,8 +42,7 @@ Examples:
     metavar="[HOST:]PORT",
     show_default=True,
     help=(
-        "Address for clients; a port alone is on this machine only. With another address anyone on "
-        "the network can connect."
+        "Address for clients; a port alone: this machine only. With another address, anyone on the network can connect."
     ),
 )
 @click.option(

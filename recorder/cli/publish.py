@@ -47,8 +47,8 @@ def command(url: str, with_text: str | None, dry_run: bool, as_json: bool, where
     """Copy the archive into a PostgreSQL database for analysts.
 
     Games, plies, events and analyses are copied as `db share` writes them: without log bytes, paths, tells and typed
-    input. The first run makes the tables and views. Later runs copy what is new or changed and delete what the
-    archive no longer has; an interrupted run is continued by the next one. Several archives can be in one database.
+    input. The first run makes the tables and views. Later runs copy what has changed, and continue an interrupted run.
+    Several archives can be in one database.
 
     URL is postgresql://USER@HOST:PORT/DATABASE without a password: give that in PGPASSWORD, ~/.pgpass or the service
     file. PostgreSQL 15 or newer and the extra `postgres` are needed. In Python, recorder.Tables(URL) reads the

@@ -107,11 +107,10 @@ def command(ctx: click.Context, /, **words: Any) -> None:
     """Record games: observe them on a server, around the clock.
 
     Every byte is written to a journal before it is parsed. A second process makes the archive, the PGN and the events
-    from the journal, so a failure there loses no move. A lost connection is reconnected. Server settings that outlive
-    the session are restored.
+    from the journal, so a failure there loses no move. The recorder reconnects, and restores lasting server settings.
 
-    SIGUSR1 reads the configuration file and the file of --observe-handles again: --observe, --observe-handles, --limit,
-    --rotate, --share and --poll apply at once, other options at the next start.
+    SIGUSR1 reads the configuration file and that of --observe-handles again: options that choose games, and --poll,
+    apply at once, others at the next start.
 
     Ctrl-C ends the recording with exit status 0. A second Ctrl-C does not wait for the archive: `import` can read the
     rest of the journal later. Exit status 4: the archive or the PGN is incomplete; 7: the journal could not be written,

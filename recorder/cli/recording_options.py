@@ -167,8 +167,8 @@ def journal_options(command: _AnyCommand) -> _AnyCommand:
         default="interval",
         show_default=True,
         help=(
-            "When journals are flushed to disk. always: before each message is used, which is safe but "
-            "slow; interval: a power cut loses at most two seconds; os: when the operating system does."
+            "When journals reach the disk. always: before each message is used (safe, slow); interval: a power cut "
+            "loses at most two seconds; os: when the system does it."
         ),
     )
     return in_section("Recording", command, sync, journal_dir_option)

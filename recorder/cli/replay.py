@@ -440,8 +440,7 @@ Examples:
     metavar="[HOST:]PORT",
     show_default=True,
     help=(
-        "Address for clients; a port alone is on this machine only. With another address anyone on "
-        "the network can connect."
+        "Address for clients; a port alone: this machine only. With another address, anyone on the network can connect."
     ),
 )
 @click.option("--speed", type=SpeedType(), default="1", show_default=True, help="Speed factor: 4, 0.5, 1/3.")

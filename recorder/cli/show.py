@@ -12,7 +12,7 @@ from recorder.archive.locate import open_archive
 from recorder.archive.pages.related import anomalies_of_game, games_by_source
 from recorder.cli.option_types import complete_keys
 from recorder.cli.options import Command, archive_option, json_option, wide_option
-from recorder.cli.output import print_json, print_table
+from recorder.cli.output import print_facts, print_json, print_table
 from recorder.errors import StorageError
 from recorder.model import EventKind, Game, GameEvent, LineKind, Observation, ObservationKind, Ply, PlyLine
 from recorder.text import clean, plural
@@ -187,9 +187,8 @@ def command(spec: str, where: str, raw: bool, as_match: bool, analysis: str | No
         else:
             counts = _choose_analysis(game, analysis)
             in_progress = game.key in games_in_progress(archive)
-            _print_headers(game, in_progress, None if counts is None else counts[0])
-            _print_partner(archive, game)
-            _print_examinations(archive, game)
+            print_facts(_headers(game, in_progress, None if counts is None else counts[0]), 23)
+            print_facts(_others(archive, game), 23)
             _print_moves(game, {} if counts is None else counts[1])
             _print_tree(game)
             _print_board(game)
@@ -223,7 +222,7 @@ def _person(player: Player) -> str:
     return f"{player.handle}{player.titles or ''} ({player.rating_text or '?'})"
 
 
-def _print_headers(game: Game, in_progress: bool, shown: Analysis | None) -> None:
+def _headers(game: Game, in_progress: bool, shown: Analysis | None) -> list[tuple[str, object]]:
     from recorder.model import printed_control
     from recorder.times import iso, iso_start
 
@@ -238,7 +237,7 @@ def _print_headers(game: Game, in_progress: bool, shown: Analysis | None) -> Non
     end = "in progress" if in_progress else game.end
     marks += ["continues an adjourned game"] if game.continued else []
     sources = [seen.source.name for seen in game.observations if seen.source is not None] if game.merged_from else []
-    for name, value in (
+    return [
         ("Key", game.key),
         ("White", _person(game.white)),
         ("Black", _person(game.black)),
@@ -260,9 +259,7 @@ def _print_headers(game: Game, in_progress: bool, shown: Analysis | None) -> Non
         ("Sources", ", ".join(dict.fromkeys(sources)) or None),
         *(("Analysed by", _analyst(one, one is shown)) for one in game.analyses),
         *((_EVIDENCE[one.kind.value], one.text) for one in dict.fromkeys(game.evidence)),
-    ):
-        if value is not None:
-            click.echo(f"{name + ':':<23}{clean(str(value))}")
+    ]
 
 
 def _analyst(analysis: Analysis, counts: bool) -> str:
@@ -275,28 +272,19 @@ def _analyst(analysis: Analysis, counts: bool) -> str:
     )
 
 
-def _print_partner(archive: ArchiveStore, game: Game) -> None:
-    if game.variant != "bughouse":
-        return
-    from recorder.archive.pages.related import match_findings, match_of
+def _others(archive: ArchiveStore, game: Game) -> Iterator[tuple[str, object]]:
+    """The other board of a match, and what examined the game or is examined in it."""
+    from recorder.archive.pages.related import examinations, match_findings, match_of
 
-    found = match_of(archive, game)
-    if found is None:
-        return
-    match, evidence = found
-    other = match.b if match.a.key == game.key else match.a
-    about = f"{other.key} {other.white.handle} - {other.black.handle} ({evidence})"
-    click.echo(f"{'Other board:':<23}{clean(about)}")
-    for finding in match_findings(match):
-        click.echo(f"{'Contradiction:':<23}{clean(finding)}")
+    def about(other: Game, evidence: str) -> str:
+        return f"{other.key} {other.white.handle} - {other.black.handle} ({evidence})"
 
-
-def _print_examinations(archive: ArchiveStore, game: Game) -> None:
-    from recorder.archive.pages.related import examinations
-
+    if game.variant == "bughouse" and (found := match_of(archive, game)) is not None:
+        match, evidence = found
+        yield "Other board", about(match.b if match.a.key == game.key else match.a, evidence)
+        yield from (("Contradiction", finding) for finding in match_findings(match))
     for word, other, evidence in examinations(archive, game):
-        about = f"{other.key} {other.white.handle} - {other.black.handle} ({evidence})"
-        click.echo(f"{word + ':':<23}{clean(about)}")
+        yield word, about(other, evidence)
 
 
 def _print_match(archive: ArchiveStore, game: Game) -> None:

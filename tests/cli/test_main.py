@@ -170,6 +170,14 @@ def test_the_first_help_skips_rare_commands_and_options() -> None:
     assert "--dask" not in brief
 
 
+def test_the_words_of_another_program_stay_its_own(cli: Cli, tmp_path: Path) -> None:
+    """``conformance`` starts a program; what is behind its name is not for us."""
+    seen = tmp_path / "seen"
+    program = f"import sys; open({str(seen)!r}, 'w').write(' '.join(sys.argv[1:]))"
+    cli("conformance", "--rule", "S12-4", sys.executable, "-c", program, "--help", "--all", code=ExitCode.FINDINGS)
+    assert seen.read_text() == "--help --all"
+
+
 def test_an_option_that_the_help_skips_works_and_help_of_all_commands_is_whole(filled: Cli) -> None:
     assert filled("games", "--rating-from", 1, "--json").stdout.startswith("[")
     for name, command in COMMANDS.items():
