@@ -14,7 +14,9 @@ MEASURES: Final = {name: table for name, table in CLOCK_TABLES.items() if table.
 """The tables of ``clocks`` that dimensions group."""
 
 
-def compute_insight(archive: ArchiveStore, chosen: GameFilter, name: str, by: tuple[str, ...]) -> GamesMeasure:
+def compute_insight(
+    archive: ArchiveStore, chosen: GameFilter, name: str, by: tuple[str, ...], *, first_moves: bool = False
+) -> GamesMeasure:
     """Compute a measure.
 
     Args:
@@ -27,6 +29,6 @@ def compute_insight(archive: ArchiveStore, chosen: GameFilter, name: str, by: tu
     from exporters.measures.dimensions import DimensionError
 
     try:
-        return measure_games(archive, chosen, name, by, omitted=True)
+        return measure_games(archive, chosen, name, by, omitted=True, first_moves=first_moves)
     except DimensionError as error:
         raise ExportError(f"{' and '.join(by)} does not go with {name}: {error}.") from None

@@ -382,7 +382,13 @@ class InsightAnswers:
                 require_variants(archive, given.where)
                 listed = reached(archive, given)
                 if archive.count(listed.where, limit_s=SEARCH_S):
-                    computed.append((name, listed, compute_insight(archive, listed.where, state.measure, state.by)))
+                    computed.append(
+                        (
+                            name,
+                            listed,
+                            compute_insight(archive, listed.where, state.measure, state.by, first_moves=state.first),
+                        )
+                    )
                 else:
                     missing.append(name)
             if not computed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
@@ -28,7 +29,7 @@ PRESETS: Final = (
     ("Moves made at once, by clock left", "measure=instant&by=clock-band"),
     ("Blunders in time trouble", "measure=blunders&by=time-control"),
 )
-_OWN: Final = ("measure", "by", "then", "figure", "versus", "sort")
+_OWN: Final = ("measure", "by", "then", "first", "figure", "versus", "sort")
 _MOST_ROWS: Final = 500
 _MOST_BARS: Final = 30
 _FIRST_FIGURES: Final = ("mean_ms", "median_ms", "share", "score", "correlation", "lost_share")
@@ -41,7 +42,8 @@ class InsightState:
     """What an address asks for; without a measure nothing is asked for yet.
 
     ``by`` has up to two dimensions. ``figure`` is the column that the picture shows, by default the measure's first.
-    ``sort`` is the column that the table is sorted by, with ``-`` in front: the largest first.
+    ``first``: first moves count in think times, too. ``sort`` is the column that the table is sorted by, with ``-`` in
+    front: the largest first.
     """
 
     measure: str | None
@@ -50,10 +52,18 @@ class InsightState:
     listed: ListState
     versus: str | None
     sort: str | None = None
+    first: bool = False
 
     def query(self) -> str:
         """The same as the query of an address."""
-        given = (self.measure, *(*self.by, None, None)[:2], self.figure, self.versus, self.sort)
+        given = (
+            self.measure,
+            *(*self.by, None, None)[:2],
+            "yes" if self.first else None,
+            self.figure,
+            self.versus,
+            self.sort,
+        )
         own = urlencode([(name, value) for name, value in zip(_OWN, given, strict=True) if value])
         return "&".join(filter(None, (own, self.listed.query())))
 
@@ -80,7 +90,10 @@ def read_insight(pairs: Sequence[tuple[str, str]]) -> InsightState:
         raise ExportError("Group by: both dimensions are the same.")
     if versus is not None and "player" not in listed.values:
         raise ExportError("Compare with: choose the first player in the field Player.")
-    return InsightState(measure, by, given.get("figure"), listed, versus, given.get("sort"))
+    first = given.get("first", "no")
+    if first not in ("yes", "no"):
+        raise ExportError(f"First moves: {first[:40]!r} is none of yes, no.")
+    return InsightState(measure, by, given.get("figure"), listed, versus, given.get("sort"), first == "yes")
 
 
 def python_code(state: InsightState, listed: ListState, insight: GamesMeasure, path: str) -> str:
@@ -99,8 +112,13 @@ def python_code(state: InsightState, listed: ListState, insight: GamesMeasure, p
     elif insight.handles:
         handles = sorted(handle.lower() for handle in insight.handles)
         lines.append(f'plies = plies[plies["mover"].str.lower().isin({handles!r})]')
-    names = [word.replace("-", "_") for word in state.by]
-    lines.append(f"table = plies.ics.{MEASURES[state.measure].measure}({f'by={names!r}' if names else ''})")
+    from exporters.measures import definitions
+
+    measure = MEASURES[state.measure].measure
+    options = [f"by={[word.replace('-', '_') for word in state.by]!r}"] if state.by else []
+    if state.first and "first_moves" in signature(getattr(definitions, measure)).parameters:
+        options.append("first_moves=True")
+    lines.append(f"table = plies.ics.{measure}({', '.join(options)})")
     return "\n".join([*lines, "print(table)"])
 
 

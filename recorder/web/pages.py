@@ -155,7 +155,7 @@ def insights_page(
     found = {
         "title": f"Insights: {measure}{by}" if measure else "Insights",
         "description": MEASURES[measure].about if measure in MEASURES else "Measures of the use of time.",
-        "asked": {name: asked.get(name, "") for name in ("measure", "by", "then", "versus")},
+        "asked": {name: asked.get(name, "") for name in ("measure", "by", "then", "first", "versus")},
         "measures": [(name, f"{name}: {table.about}") for name, table in MEASURES.items()],
         "dimensions": [(name, name.replace("-", " ")) for name in DIMENSIONS],
         "presets": [(text, site.insights(query)) for text, query in PRESETS],

@@ -55,6 +55,8 @@ def texts(table: Any, *, of_lag: bool) -> list[list[str]]:
         "measure=scramble&player=Helmsman&outcome=loss",
         "measure=usage&by=event&then=hour",
         "measure=usage&by=phase&clock_below=60",
+        "measure=usage&by=phase&first=yes",
+        "measure=lead&first=yes",
     ],
 )
 def test_the_page_and_its_python_code_have_the_same_numbers(site: TestClient, query: str) -> None:
@@ -64,6 +66,13 @@ def test_the_page_and_its_python_code_have_the_same_numbers(site: TestClient, qu
     table = computed(code)
     assert rows(answer.text) == texts(table, of_lag="measure=lag" in query)
     assert len(table) or "No data: no move of these games" in answer.text
+
+
+def test_first_moves_count_only_where_they_are_asked_for(site: TestClient) -> None:
+    without, included = (site.get(f"/insights?measure=usage&by=phase{more}").text for more in ("", "&first=yes"))
+    assert " first move" in without.partition("Plies excluded")[2]
+    assert " first move" not in included.partition("<main")[2].partition("</form>")[2]
+    assert 'name="first"' in without
 
 
 def test_the_python_code_knows_every_filter_or_names_it(site: TestClient) -> None:
