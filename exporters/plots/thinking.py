@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -182,20 +183,20 @@ def think_times(
 
 def _draw_thinks(ax: Axes, look: Theme, found: _Thinks, captions: Captions) -> None:
     shares, shown = _shares_of(found), found.shown
-    labels = list(dict.fromkeys(shares["think"]))
+    edges = [label.removeprefix("≥ ").partition("–")[0] for label in dict.fromkeys(shares["think"])]
     entries = _draw_shares(ax, look, shares)
-    ax.set_xticks(range(len(labels)), labels)
-    crowded = len(labels) * max(map(len, labels)) * 5.5 > width_points(ax)
-    if crowded:
-        ax.tick_params(axis="x", labelrotation=30)
+    every = math.ceil(len(edges) * (max(map(len, edges)) * 6 + 6) / width_points(ax))
+    ax.set_xticks(np.arange(0, len(edges), every) - 0.5, edges[::every])
+    ax.set_xlim(-0.5, len(edges) - 0.5)
     ax.set_ylim(bottom=0)
     percent_axis(ax.yaxis, ax.get_ylim()[1])
-    ax.set_xlabel("time for the move (s)")
-    ax.set_ylabel("share of the phase's moves")
+    open_end = ", the last step: and more" if shares["think"].iloc[-1].startswith("≥") else ""
+    ax.set_xlabel(f"time for the move (s){open_end}")
+    ax.set_ylabel("share of each phase")
     if captions.titles:
         add_titles(ax, look, *headline(shown.sample, captions.player, "Think times by phase"))
     text = footer_text(shown.attrs, shown.marks) if captions.footer else ""
-    add_legend(ax, look, entries, text, drop=20.0 if crowded else 0.0)
+    add_legend(ax, look, entries, text)
 
 
 def _draw_shares(ax: Axes, look: Theme, shares: pd.DataFrame) -> list[LegendEntry]:

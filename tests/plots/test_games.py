@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -31,6 +32,7 @@ from exporters.plots import (
 )
 from exporters.plots.catalogue import PlotOptions
 from exporters.plots.curve import clock_quartiles
+from exporters.plots.figures import new_figure
 from exporters.plots.race import side_medians
 from exporters.plots.scores import lead_scores
 from exporters.plots.thinking import phase_shares
@@ -102,17 +104,33 @@ def test_phases_have_bars_and_medians() -> None:
         "middlegame: 40 moves, median 2.8 s",
         "endgame: 20 moves, median 2.8 s",
     ]
-    assert ax.get_ylabel() == "share of the phase's moves"
+    assert ax.get_ylabel() == "share of each phase"
     assert footer(ax).startswith("1 game, 78 plies · excluded: 2 plies of first moves")
 
 
 def test_classes_are_no_finer_than_the_coarsest_time() -> None:
     fine, coarse = posed([0, 0, 50, 150, 300]), posed([0, 0, 1000, 0, 3000], key="b" * 20, precision="seconds")
     ax = think_times(fine)
-    assert [text.get_text() for text in ax.get_xticklabels()] == ["0–0.1", "0.1–0.2", "0.2–0.3", "0.3–0.4"]
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["0", "0.1", "0.2", "0.3"]
     ax = think_times(joined(fine, coarse))
-    assert [text.get_text() for text in ax.get_xticklabels()] == ["0–1", "1–2", "2–3", "3–4"]
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["0", "1", "2", "3"]
     assert footer(ax).endswith("3 plies have whole seconds only")
+
+
+@pytest.mark.parametrize("step_ms", [100, 1000, 7500])
+def test_the_words_beside_the_axes_of_a_small_picture_fit(step_ms: int) -> None:
+    """As on the page of a player."""
+    plies = posed([0, 0, *(step_ms * place for place in range(1, 25))])
+    ax = think_times(plies, ax=new_figure(size=(5.0, 3.1)).add_subplot(), titles=False)
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in ax.get_xticklabels()]
+    assert len(boxes) > 4
+    assert all(one.x1 < other.x0 for one, other in pairwise(boxes))
+    assert all(figure.bbox.containsx(x) for x in (boxes[0].x0, boxes[-1].x1))
+    of_y = ax.yaxis.label.get_window_extent()
+    assert figure.bbox.y0 <= of_y.y0 < of_y.y1 <= figure.bbox.y1
 
 
 def test_phases_that_are_not_known_are_no_phase() -> None:
