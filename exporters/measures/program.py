@@ -253,8 +253,10 @@ class _Statement:
         texts += [of.table for of in program.values.values()]
         texts += [one.table for one in program.parts.values()]
         texts += [name for dim in self._dimensions for name, _ in dim.names.values()]
-        texts += [*keys.values(), *made.values(), code, *program.steps.values(), *program.also]
-        words = {word for text in (*texts, "key ply complete precision") for word in _WORD.findall(text)}
+        texts += [*keys, *keys.values(), *program.derived.values(), *program.steps.values(), *program.also]
+        texts += ["key ply complete precision", (program.top or ("",))[0]]
+        counted = {word for text in texts for word in _WORD.findall(text)}
+        words = counted | {word for text in (code, *made.values()) for word in _WORD.findall(text)}
         needed = sorted((words & _NAMES) | ({*keys.values()} & have))
         if missing := [name for name in needed if name not in have and name not in made]:
             raise AttributeError(_lacks(missing))
@@ -262,12 +264,13 @@ class _Statement:
         columns = [*plain, *(f"{one} AS {name}" for name, one in {**keys, **made}.items() if name not in plain)]
         columns += [f"{game_of(have)} AS game", f"CASE {code} ELSE 0 END AS excluded"]
         judged = f"SELECT {', '.join(columns)} FROM {program.source}"
-        kept = "SELECT * EXCLUDE (excluded) FROM judged WHERE excluded = 0"
+        judges = ", ".join(["excluded", *(name for name in plain if name not in counted)])
+        kept = f"SELECT * EXCLUDE ({judges}) FROM judged WHERE excluded = 0"
         own = dict(program.steps) or {"rows": "FROM kept"}
         if program.top is not None and program.least is not None:
             own = {"rows": f"FROM kept WHERE {program.top[0]} >= {program.least}"}
         steps = {"judged": judged, "kept": kept, **own}
-        once = ("OVER (", "GROUP BY")
+        once = ("OVER ", "GROUP BY")
         how = {name: "" if any(word in own.get(name, "") for word in once) else "NOT " for name in steps}
         if not self._large:
             how["judged"] = ""
