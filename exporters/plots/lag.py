@@ -17,7 +17,7 @@ from exporters.measures.program import frame_of_rows
 from exporters.measures.source import Plies
 from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
 from exporters.plots.panels import Captions, Panel
-from exporters.plots.shown import Drawn, Shown, counts_of, figures_of, reasons_against, shown_of
+from exporters.plots.shown import Drawn, Shown, counts_of, figures_of, ranked, reasons_against, shown_of
 from exporters.plots.style import (
     LegendEntry,
     Theme,
@@ -96,16 +96,17 @@ def _compute_lag(plies: Plies, who: Who) -> _LagData:
 
 def _series(drawn: Drawn, whose: Mapping[str, str], names: Mapping[str, tuple[str, str]]) -> list[_Series]:
     """The series that have moves."""
-    about = figures_of(drawn, ("who",), "lag_ms", {"p50_ms": None, "p95_ms": 95}, whose).records()
     bands = figures_of(drawn, ("who", "move_no"), "lag_ms", _QUANTILES, whose).frame()
     counts = counts_of(drawn, "who", "lag_ms", whose)
     series = []
     for key, (side, name) in names.items():
-        for one in about:
-            if one["who"] == key:
-                text = f"median {one['p50_ms']} ms, 95 % ≤ {one['p95_ms']} ms, most {one['most_ms']} ms"
-                own = bands[bands["who"] == key].sort_values("move_no", ignore_index=True)
-                series.append(_Series(side, name, text, counts[counts["who"] == key], own, None))
+        of_key = counts[counts["who"] == key]
+        if len(of_key):
+            lags, count = (of_key[one].to_numpy(dtype=np.int64) for one in ("lag_ms", "n"))
+            median, most = int(ranked(lags, count) + 0.5), ranked(lags, count, 95)
+            text = f"median {median} ms, 95 % ≤ {most:.0f} ms, most {lags.max()} ms"
+            own = bands[bands["who"] == key].sort_values("move_no", ignore_index=True)
+            series.append(_Series(side, name, text, of_key, own, None))
     return series
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from exporters.measures.program import Measured, Program, Reason, Stats, frame_of_rows, run
 from exporters.measures.source import Plies, among
@@ -136,7 +138,22 @@ def counts_of(drawn: Drawn, by: str, value: str, derived: Mapping[str, str] | No
         f"SELECT {by}, {value}, coalesce({_COARSE}, FALSE)::INTEGER AS coarse, count(*) AS n FROM plies"
         " GROUP BY ALL ORDER BY ALL"
     )
-    return frame_of_rows(found.columns, [str(kind) for kind in found.types], found.fetchall())
+    values = found.fetchnumpy()
+    return pd.DataFrame(
+        {
+            name: np.where(of.mask, np.array(None), of.data) if np.ma.is_masked(of) else np.ma.getdata(of)
+            for name, of in values.items()
+        }
+    )
+
+
+def ranked(values: NDArray[np.int64], count: NDArray[np.int64], percent: int | None = None) -> float:
+    """The value of a nearest rank, of values and how often each occurs; by default the median."""
+    order = np.argsort(values)
+    upto = np.cumsum(count[order])
+    whole = int(upto[-1])
+    ranks = ((whole + 1) // 2, whole // 2 + 1) if percent is None else (-(-whole * percent // 100),)
+    return float(np.mean([values[order][np.searchsorted(upto, rank)] for rank in ranks]))
 
 
 def figures_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from exporters.measures.source import Plies
 from exporters.plots.panels import Captions, Panel
-from exporters.plots.shown import Drawn, Shown, counts_of, figures_of, reasons_against, shown_of
+from exporters.plots.shown import Drawn, Shown, counts_of, ranked, reasons_against, shown_of
 from exporters.plots.style import (
     LegendEntry,
     Theme,
@@ -94,11 +94,10 @@ _WIDTHS = (1, 2, 5, 10, 20, 50, 100)
 
 
 class _Thinks(NamedTuple):
-    """Think times; ``counts``: how often each occurs (``n``) by a column. ``medians``: by it, with precision."""
+    """Think times; ``counts``: how often each occurs (``n``) by a column."""
 
     shown: Shown
     counts: pd.DataFrame
-    medians: dict[Any, tuple[int, str]]
 
 
 def _compute_thinks(plies: Plies, who: Who, by: str) -> _Thinks:
@@ -107,9 +106,7 @@ def _compute_thinks(plies: Plies, who: Who, by: str) -> _Thinks:
     shown = shown_of(drawn, player=who.player)
     if not shown.attrs["plies"]:
         raise no_data(shown.attrs["excluded"])
-    rows = figures_of(drawn, (by,), "elapsed_ms", {"median_ms": None}).records()
-    medians = {row[by]: (row["median_ms"], row["precision"]) for row in rows}
-    return _Thinks(shown, counts_of(drawn, by, "elapsed_ms"), medians)
+    return _Thinks(shown, counts_of(drawn, by, "elapsed_ms"))
 
 
 def phase_shares(plies: PlySource, player: str | None = None) -> pd.DataFrame:
@@ -139,16 +136,18 @@ def _shares_of(found: _Thinks) -> pd.DataFrame:
     labels = [f"{place * step / 1000:g}–{(place + 1) * step / 1000:g}" for place in range(steps)]
     if int(times_ms.max()) >= steps * step:
         labels[-1] = f"≥ {(steps - 1) * step / 1000:g}"
-    of_phase = [None if one is pd.NA else one for one in found.counts["phase"]]
+    of_phase = found.counts["phase"].to_numpy()
     rows = []
     for phase in (*PHASES, None):
-        inside = np.array([one == phase for one in of_phase])
+        inside = pd.isna(of_phase) if phase is None else of_phase == phase
         whole = int(count[inside].sum())
         if not whole:
             continue
+        median = int(ranked(times_ms[inside], count[inside]) + 0.5)
+        precision = "seconds" if coarse[inside].any() else "milliseconds"
         for place, label in enumerate(labels):
             plies_in = int(count[inside & (places == place)].sum())
-            rows.append((phase or _UNKNOWN, label, plies_in, plies_in / whole, whole, *found.medians[phase]))
+            rows.append((phase or _UNKNOWN, label, plies_in, plies_in / whole, whole, median, precision))
     columns = ["phase", "think", "plies", "share", "phase_plies", "median_ms", "precision"]
     shares = pd.DataFrame(rows, columns=columns)
     shares.attrs = {**found.shown.attrs}
@@ -250,16 +249,9 @@ def _cells_of(found: _Thinks) -> tuple[pd.DataFrame, dict[int, float]]:
     cells.insert(2, "think", [classes.labels[place] for place in cells["think_no"]])
     cells.attrs = {**found.shown.attrs, "labels": classes.labels, "columns": width}
     return cells, {
-        int(column): classes.height(_median(times_ms, count, columns == column)) for column in np.unique(columns)
+        int(column): classes.height(ranked(times_ms[columns == column], count[columns == column]))
+        for column in np.unique(columns)
     }
-
-
-def _median(times_ms: NDArray[np.int64], count: NDArray[np.int64], inside: NDArray[np.bool_]) -> float:
-    """The median of times of which is known how often each occurs."""
-    order = np.argsort(times_ms[inside])
-    upto = np.cumsum(count[inside][order])
-    ranks = ((int(upto[-1]) + 1) // 2, int(upto[-1]) // 2 + 1)
-    return float(np.mean([times_ms[inside][order][np.searchsorted(upto, rank)] for rank in ranks]))
 
 
 def _add_colour_bar(ax: Axes, look: Theme, mesh: QuadMesh) -> None:
