@@ -94,5 +94,6 @@ async def test_the_archives_process_writes_it_while_games_are_played(cli: Cli, t
     while not shown(path):
         await asyncio.sleep(0.02)
     assert "*" in {result for _, result in shown(path).values()}
+    assert b"og ends" not in path.read_bytes(), "a game in progress has no end"
     journal.close()
     assert await child.finish() == []

@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -77,10 +78,13 @@ class LiveGames:
         """A game as it stands."""
         if game.kind is not GameKind.PLAYED:
             return
+        over = game.end in OVER
         changes = self._games.setdefault((log, game.first_offset, game.game_no), deque())
+        if game.end == "log-ends":  # so far: it is in progress
+            game = replace(game, end="result", reason=None, reason_key="unknown", termination="")
         text = game.to_pgn().replace("\n\n", f"\n{_MARK}\n\n", 1)
         if not changes or changes[-1][1] != text:
-            changes.append((self._now(), text, game.end in OVER))
+            changes.append((self._now(), text, over))
 
     def leave(self, log: object) -> None:
         """A log has ended: its games that are not over may go on in another one."""
