@@ -1,13 +1,39 @@
 """Do the clocks add up? One entry for each move: what the mover's clock was, what the move cost, what was left.
 
-The rule is ``before - elapsed + increment = after`` (help "style12", help "clocks" and the servers' sources). What is
-left over, the residual, gets a cause only if the log proves it: a board that shows the clock from which the rule holds
-again, a line with exactly this sum, or a bound that nothing else keeps. What no line or board proves is unexplained.
+The problem. A server prints, with each move, what the move took and what both clocks show. The mover's clock should be
+*before - elapsed + increment*; the difference from what is printed is the *residual*. Here White moves after 0.550 s
+with an increment of 2 s::
 
-Facts that boards show are read from them: the clocks at the start are those of the first board (the time
-control only where none was seen), the unit is that of each ply, whether first moves are free is read off them, and a
-clock of a board that was joined in mid-game is one that was running. Clocks are not judged in an untimed game, in
-an examination, or where the clock itself was computed from elapsed times.
+    <12> … 180000 180000 2 P/e7-e5 (0:00.000) e5 …      White's clock before: 180.000
+    <12> … 181450 180000 2 N/g1-f3 (0:00.550) Nf3 …     after: 180.000 - 0.550 + 2 = 181.450, the residual is 0
+
+A residual that is not 0 shows one of three things: something happened to the clock that we saw (time was added, a
+takeback, a pause), something that we did not see (a lost line), or an error in our reading. Only the first is
+harmless, so it must be proved, by a line or a board, whose offset is the evidence. A guess that explains everything
+would hide the errors for which the ledger is made.
+
+What is tried in which order (``Proofs.cause``), each only if the sum is right with it, to one printed unit:
+
+1. a side's first move, which most servers neither charge nor credit: the clock has not changed;
+2. lines that add time to this player between the own move before and this one;
+3. the clock on the last board between the two moves, if that is another one than before. What happened in between
+   gives the cause its name: a takeback, a line that sets the clocks, a pause, an outage; none: ``ADJUSTED``. If that
+   board shows a running clock, up to the whole elapsed time may be missing;
+4. a takeback whose own board was not seen: a clock that the game had in that position before;
+5. a pause: the clock stood for a part of the elapsed time;
+6. a clock higher than if the move had taken no time, and the next board confirms it: one number alone may be wrong;
+7. a fallen flag, printed as 0 by servers that print no negative clocks;
+8. FICS charges at least a tenth of a second, and moves of this game have taken exactly that;
+9. ``UNEXPLAINED``. A residual of one unit is ``ROUNDING`` and does not come here.
+
+What must never happen: a cause without evidence; a clock from before missing moves that is used as the one before this
+move (then the clock before is unknown, and nothing is judged).
+
+Clocks are judged only if they were printed. Those that were computed from elapsed times would prove themselves.
+
+Facts that boards show are read from them: the clocks at the start are those of the first board (the time control only
+where none was seen), the unit is that of each ply, whether first moves are free is read off them, and a clock of a
+board that was joined in mid-game is one that was running. An untimed game and an examination are not judged either.
 
 How much of the time was thinking: docs/explanation/clocks-and-lag.md.
 """
@@ -188,6 +214,7 @@ class Proofs:
         assert elapsed_ms is not None
         if ply <= 2 and abs(after_ms - since.ms) <= unit_ms:
             return Cause.FIRST_MOVE, offset
+        # Everything between the own move before and this one that can have changed the clock.
         events = self._between(since.offset, offset)
         given = [event for event in events if _adds(event) and self._receiver(event) in (None, ply & 1)]
         if given and abs(residual_ms - _sum_ms(given)) <= unit_ms:
@@ -197,6 +224,7 @@ class Proofs:
         if shown is not None and shown.ms != since.ms:
             unit_ms = max(unit_ms, shown.unit_ms)
             cause, evidence = self._changed(events, since, shown)
+            # What the last board shows explains a part; lines behind that board may explain the rest.
             rest_ms = residual_ms - (shown.ms - since.ms)
             rest_ms -= _sum_ms([event for event in given if event.offset > shown.offset])
             most_ms = elapsed_ms + (row[6] or 0) + unit_ms if shown.running else unit_ms

@@ -225,6 +225,7 @@ def compress_part(path: Path) -> Path:
             zstandard.ZstdCompressor(compression_params=how).copy_stream(plain, out, size=size)
             out.flush()
             os.fsync(out.fileno())
+        # Read back what the disk has, and only then give it its name and remove the plain file.
         if _digest(path) != _digest(unfinished):
             raise JournalError(f"{target} would not hold the same bytes")
         unfinished.replace(target)
@@ -384,7 +385,7 @@ class Survey:
         elif header.part > before + 1:
             first, last = before + 1, header.part - 1
             self._find(offset, f"part {first} is missing" if first == last else f"parts {first} to {last} are missing")
-        elif before and self._more is not True:
+        elif before and self._more is not True:  # the part before was left by a crash, or says that it is the last
             self._find(offset, f"part {before} has no end, although part {header.part} follows")
         self.header = self.header or header
         self.parts.append(header.part)

@@ -172,6 +172,8 @@ def compare(one: View, other: View) -> Verdicts:
         return Verdicts(Verdict.APART, why)
     numbered = _one_server(one.game, other.game)  # so a number is one game at any moment
     both = ((one, other), (other, one)) if numbered else ()
+    # Two ways in which arrival times that do not overlap may still be of one game: it was seen again after an outage,
+    # or a computer's clock was set back in between.
     again = next((pair for pair in both if may_be_seen_again(*pair)), None)
     backward: int | None = None
     if again is None and not may_meet(one.span_ms, other.span_ms):
@@ -181,6 +183,8 @@ def compare(one: View, other: View) -> Verdicts:
         return Verdicts(Verdict.APART, why)
     common = sorted(one.plies.keys() & other.plies.keys())
     differs = next((number for number in common if not same_move(one.plies[number], other.plies[number])), None)
+    # Other moves contradict, unless one source lost the game from sight and the move was taken back afterwards: then
+    # the plies before it are compared, and they must prove it.
     if differs is not None:
         if backward is not None or all(taken_back_at(*pair) is None for pair in both):
             return Verdicts(Verdict.APART, f"other moves at ply {differs}")
@@ -199,6 +203,7 @@ def compare(one: View, other: View) -> Verdicts:
         if verdicts.verdict is not Verdict.SAME:
             return Verdicts(Verdict.APART, "they were at other times")
         return Verdicts(Verdict.SAME, f"{verdicts.why}, although the earlier part arrived {backward} ms later")
+    # Nothing contradicts, and the times alone prove nothing. Left are the moment of the start, and the clocks.
     if verdicts.verdict is not Verdict.OPEN:
         return verdicts
     if (numbered or len(common) >= _LEAST_LINES) and common and (begun := begun_alike(one, other)) is not None:
@@ -367,6 +372,7 @@ class _Agreement:
         if fine[0] is fine[1]:
             self.exact &= fine[0] or my_clock == its_clock
             return
+        # One prints milliseconds, the other seconds: of the whole game, all must be cut, or all rounded.
         left_ms = my_clock - its_clock if fine[0] else its_clock - my_clock
         self.cut &= 0 <= left_ms < _SECOND_MS
         self.rounded &= abs(left_ms) <= _SECOND_MS // 2
@@ -410,6 +416,7 @@ class _Agreement:
         ``same_number``: both observations print the same game number, or one prints none; ``alike``: also the same
         ratings. ``one_server``: both games are known to be of one server.
         """
+        # Different values only: a player who always takes one second proves nothing, however often.
         fine = len({value for value in self.fine if value > 0})
         coarse = len({value for value in self.coarse if value > 0})
         proved = fine >= _LEAST_VALUES or (
@@ -419,6 +426,7 @@ class _Agreement:
         repeated_bits = max(self.seen - _BOOK_PLIES, 0) if alike else 0
         bits = bits_of(self.spent_s) + bits_of(self.lags_ms) + repeated_bits
         proved = proved or (exact and bits >= REQUIRED_BITS)
+        # Lines that arrived at the same moment on both connections.
         together = len(self.apart_ms) >= (1 if one_server else _LEAST_LINES) and max(self.apart_ms) <= SKEW_MS
         if not (proved or (together and same_number)):
             return Verdicts(Verdict.OPEN, "no evidence")

@@ -262,6 +262,7 @@ def bits_of(seconds: Mapping[int, int]) -> float:
     ``seconds`` maps plies to the whole seconds that they took, or to the milliseconds of lag printed with them. A ply
     adds nothing if its side's move before is not there.
     """
+    # The entropy of the times under the habit that fits them best: for each time, its count × log2(all / its count).
     habits: Counter[tuple[int, int]] = Counter()
     times: Counter[tuple[int, int, int]] = Counter()
     for ply, spent_s in sorted(seconds.items()):

@@ -106,6 +106,7 @@ def group_alike(views: Sequence[View]) -> list[list[View]]:
         if not view.plies or view.source is None or games_of[view.source] > 1:
             groups.append([view])
             continue
+        # Equal content in neighbouring slots of time; two in slots further apart are not close anyway.
         content, slot = _content(view), min(_times(view), default=0) // _MOST_APART_MS
         fitting = chain.from_iterable(by_content.get((content, near), ()) for near in (slot - 1, slot, slot + 1))
         group = next((group for group in fitting if _is_close(group[0], view)), None)
@@ -183,6 +184,7 @@ def same_parts(views: list[View], orders: BoardOrders | None, decided: Decided) 
 
     Each view is in one part; the order of ``views`` does not count.
     """
+    # First all answers, then the groups: see the module's docstring for the order of these steps.
     compared = _ComparedViews(_with_decided_alone(group_alike(views), decided), decided)
     undecided = compared.compare()
     if orders is not None:
@@ -276,6 +278,7 @@ class _ComparedViews:
             """What may make it doubtful which game this is: a fragment does not for a complete observation."""
             return self.near[number] & whole if number in whole else self.near[number]
 
+        # The doubtful ones are those whose own neighbours contradict each other: they would connect two games.
         # Where no member contradicts another, no part of the group needs a look of its own.
         doubtful = {
             number
@@ -284,6 +287,7 @@ class _ComparedViews:
             for number in group
             if self.contradict(fits(number))
         }
+        # Then the fragments that contradict a member which they are not neighbours of, but still connected with.
         self.near = _without(self.near, doubtful)
         fragments = {
             number

@@ -104,6 +104,7 @@ def _chains(parts: list[ObservationGroup], decided: Decided) -> list[list[Observ
                 edges[edge] = whys[0][2]
                 if any(one.source is not None and one.source == other.source for one, other, _ in whys):
                     sure.add(edge)
+    # What one source saw counts first; a part that such an edge leads from or to gets no others.
     chosen = _only(_nearest(sure, {part.name: part for part in parts}))
     starts, ends = {one for one, _ in sure}, {other for _, other in sure}
     chosen |= _only({edge for edge in edges if edge[0] not in starts and edge[1] not in ends})
@@ -260,6 +261,7 @@ def _best_plies(chain: list[ObservationGroup], firsts: dict[str, int], basis: Ti
     """
     found: dict[int, tuple[tuple[object, ...], int, Ply]] = {}
     limit: int | None = None
+    # From the last part of the chain back: each part counts up to the ply at which the next one resumed the game.
     for part in reversed(chain):
         begun = [min(view.live_plies) - 1 for view in part.views if view.live_plies]
         begun += [start.ply for view in part.views for start in view.starts]
@@ -275,6 +277,7 @@ def _best_plies(chain: list[ObservationGroup], firsts: dict[str, int], basis: Ti
                         continue
                     if ply.ply > last_valid.get(view.game.key, ply.ply):
                         continue
+                    # The smallest counts. Sources come last, so that they decide only between equally good plies.
                     rank = (
                         _PROOFS[ply.proof_code],
                         ply.ply <= resumed and ply.elapsed_ms == 0,

@@ -103,12 +103,14 @@ def in_progress_since(earlier: View, later: View) -> str | None:
     """
     if earlier.game.end == "adjourned" or not _one_number(earlier, later):
         return None
+    # A game that was resumed after an adjournment has other clocks: ``merge`` joins its halves in another way.
     last, passed_ms = earlier.last_board, _passed_ms(earlier, later)
     if last is None or last.at_ms is None or passed_ms is None or _was_resumed(earlier, later):
         return None
     if (still := _equal_clocks(last, later.starts[0])) is not None:
         return f"seen again at ply {last.ply} under its number, with the same clocks: {still[0]} ms and {still[1]} ms"
     repeated = bool(earlier.plies) and earlier.plies.keys() <= later.plies.keys()
+    # By when must the later game have begun, so that it cannot be the next one of the same players?
     in_sight_ms = max(earlier.in_sight_ms or 0, last.at_ms)
     begun_by_ms = in_sight_ms + _first_moves_ms(earlier, later) if repeated else last.at_ms - SKEW_MS
     moments = _moments(earlier.game, later)
@@ -196,6 +198,8 @@ def _moments(earlier: Game, later: View) -> list[_Moment]:
         found.append((ply, later.game.ended_at_ms, flagged, exact))
     moments = []
     for ply, at_ms, clocks_ms, exact in found:
+        # What is missing from both clocks has been played: the game began at least so long before this board. Rounding
+        # and moves that were charged without taking time make that less certain, and are subtracted.
         used_ms = _used_ms(earlier, later.game, ply, sum(clocks_ms))
         if used_ms is not None:
             cut_ms = 0 if exact else _ROUNDING_MS * sum(clock_ms > 0 for clock_ms in clocks_ms)

@@ -30,6 +30,8 @@ def bridge(before: Position, after: str, lan: str, pretty: str, missing: int) ->
         return []
     if before.rules is Rules.CRAZYHOUSE and before.holdings is None:
         return []
+    # The frame's own move changes only ``last``; every other square must look like ``after`` before that move is made.
+    # So the unseen plies need not be guessed: of all legal moves those remain that leave few open squares different.
     white_moves_last = before.white_to_move if missing == 2 else not before.white_to_move
     last = _touched(lan, white_moves_last)
     if not last:
@@ -40,7 +42,7 @@ def bridge(before: Position, after: str, lan: str, pretty: str, missing: int) ->
         step = advance(steps[-1][2], lan, pretty, after)
         if not isinstance(step, str):
             found.append([*steps, step])
-            if len(found) == 2:
+            if len(found) == 2:  # two ways prove nothing, and more are of no interest
                 break
     return found
 
@@ -59,7 +61,7 @@ def _steps(position: Position, after: str, open_squares: frozenset[int], allowed
     """The legal moves after which at most ``allowed`` open squares differ from ``after``."""
     different = {at for at in open_squares if position.board[at] != after[at]}
     for lan, touched in _moves(position):
-        if len(different - touched) > allowed:
+        if len(different - touched) > allowed:  # cheap, and excludes nearly all moves before one is played
             continue
         step = advance(position, lan, None, None)
         if isinstance(step, str):

@@ -392,6 +392,7 @@ class Movetext:
 
     def _move(self, word: str, clock_ms: int | None, elapsed_ms: int | None, ms: bool, at: int) -> None:
         """Play a move; its times are as ``move_of`` gives them."""
+        # Standard SAN first: nearly every word. ``played`` is a reason, a text, as long as nothing fits.
         line = self._line
         place = line.place
         played = "" if place is None else play_san(place, word)
@@ -469,6 +470,7 @@ class Movetext:
         if ply is None:
             return
         if line.place is None:
+            # No move is proved here any more: the number alone says where the game is.
             if line.rows and ply > line.ply + 1:
                 line.ply = ply - 1
         elif ply == line.ply + 2 and line.steady > ply % 2:
@@ -489,6 +491,8 @@ class Movetext:
         printed = printed_ply(self._text, at)
         if printed is None:
             return None
+        # Numbers are relative to the last one that was read, in this line or in one above it: many files begin at 1 in
+        # mid-game, or count half-moves.
         for one in (line, *reversed(self._above)):
             if one.numbered >= 0 and (before := printed_ply(self._text, one.numbered)) is not None:
                 ply = one.numbered_ply + 1
@@ -510,6 +514,8 @@ class Movetext:
         none.
         """
         if at not in self._turns:
+            # Up to the next number there are so many half-moves; those that are not moves by their form must be among
+            # the words that no rule reads.
             words, known, ply = self._words_from(at)
             missing = -1 if ply is None else ply - 1 - self._line.ply - known
             if missing < 0:
@@ -573,6 +579,7 @@ class Movetext:
 
     def _open(self, token: Token) -> None:
         line = self._line
+        # A variation replaces the last move: without one there is nothing to replace.
         if self._skipped or line.ply == line.start_ply or len(self._above) >= _DEPTH:
             if not self._skipped:
                 self._problem(AnomalyKind.MALFORMED, token.at, "a variation that replaces no move is a comment", "(")

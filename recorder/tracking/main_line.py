@@ -52,6 +52,8 @@ def has_unproved(segments: list[Segment], observations: list[Observation]) -> bo
 
 def main_line(run: TrackedGame) -> dict[int, tuple[int, Ply]]:
     """Ply → (observation, ply): later boards before earlier ones, lists only where no board shows the move."""
+    # From the last observation back to the first. A later one counts up to its end, and an earlier one only up to where
+    # the next began: what it has beyond that was taken back while the board was not observed.
     chosen: dict[int, tuple[int, Ply]] = {}
     limit: int | None = None
     for index in range(len(run.observations) - 1, -1, -1):
@@ -64,6 +66,7 @@ def main_line(run: TrackedGame) -> dict[int, tuple[int, Ply]]:
         if start is not None and index > 0:
             first_ply = plies[0].ply - 1 if plies else start.ply
             limit = min(first_ply, start.ply) if limit is None else min(limit, first_ply, start.ply)
+    # Lists fill what no board shows. A list that differs from a board of its time is of another game.
     if run.lists and not run.examined:
         known = {ply.ply for observation in run.observations for line in observation.lines[1:] for ply in line.plies}
         gaps = _Gaps(run)
@@ -144,6 +147,7 @@ class _Gaps:
         from_delta = ply.origin_code == Origin.DELTA
         if ply.proof_code != Proof.UNPROVED or not (from_delta or ply.ply in boards):
             return
+        # The list gives the board before the gap's last move, the frame the board after it: a proof as good as any.
         played = play_san(before, ply.san)
         if isinstance(played, str) or ply.move not in (None, played[0]):
             return

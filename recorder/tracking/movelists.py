@@ -300,6 +300,7 @@ def _drawn_start(event: MovelistRead, rules: Rules | None, run: TrackedGame) -> 
     sans = [row.san for row in event.rows[:count]]
     # A piece is still where it began unless it moved or was taken.
     left = [_count_moves(sans[side::2]) + sum("x" in san for san in sans[1 - side :: 2]) for side in (0, 1)]
+    # 960 set-ups are few: each that can lead to the board by so few moves is played to its end.
     found: list[Position] = []
     for board in chess960_starts():
         if any(sum(map(ne, board[at], shown.board[at])) > most for at, most in zip(_HOME_RANKS, left, strict=True)):
@@ -329,6 +330,7 @@ def _fits(seen: ListSeen, run: TrackedGame) -> bool:
     has no game number, may be of any game of these players: without a result, its times must be the run's, too.
     """
     event = seen.event
+    # No board of the run was seen: only other lists can say whether it is the same game.
     if not run.observations:
         return _lists_agree(seen, run)
     final = event.complete and event.result not in (None, "*")
@@ -337,6 +339,7 @@ def _fits(seen: ListSeen, run: TrackedGame) -> bool:
     over = run.end in ("result", "adjourned", "aborted") and event.complete and not event.still_running
     if over and (event.result != run.result or len(event.rows) != run.ply - (seen.first_ply - 1)):
         return False
+    # Board by board, as far as both are known. What was played after the list was printed cannot be in it.
     compared = 0
     later = {row.ply for row in takewhile(lambda row: row.offset > event.line.offset, reversed(run.rows))}
     first = max(run.base_ply, seen.first_ply - 1)
@@ -347,6 +350,8 @@ def _fits(seen: ListSeen, run: TrackedGame) -> bool:
         if listed.board != run.history[ply - run.base_ply].board:
             return False
         compared = ply
+    # Nothing contradicts. A number identifies the game; without one some board must be equal, and for a stored game,
+    # whose moves the same players may have repeated, the times as well.
     if event.game_no is not None:
         return event.game_no == run.game_no
     if event.still_running:

@@ -238,6 +238,8 @@ class GameEnds:
 
     def ended(self, event: GameEnded) -> None:
         """A result line: end its game, or count it if the game is not followed."""
+        # A result names number and players. Those of a game that has this number now, but other players, are about a
+        # game that is not observed here: it is counted, so that the counts of a log add up.
         run = self._boards.runs.get(str(event.game_no))
         self._boards.rows.pop(event.game_no, None)
         self.release(event.line.offset)
@@ -263,7 +265,7 @@ class GameEnds:
         run.renewed = False
         self._boards.settle_facts(run, event.line.offset)
         run.end_offset = event.line.offset
-        self._waiting.append(run)
+        self._waiting.append(run)  # a late board or a list may still come: ``release`` closes it
 
     def observing_ended(self, event: ObservingEnded) -> None:
         """The server sends no more boards of this game."""
@@ -294,6 +296,7 @@ class GameEnds:
 
     def release(self, offset: int) -> None:
         """Close the games that have waited long enough at this offset of the source."""
+        # Both queues are in the order of their ends, so only their beginnings are looked at.
         close_left(self._boards, offset)
         while self._waiting and self._waiting[0].end_offset < offset - _ENDED_WAIT_BYTES:
             run = self._waiting.popleft()
@@ -378,6 +381,8 @@ class Tracker:
 
     def feed(self, events: list[Event]) -> list[Game]:
         """Process the recogniser's events in order, and return the games that are final now."""
+        # One loop for all events, with frames first: nearly every event is one. After an error of this program the
+        # iterator goes on behind the event that failed, so that one bad line costs one game and no others.
         handlers, boards = self._handlers, self.boards
         frame, over = boards.frame, boards.over
         frames = sum(boards.counts.values()) + boards.next_plies
@@ -518,6 +523,7 @@ class Tracker:
             self.session.me = event.value
         if event.kind is SessionNoticeKind.BANNER and event.value != self.session.family:
             self._begin_session(event.value, None)
+        # A login or a lost connection ends every feed; a shutdown that is only announced does not.
         warning = event.kind is SessionNoticeKind.SHUTDOWN and event.value is None
         another = event.kind is SessionNoticeKind.LOGIN or event.kind in _LOST_FEED
         if self._datagrams is not None and another and not warning:

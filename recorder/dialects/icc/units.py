@@ -388,6 +388,7 @@ class UnitReader:
         if text.startswith("\x19("):
             return self._datagram(line), []
         if text.startswith("\x19["):
+            # Units may be nested; only the outermost one releases its lines, and a game that begins in it begins there.
             if not self.depth:
                 self.begin = line.offset
             self.depth = min(self.depth + 1, _DEEPEST)

@@ -284,6 +284,7 @@ class DatagramClocks:
         run = self._table.run(body.game_no)
         if run is not None and run.position is not None and not run.examined:
             settle(game, run)
+            # A stopped clock of the side that is to move belongs to a move that has been made and not yet sent.
             to_move = run.position.white_to_move == body.white
             if to_move and not body.running and run.rows:
                 game.after[side] = body.clock_ms  # of a move that is on its way, or of a stopped clock
@@ -342,6 +343,7 @@ def times_after(game: DatagramGame, ply: int, heard: IccMove | None) -> Times:
     side = 0 if ply % 2 else 1
     clock_ms = None if heard.clock_s is None else 1000 * heard.clock_s
     exact = False
+    # A clock in milliseconds came before the move. It is that of this move only if the seconds printed with it agree.
     after, game.after[side] = game.after[side], None
     if after is not None and (clock_ms is None or abs(after - clock_ms) < 1000):
         clock_ms, exact = after, True

@@ -151,6 +151,7 @@ class DatagramMoves:
         """
         if game.header is None or game.isolated:
             return
+        # ``entries`` is the line from a known position on. While it is empty, every move asks again for a position.
         if not game.entries and not self._find_place(game, heard):
             self._unplaced(game, heard, number, "the position of the game is unknown")
             return
@@ -231,6 +232,7 @@ class DatagramMoves:
         entry, ply = game.entries[place], game.base_ply + place
         times = times_after(game, ply, heard)
         run = boards.runs.get(str(number)) if game.played else boards.examined.get(str(number))
+        # A board that frames have shown already is not placed again: the datagram only makes its times more exact.
         if run is not None and run.position is not None and (run.following or run.examined) and not run.renewed:
             here = run.ply == ply and run.position.board == entry.position.board
             ahead = heard is not None and by_frames(run) and run.ply > ply
@@ -338,6 +340,8 @@ class DatagramPositions:
                 game.lose()
                 return
             entries.append(played[0])
+        # A list that is complete replaces what was known of the line. If our boards followed it so far, only the plies
+        # that they lack are shown; otherwise the list is given to the tracker, which joins it with the boards.
         run = None if game.header is None else self._table.run(game.header.game_no)
         before, before_base = game.entries, game.base_ply
         game.entries, game.base_ply, game.fen = entries, base, None
