@@ -30,10 +30,9 @@ class DimensionError(ValueError):
 class Dimension:
     """One dimension.
 
-    Attributes:
-        keys: the grouping columns' names and expressions.
-        names: columns shown with an identity, the handle first, with their aggregates, which combine parts, too.
-        unknown: why plies without a value are excluded; None: they are a group.
+    ``keys`` are the grouping columns' names and expressions. ``names`` are columns shown with an identity, the handle
+    first, with their aggregates, which combine parts, too. ``unknown`` is why plies without a value are excluded; None:
+    they are a group.
     """
 
     keys: Mapping[str, str]
@@ -89,12 +88,8 @@ DIMENSIONS: Final = {
 def dimension(name: str, have: Collection[str]) -> Dimension:
     """The dimension of a name.
 
-    Args:
-        name: one of ``DIMENSIONS``, ``mover`` (which is ``player``: a handle alone would pool guests), ``key`` (which
-            is ``game``), or a column.
-        have: the table's columns.
-    Raises:
-        DimensionError: there is no such dimension.
+    Names are of ``DIMENSIONS``, ``mover`` (which is ``player``: a handle alone would pool guests), ``key`` (which is
+    ``game``), or a column.
     """
     known = DIMENSIONS.get({"mover": "player", "key": "game"}.get(name, name))
     if known is not None:
@@ -109,8 +104,7 @@ def dimension(name: str, have: Collection[str]) -> Dimension:
 def band_of(value: str, edges: Sequence[int], unit: str = "1000") -> str:
     """The number of the band that a time is in: 0 below the first edge.
 
-    Args:
-        value: the time. edges: ascending, in the unit. unit: in milliseconds.
+    ``edges`` are ascending, in the unit, which is in milliseconds.
     """
     steps = " ".join(
         f"WHEN {value} >= {edge} * {unit} THEN {number}" for number, edge in reversed(list(enumerate(edges, 1)))

@@ -113,11 +113,7 @@ class Measured(NamedTuple):
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
     def sorted_by(self, sort: str) -> Measured:
-        """The rows sorted by a column; with ``-`` in front of its name the largest first. Unknown values come last.
-
-        Raises:
-            ExportError: there is no such column.
-        """
+        """The rows sorted by a column; with ``-`` in front of its name the largest first. Unknown values come last."""
         name = sort.removeprefix("-").replace("-", "_")
         place = next((place for place, one in enumerate(self.columns) if one in (name, f"{name}_ms")), None)
         if place is None:
@@ -169,13 +165,9 @@ _MIDDLES: Final = ("0.5", "0.5000000001")
 
 
 def run(program: Program, given: Any, *, omitted: bool = False) -> Measured:
-    """Compute a measure.
+    """Compute a measure; ``omitted``: count excluded plies by the dimensions, too.
 
-    Args:
-        program: the measure. given: the plies, as ``Plies.of`` takes them.
-        omitted: count excluded plies by the dimensions, too.
-    Raises:
-        AttributeError: columns are missing; the message names them. DimensionError: a dimension does not fit.
+    AttributeError: columns are missing; the message names them.
     """
     plies = Plies.of(given)
     statement = _Statement(program, plies, omitted=omitted)
@@ -192,10 +184,7 @@ def run(program: Program, given: Any, *, omitted: bool = False) -> Measured:
 def run_each(program: Program, plies: Plies, values: Iterable[str]) -> dict[str, Measured]:
     """Compute a measure for each value of its first dimension, a column of texts, apart.
 
-    Args:
-        program: the measure. plies: of all values. values: of the column.
-    Returns:
-        By value the same as of its plies alone, except shares of the whole table, without the column.
+    The result is that of its plies alone, except shares of the whole table, without the column.
     """
     statement = _Statement(program, plies, omitted=False, each=program.by[0])
     whole: dict[str | None, Measured] = plies.computed(statement)
@@ -235,11 +224,7 @@ class _Statement:
             self.parts["omitted"] = f"SELECT {by}, excluded, count(*) AS n FROM judged WHERE excluded > 0 GROUP BY ALL"
 
     def _steps(self, have: frozenset[str]) -> str:
-        """``judged``, ``kept`` and the program's own tables, with the columns that they read.
-
-        Raises:
-            AttributeError: columns are missing.
-        """
+        """``judged``, ``kept`` and the program's own tables, with the columns that they read."""
         program = self._program
         keys = {name: one for dim in self._dimensions for name, one in dim.keys.items()}
         made = {**_EACH, **program.derived}
@@ -334,11 +319,9 @@ class _Statement:
     def _finish(
         self, tables: Mapping[str, str], execute: Callable[[str], Any], steps: str = "", *, stored: bool = False
     ) -> Any:
-        """The table.
+        """Return the table, of the SELECT of each part and of each value.
 
-        Args:
-            tables: the SELECT of each part and of each value. execute: runs a statement. steps: what they read.
-            stored: those of values are their figures already.
+        ``steps`` is what they read. ``stored``: those of values are their figures already.
         """
         program = self._program
         ctes = [*([steps] if steps else []), *(f"{name} AS ({tables[name]})" for name in (*self._parts, "counted"))]

@@ -78,7 +78,10 @@ class Plies:
 
     @classmethod
     def of_files(cls, files: Sequence[PlyFile]) -> Plies:
-        """The plies of a data set that the workers of a cluster read."""
+        """The plies of a data set that the workers of a cluster read.
+
+        Each file comes with the keys of the games that are wanted; None: all that were played.
+        """
         with _files_as_given(files[:1]) as connection:
             columns = frozenset(connection.sql("SELECT * FROM given").columns)
         return cls(columns, "SELECT * FROM given", parts=partial(_of_files, files))
@@ -115,11 +118,7 @@ class Plies:
         return self.where(among("lower(mover)", [handle.lower() for handle in handles]))
 
     def player(self, handle: str) -> ChosenPlayer:
-        """The player that a handle names.
-
-        Raises:
-            ExportError: several guests, maybe different people, had this handle.
-        """
+        """Return the player that a handle names; ExportError: several guests had this handle."""
         counts = "SELECT mover, mover_id, mover_guest, count(DISTINCT key) FROM plies GROUP BY ALL"
         return choose_player((NamedPlayer(*row) for row in self.moved_by([handle]).rows(counts)), handle)
 

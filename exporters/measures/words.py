@@ -23,11 +23,7 @@ _KEY_LENGTH = 8
 
 
 def shown_names(columns: Sequence[str]) -> list[str]:
-    """The columns of a measure's table that are shown; marks and precision are part of other columns.
-
-    Args:
-        columns: of the table.
-    """
+    """The columns of a measure's table that are shown; marks and precision are part of other columns."""
     hidden = {"precision", "ply"}
     for who, marks in _MARKS.items():
         if f"{who}_id" in columns:
@@ -55,10 +51,7 @@ def mean_text(ms: float) -> str:
 def figure_text(name: str, values: Mapping[str, Any], *, of_lag: bool = False) -> str | None:
     """A value in people's units; a guest is marked (U) and a computer (C), as servers do.
 
-    Args:
-        name: of the column. values: of the whole row, by column. of_lag: whether the table is about lag.
-    Returns:
-        The text; None for what is not known.
+    A guest is marked (U) and a computer (C), as servers do. ``values`` is the whole row.
     """
     value = values[name]
     if value is None:

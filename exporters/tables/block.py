@@ -98,8 +98,7 @@ def read_block(reader: ColumnReader, ids: list[int]) -> PlyBlock | None:
 def numbers_at(rows: Ints, places: Ints, numbers: Ints) -> Ints:
     """Look up the number at each row's place; -1 where there is none.
 
-    Args:
-        rows: the rows' places, ascending. places, numbers: pairs in any order.
+    Rows are ascending; places and numbers are pairs in any order.
     """
     found = np.full(len(rows), -1, dtype=np.int64)
     at = np.searchsorted(rows, places)

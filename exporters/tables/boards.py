@@ -116,10 +116,7 @@ def replay(moves: Moves, *, keep: bool = False) -> Replayed:
     A phase is that of the position before the move and lasts until the next one begins: the middlegame when at most 10
     queens, rooks, bishops and knights are left or a side has fewer than four pieces on its own first rank, the endgame
     when at most 6 of those pieces are left. Source: the "Divider" of lichess, without its measure of how mixed the
-    armies are.
-
-    Args:
-        moves: the games. keep: also give the boards after each row, 64 bytes a row.
+    armies are. ``keep``: also return the boards after each row, 64 bytes a row.
     """
     lengths = np.diff(moves.starts)
     order = np.argsort(-lengths, kind="stable")  # games that go on are always the first ones

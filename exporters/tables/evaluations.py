@@ -120,10 +120,7 @@ def _judge(places: Ints, parts: Iterable[_Evaluations]) -> Judged:
 
     A loss is known where both evaluations are one engine's, of one analysis or of none. It is how far the bounded
     evaluation fell, and how far the chances of winning did that it stands for; a mate counts as the bound. It is never
-    below 0: a position that became better had been misjudged.
-
-    Args:
-        places: of the rows, ascending.
+    below 0: a position that became better had been misjudged. ``places`` are ascending.
     """
     stated = _Evaluations._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
     authors, author = np.unique(stated.author.astype(str), return_inverse=True)

@@ -65,12 +65,10 @@ class GameSide(NamedTuple):
 
 
 class ChosenPlayer(NamedTuple):
-    """The player that a handle names in a table.
+    """The player that a handle names in a table; without ``identities`` no player has it.
 
-    Attributes:
-        identities: the player's, one for each server; empty if no player of the table has the handle.
-        handle: as written in the last row.
-        excluded: reason → games with this handle that are not by this player.
+    ``handle`` is as written in the last row. ``excluded`` counts by reason the games with this handle that are not by
+    this player.
     """
 
     identities: frozenset[str]
@@ -91,14 +89,7 @@ def choose_player(people: Iterable[NamedPlayer], handle: str) -> ChosenPlayer:
     """Find the player of a handle: the registered player on all servers, else the only guest with it.
 
     Guests are never pooled, with each other or with a registered player: another guest may have the handle tomorrow.
-
-    Args:
-        people: all who had the handle, in any spelling. handle: in any case.
-    Returns:
-        The player, with identities, the most frequent spelling, and the numbers of games that were excluded; without
-        identities if no player had the handle.
-    Raises:
-        ExportError: only guests had the handle, several of them.
+    ExportError: only guests had the handle, several of them.
     """
     own = list(people)
     if not own:
@@ -141,11 +132,7 @@ def side_of(game: GameFacts, white: bool) -> GameSide:
 
 
 def game_facts(facts: GameFacts, plies: int) -> dict[str, Any]:
-    """The columns of the table of games, and what else both sides of a game have in common.
-
-    Args:
-        facts: of the game. plies: their number.
-    """
+    """The columns of the table of games, and what else both sides of a game have in common."""
     white, black = side_of(facts, True), side_of(facts, False)
     return {
         **facts._asdict(),
@@ -181,8 +168,7 @@ def _of_player(name: str, side: GameSide) -> dict[str, Any]:
 def connection_of(key: str, journal: str | None) -> str:
     """The scope in which a guest's handle is one person: the journal, which is one connection, else only the game.
 
-    Args:
-        key: the game's key. journal: the SHA-256 of the journal that is the game's only source, if there is one.
+    ``journal`` is the SHA-256 of the journal that is the game's only source.
     """
     return key if journal is None else journal
 

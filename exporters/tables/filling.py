@@ -42,8 +42,7 @@ def _arrays_of_games(reader: ColumnReader, games: Sequence[tuple[int, int]]) -> 
 def _arrays_of_plies(reader: ColumnReader, ids: list[int]) -> tuple[Arrays, dict[str, list[Any]]] | None:
     """The rows of ``plies``, with ``game``; None: there are none.
 
-    Returns:
-        The columns, and of those that are places in lists of words the lists.
+    Also return the lists of words in which columns have places.
     """
     values = values_of(reader, ids, ["game", *PLY_TYPES])
     if values is None:
@@ -88,9 +87,8 @@ def add_games(
 ) -> None:
     """Add rows to a table of games.
 
-    Args:
-        table: its name. reader: of the games. games: row number and number of plies of each.
-        part: the file of plies that has theirs. first: is added to row numbers.
+    ``games`` are row number and number of plies of each, ``part`` is the file of plies that has theirs; ``first`` is
+    added to row numbers.
     """
     arrays = _arrays_of_games(reader, games)
     columns = _columns(connection, GAME_TYPES, {}, f"{part} AS part, id + {first} AS id")
@@ -101,10 +99,9 @@ def add_games(
 def add_plies(
     connection: Any, statement: str, reader: ColumnReader, ids: list[int], *, part: int = 0, first: int = 0
 ) -> int:
-    """Run a statement over the plies of games; return how many there are.
+    """Run a statement, with ``{}`` for the SELECT, over the plies of games; return how many there are.
 
-    Args:
-        statement: with ``{}`` for the SELECT; it is not run without plies. The others are as for ``add_games``.
+    Without plies it is not run.
     """
     found = _arrays_of_plies(reader, ids)
     if found is None:

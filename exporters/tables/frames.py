@@ -38,12 +38,7 @@ def encode_games(connection: Any, columns: Sequence[Column]) -> None:
 
 
 def frame_of(connection: Any, columns: Sequence[Column], select: str, order: Sequence[str] = ()) -> pd.DataFrame:
-    """The rows of a SELECT.
-
-    Args:
-        columns: of the frame, all of them in the SELECT; words may be of a type that knows them all.
-        order: columns of integers, in the SELECT, that the rows are sorted by.
-    """
+    """Return the rows of a SELECT, sorted by columns of integers. Words may be of a type that knows them all."""
     kinds = dict(zip((found := connection.sql(select)).columns, found.types, strict=True))
     texts = {}
     for column in columns:
@@ -72,9 +67,8 @@ def frame_of(connection: Any, columns: Sequence[Column], select: str, order: Seq
 def column_of(column: Column, values: Any, words: Sequence[str] | None = None) -> Any:
     """A column of DuckDB's values.
 
-    Args:
-        values: an array, masked where values are missing; of words their places in ``words`` or in the column's. Texts
-            are objects.
+    ``values`` is an array, masked where values are missing; of words their places in ``words`` or in the column's.
+    Texts are objects.
     """
     missing = np.ma.getmaskarray(values)
     plain = np.ma.getdata(values)

@@ -27,10 +27,7 @@ _Row = tuple[Any, ...]
 def open_matches(storage: GameStore, where: GameFilter, *, arrow: bool = True) -> Iterator[GamesTables]:
     """The tables of both boards of bughouse matches; one match after the other, in the order of games.
 
-    Args:
-        storage: the archive, a shared database or a data set.
-        where: which games; a match is included if one of its boards matches.
-        arrow: use ADBC if the extra ``arrow`` is installed.
+    A match is included if one of its boards matches.
     """
     bughouse = replace(where, variants=frozenset({"bughouse"}))
     if isinstance(storage, DatasetStore):

@@ -71,11 +71,10 @@ _MANIFEST: Final = "manifest.json"
 
 
 class _Manifest(NamedTuple):
-    """What a copy consists of.
+    """What a copy consists of: ``made_by`` must be equal.
 
-    Attributes:
-        made_by: what must be equal. content: the version of the archive's content, if that is known.
-        games: the file of games. parts: number → file of plies, and how many rows it has.
+    ``content`` is the version of the archive's content, if known. ``parts`` maps numbers to the files of plies, and how
+    many rows they have.
     """
 
     made_by: list[Any]
@@ -85,24 +84,16 @@ class _Manifest(NamedTuple):
 
 
 class ColumnarCopy:
-    """The copy of an archive, there or not.
-
-    Args:
-        path: of the archive.
-    """
+    """The copy of an archive, there or not."""
 
     def __init__(self, path: Path) -> None:
         self.folder = copy_folder(path)
         self._now: ColumnReader | None = None
 
     def read(self, connection: Any, reader: ColumnReader, progress: Progress, *, make: bool) -> bool:
-        """Make the views ``games`` and ``plies`` of the copy as the archive is now.
+        """Make the views ``games`` and ``plies`` of the copy as the archive is now; False: there is no such copy.
 
-        Args:
-            connection: of DuckDB. reader: of the archive. progress: called with plies done, and all.
-            make: make the copy if it is not there, or games are missing.
-        Returns:
-            Whether it could: otherwise there is no copy of the archive as it is.
+        ``make`` makes the copy if it is not there, or games are missing.
         """
         content = reader.content_version()
         manifest = self._manifest()
@@ -319,9 +310,7 @@ _OF_DATASET: Final = _Shape(
 class GamesTables:
     """The tables of some games, in a connection of DuckDB.
 
-    Attributes:
-        games: row number and number of plies of each game, in the archive's order.
-        reader: of the archive.
+    ``games`` are row number and number of plies of each game, in the archive's order.
     """
 
     def __init__(
@@ -353,11 +342,7 @@ class GamesTables:
         del arrays
 
     def plies(self, extra: Collection[str] = ()) -> Plies:
-        """The plies, for measures.
-
-        Args:
-            extra: of ``ON_REQUEST``, columns of games.
-        """
+        """The plies, for measures."""
         texts = {**self._texts(extra), "game_id": "g.id", "place": "g.place"}
         return Plies(frozenset(texts), f"SELECT {selected(texts)} {self._plies.format('chosen')}", self.connection.sql)
 
@@ -372,11 +357,7 @@ class GamesTables:
         return "" if first is None else first if first == last else f"{first} to {last}"
 
     def ply_frame(self, extra: Collection[str] = ()) -> pd.DataFrame:
-        """The plies as a DataFrame, in the order of the games.
-
-        Args:
-            extra: of ``ON_REQUEST``.
-        """
+        """The plies as a DataFrame, in the order of the games."""
         return self._ply_frame(self.games, extra)
 
     def _ply_frame(
@@ -486,12 +467,8 @@ def open_tables(
 ) -> Iterator[GamesTables]:
     """The tables of the games that match, all of one moment.
 
-    Args:
-        store: an archive or a shared database. where: which games. games: instead, row number and number of plies of
-            each, in the order of the tables. arrow: use ADBC where that is possible.
-        plies: False: only the games are wanted.
-        matches: key, ply and ``MATCH_COLUMNS`` of plies of matches; a data set has them itself.
-        progress: called while the copy is made.
+    ``games`` may be given instead of ``where``: row number and number of plies of each. ``arrow``: use ADBC where that
+    is possible. ``matches`` are key, ply and ``MATCH_COLUMNS`` of plies of matches; a data set has them itself.
     """
     if plies and isinstance(store, DatasetStore):
         store.require_plies()

@@ -207,12 +207,8 @@ PlyValues = dict[str, "Spread | Ints | NDArray[np.object_]"]
 def values_of(reader: ColumnReader, ids: list[int], names: Collection[str]) -> PlyValues | None:
     """Columns of the plies of some games.
 
-    Args:
-        reader: of the archive. ids: row numbers of games, in the order of the rows.
-        names: ``game``, the row number; columns of ``PLY_TYPES``; ``material`` and ``fen``. What only others need is
-            skipped.
-    Returns:
-        The columns; None if the games have no plies.
+    Names are ``game``, the row number; columns of ``PLY_TYPES``; ``material`` and ``fen``. What only others need is
+    skipped. None: the games have no plies.
     """
     block = read_block(reader, ids) if ids else None
     if block is None:

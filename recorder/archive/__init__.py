@@ -7,10 +7,9 @@ from pathlib import Path
 
 
 def _refuse_foreign_packages() -> None:
-    """Python looks for modules in the program's folder first, where a file may have the name of a package of ours.
+    """Raise ImportError if a file in the program's folder has the name of a package of ours.
 
-    Raises:
-        ImportError: one does; nothing of it was run.
+    Python looks for modules in that folder first; nothing of the file is run.
     """
     home = Path(__file__).parents[2]
     for name in ("storage", "exporters", "migrations"):

@@ -70,11 +70,7 @@ def protected(archive: AnyStore) -> list[Path]:
 
 
 def _require_keys(archive: AnyStore, where: GameFilter) -> None:
-    """Refuse a KEY that no game of the archive has, whatever the other options exclude, and the same of a source.
-
-    Raises:
-        StorageError: there is no such game or source. UnknownVariantError: there is no such variant.
-    """
+    """Refuse a KEY that no game of the archive has, whatever the other options exclude, and the same of a source."""
     from storage import GameFilter
     from storage.dataset.reading import DatasetStore
     from storage.read.sources import no_source
@@ -95,14 +91,7 @@ def _require_keys(archive: AnyStore, where: GameFilter) -> None:
 
 
 def require_variants(archive: GameStore, where: GameFilter) -> None:
-    """Refuse a variant that neither the rules nor any game of the archive know. Every reading by a filter begins so.
-
-    Args:
-        archive: where the games are.
-        where: which games; only its ``variants`` are looked at.
-    Raises:
-        UnknownVariantError: it names the word, and a known one that is like it.
-    """
+    """Refuse a variant that neither the rules nor any game of the archive know. Every reading by a filter begins so."""
     from recorder.rules.variants import is_known_variant, known_variant_like
     from storage import GameFilter
 
@@ -116,11 +105,7 @@ def require_variants(archive: GameStore, where: GameFilter) -> None:
 
 
 def no_player(archive: GameStore, where: GameFilter) -> str | None:
-    """A sentence about the first player of a filter who has no game, with players whose names are like it; else None.
-
-    Args:
-        archive: where the games are. where: which games; only its players are looked at.
-    """
+    """Write a sentence about the first player of a filter who has no game, with players whose names are like it."""
     from storage import GameFilter
 
     for name in sorted({*where.players, *where.opponents, *where.white, *where.black}):
@@ -148,11 +133,7 @@ def _or(words: Sequence[str]) -> str:
 
 
 def handles_of(archive: GameStore, names: Iterable[str]) -> list[str]:
-    """The handles that names of a filter mean: a name with ``*`` those of all players it matches.
-
-    Args:
-        archive: where the games are. names: of players.
-    """
+    """The handles that names of a filter mean: a name with ``*`` those of all players it matches."""
     from fnmatch import translate
 
     wild = [name.lower().replace("[", "[[]").replace("?", "[?]") for name in names if "*" in name]
@@ -164,11 +145,7 @@ def handles_of(archive: GameStore, names: Iterable[str]) -> list[str]:
 
 
 def one_player(archive: GameStore, name: str) -> str:
-    """The handle that a name means, for what shows one player.
-
-    Raises:
-        ExportError: it means several.
-    """
+    """Return the handle that a name means; ExportError if it means several."""
     found = handles_of(archive, [name])
     if len(found) > 1 and name.lower() not in map(str.lower, found):
         more = f" and {plural(len(found) - 2, 'other player')}" if len(found) > 2 else ""
@@ -179,8 +156,7 @@ def one_player(archive: GameStore, name: str) -> str:
 def _require_analyst(archive: ArchiveStore, name: str) -> None:
     """Refuse the beginning of an engine's name that no analysis of the archive is by.
 
-    Raises:
-        StorageError: there is no such analysis; the message names the engines that there are.
+    The error names the engines that there are.
     """
     there = archive.analyses.engines()
     if not any(engine.casefold().startswith(name.casefold()) for engine in there):
@@ -193,9 +169,6 @@ def named_games(archive: AnyStore, chosen: GameFilter) -> GameFilter:
 
     Its players and keys exist, ``last`` and ``last~2`` are the keys of these games, and with ``--unique`` probable
     duplicates are excluded.
-
-    Raises:
-        StorageError: there is no such game. NoGamesError: there is no such player.
     """
     from storage.dataset.reading import DatasetStore
 
@@ -254,13 +227,7 @@ def _taken_and_excluded(archive: GameStore, where: GameFilter) -> tuple[int, dic
 
 
 def require_games(archive: AnyStore, where: GameFilter, what: str = "games") -> dict[str, int]:
-    """The games that a filter excludes, as ``count_excluded``; for outputs, which no games make.
-
-    Args:
-        archive: where the games are. where: which. what: they are.
-    Raises:
-        NoGamesError: no game is left.
-    """
+    """Return how many games a filter excludes, by reason, or raise NoGamesError; for outputs, which no games make."""
     from storage.dataset.reading import DatasetStore
 
     require_variants(archive, where)
@@ -291,19 +258,9 @@ def export_pgn(
     append: bool = False,
     split: str | None = None,
 ) -> ExportReport:
-    """Write games as PGN.
+    """Write games as PGN; with ``split`` (``day``, ``player`` or ``variant``) into one file for each in a folder.
 
-    Args:
-        archive: where they are.
-        chosen: which games.
-        options: how PGN looks.
-        output: a file, or a folder with ``split``; ``-`` is standard output.
-        force: replace an existing output.
-        append: add the games that the file does not hold yet.
-        split: ``day``, ``player`` or ``variant``: one file for each in the folder.
-    Raises:
-        StorageError: the archive cannot be read, or no analysis is by an engine of that name. NoGamesError: no game
-            matches. ExportError: the output cannot or must not be written.
+    ``append`` adds the games that the file does not hold yet; ``-`` is standard output.
     """
     # What only lists or names games loads this module, too.
     from exporters.base import append_games, open_output, write_split
@@ -353,12 +310,7 @@ def export_bpgn(
 ) -> ExportReport:
     """Write bughouse matches as BPGN: those of which at least one board is chosen.
 
-    Args:
-        archive, chosen, output, force, append: as for ``export_pgn``; without a variant, bughouse games are meant.
-        options: how BPGN looks.
-    Raises:
-        StorageError: the archive cannot be read. NoGamesError: no game matches. ExportError: the output cannot or must
-            not be written.
+    Without a variant, bughouse games are meant.
     """
     from exporters.base import append_games, open_output
     from exporters.bpgn import BpgnExporter
@@ -396,13 +348,7 @@ def export_games(
 ) -> ExportReport:
     """Write games as JSON Lines with everything that is known of them, or a table of games.
 
-    Args:
-        archive, chosen, output, force, append: as for ``export_pgn``; only JSON Lines can be appended to.
-        format_name: ``jsonl``, ``csv`` or ``parquet``.
-        raw: in CSV, write texts that look like formulas as they are.
-    Raises:
-        StorageError: the archive cannot be read. NoGamesError: no game matches. ExportError: the output cannot or must
-            not be written.
+    Only JSON Lines can be appended to. ``raw``: in CSV, write texts that look like formulas as they are.
     """
     from exporters.base import append_games, open_output
 
@@ -431,16 +377,7 @@ def export_plies(
     force: bool = False,
     raw: bool = False,
 ) -> ExportReport:
-    """Write the table of plies.
-
-    Args:
-        archive, chosen, output, force: as for ``export_pgn``.
-        format_name: ``csv``, ``jsonl`` or ``parquet``.
-        raw: in CSV, write texts that look like formulas as they are.
-    Raises:
-        StorageError: the archive cannot be read. NoGamesError: no game matches. ExportError: the output cannot or must
-            not be written.
-    """
+    """Write the table of plies. ``raw``: in CSV, write texts that look like formulas as they are."""
     from exporters.base import open_output
     from exporters.table_files import write_plies
     from recorder.progress import show_progress
@@ -451,11 +388,7 @@ def export_plies(
 
 
 def backup_archive(where: str, target: str) -> None:
-    """Copy an archive to a file that must not exist; it may be written meanwhile.
-
-    Raises:
-        StorageError: there is no usable archive. ExportError: the copy's name is taken or cannot be written.
-    """
+    """Copy an archive to a file that must not exist; it may be written meanwhile."""
     from storage import backup
 
     with _copying(where, target) as path:
@@ -463,14 +396,7 @@ def backup_archive(where: str, target: str) -> None:
 
 
 def share_archive(where: str, target: str, **options: Any) -> None:
-    """Write a copy without private data.
-
-    Args:
-        options: as ``storage.share`` takes them.
-    Raises:
-        StorageError: there is no usable archive, or something in it is malformed.
-        ExportError: the copy's name is taken or cannot be written.
-    """
+    """Write a copy without private data."""
     from storage import share
 
     with _copying(where, target, sound=True) as path:
@@ -481,10 +407,7 @@ def share_archive(where: str, target: str, **options: Any) -> None:
 def _copying(where: str, target: str, *, sound: bool = False) -> Iterator[Path]:
     """Check both ends of a copy, so that it is known which of them fails.
 
-    Args:
-        sound: read the whole archive and refuse one in which anything is malformed.
-    Raises:
-        StorageError: there is no usable archive. ExportError: the copy's name is taken or cannot be written.
+    ``sound``: read the whole archive and refuse one in which anything is malformed.
     """
     import sqlite3
 

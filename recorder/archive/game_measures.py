@@ -90,13 +90,10 @@ EXTRA_DIMENSIONS = ("eco", "opening", "event")
 
 
 class GamesMeasure(NamedTuple):
-    """A measure of chosen games.
+    """A measure of chosen games; ``attrs["engines"]`` of its table has the engines if evaluations count.
 
-    Attributes:
-        table: as it was computed; ``attrs["engines"]`` has the engines where evaluations count.
-        excluded: games by the reason that excludes them.
-        identities: whose moves count; None: those of all who had the chosen handles, or of everybody.
-        handles: that were chosen; empty: the moves of everybody count.
+    ``identities`` are those whose moves count; None: those of all who had the chosen handles, or of everybody. Without
+    handles the moves of everybody count.
     """
 
     table: Measured
@@ -119,15 +116,9 @@ def measure_games(
 ) -> GamesMeasure:
     """A measure of the chosen games' moves, with a filter for players of those players' moves.
 
-    Args:
-        archive: where the games are. chosen: which; keys may be ``last`` and ``last~2``.
-        name: of ``CLOCK_TABLES``. by: of ``DIMENSIONS``. top: how many of the longest thinks.
-        first_moves: include each side's first move where the measure is about the time that moves took.
-        dask: address of a cluster that computes it, of a data set.
-        omitted: count excluded plies by the dimensions, too. progress: called while moves are read.
-    Raises:
-        StorageError: no game matches, or the archive cannot be read.
-        DimensionError: ``by`` does not go with the table. ExportError: a handle was that of several guests.
+    ``top`` is how many of the longest thinks; ``first_moves`` includes each side's first move where the measure is
+    about the time that moves took. ``dask`` is the address of a cluster that computes it, of a data set. ``omitted``
+    counts excluded plies by the dimensions, too.
     """
     from exporters.measures import definitions
     from exporters.measures.program import run
@@ -197,12 +188,7 @@ def plies_of_games(
 
 
 class OwnMoves(NamedTuple):
-    """Moves of players.
-
-    Attributes:
-        plies: the moves. excluded: how many games are excluded for a reason.
-        identities: whose moves they are; None: of everybody who had the handles.
-    """
+    """Moves of players; without ``identities`` of everybody who had the handles."""
 
     plies: Plies
     excluded: dict[str, int]
@@ -212,8 +198,7 @@ class OwnMoves(NamedTuple):
 def moves_of(plies: Plies, handles: Sequence[str], *, one_player: bool) -> OwnMoves:
     """The moves of some players.
 
-    Args:
-        one_player: of each handle only the moves of the player that it names, no others' who had it.
+    ``one_player``: of each handle only the moves of the player that it names, no others' who had it.
     """
     from exporters.measures.source import among
 
@@ -243,12 +228,7 @@ def _engines(by_engine: Measured) -> list[dict[str, Any]]:
 def picture_games(archive: AnyStore, scope: str, chosen: GameFilter) -> GameFilter | None:
     """The games that a picture shows: those that were chosen, and of a match both boards.
 
-    Args:
-        archive: where they are. scope: of the picture: ``game``, ``match``, ``player`` or ``games``. chosen: the games.
-    Returns:
-        None if the picture shows one game and more were chosen.
-    Raises:
-        StorageError: the other board of a match is unknown.
+    ``scope`` is ``game``, ``match``, ``player`` or ``games``. None: the picture shows one game and more were chosen.
     """
     if scope in ("player", "games"):
         return chosen
@@ -268,13 +248,10 @@ def picture_games(archive: AnyStore, scope: str, chosen: GameFilter) -> GameFilt
 
 @dataclass(frozen=True, slots=True)
 class PictureData:
-    """What a picture is drawn of.
+    """What a picture is drawn of: a ply frame, or ``Plies`` of many games.
 
-    Attributes:
-        plies: a ply frame; of pictures of many games ``Plies``. ``attrs["dates"]`` is the day of the games, or the
-            first and the last, which PGN has without times of moves.
-        events: of a picture of one game.
-        games: how many there are.
+    ``attrs["dates"]`` is the day of the games, or the first and the last, which PGN has without times of moves.
+    ``events`` are of a picture of one game.
     """
 
     plies: Any
@@ -286,14 +263,7 @@ class PictureData:
 def picture_data(
     archive: AnyStore, scope: str, shown: GameFilter, progress: Progress = no_progress
 ) -> Iterator[PictureData]:
-    """The plies of the games that a picture shows, and of one game its events.
-
-    Args:
-        archive: where the games are. scope: of the picture. shown: as ``picture_games`` returns it.
-        progress: called while moves are read.
-    Yields:
-        The data, which can be read in the block.
-    """
+    """Yield the plies of the games that a picture shows, and of one game its events; they can be read in the block."""
     from exporters.tables.events import events_of
     from exporters.tables.tables import open_tables
 

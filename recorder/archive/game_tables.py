@@ -41,11 +41,7 @@ class GameTables(Closing):
         self._arrow = arrow
 
     def _filter(self, filters: Filters) -> GameFilter:
-        """The archive's filter, with known variants only; warns of a player who has no game.
-
-        Raises:
-            ExportError: a word of a filter is not known. UnknownVariantError: a variant is not known.
-        """
+        """The archive's filter, with known variants only; warns of a player who has no game."""
         where = make_filter(filters)
         require_variants(self._store, where)
         if sentence := no_player(self._store, where):
@@ -281,11 +277,7 @@ def _add_measures() -> None:
 
 
 def _check(extra: Collection[str]) -> None:
-    """Check the names of extra columns.
-
-    Raises:
-        ExportError: a name is unknown, or one text was given instead of several.
-    """
+    """Check the names of extra columns."""
     from exporters.tables.columns import MATCH_COLUMNS, ON_REQUEST
 
     names = [column.name for column in (*ON_REQUEST, *MATCH_COLUMNS)]

@@ -61,11 +61,7 @@ def pgn_options(
     analysis: str | None,
     as_crazyhouse: bool,
 ) -> PgnOptions:
-    """The options of ``Game.to_pgn`` and ``Archive.export_pgn``.
-
-    Raises:
-        ExportError: a word is not known.
-    """
+    """The options of ``Game.to_pgn`` and ``Archive.export_pgn``."""
     words = clock.split(",") if isinstance(clock, str) else clock
     return PgnOptions(
         clock=frozenset(word.strip() for word in words) - {"", "none"},
@@ -114,13 +110,7 @@ def chess_game(game: Game) -> chess.pgn.Game:
 
 
 def board_after(game: Game, ply: int | None) -> chess.Board:
-    """``Game.board``.
-
-    Args:
-        ply: half-moves played; None: the last known position.
-    Raises:
-        ReplayError: the position is unknown. ExportError: python-chess has no board for the variant.
-    """
+    """``Game.board``."""
     boards = boards_by_ply(game)
     wanted = max(boards, default=game.start_ply) if ply is None else ply
     for part in cut_into_parts(game):
@@ -130,11 +120,7 @@ def board_after(game: Game, ply: int | None) -> chess.Board:
 
 
 def _start(game: Game, part: PgnPart) -> chess.Board:
-    """The board on which a part begins.
-
-    Raises:
-        ReplayError: the position is unknown. ExportError: python-chess has no board for the variant.
-    """
+    """The board on which a part begins."""
     kind = chess.Board if game.variant in _PLAIN or str(game.variant).startswith("wild/") else None
     kind = kind or _BOARDS.get(str(game.variant))
     if kind is None or not (part.fen is None or is_chess_fen(part.fen)):
@@ -173,8 +159,7 @@ def _add_drops(start: chess.variant.CrazyhouseBoard, plies: list[Ply]) -> None:
 def _replay(game: Game, part: PgnPart, wanted: int, placements: dict[int, str]) -> chess.Board:
     """The board after ``wanted`` half-moves, at most at the last move that is known.
 
-    Args:
-        placements: ply → the squares as recorded, which count where python-chess castles in another way.
+    ``placements`` has by ply the squares as recorded, which count where python-chess castles in another way.
     """
     board = _start(game, part)
     for ply in part.plies:
@@ -220,11 +205,7 @@ def html_of(game: Game) -> str:
 
 
 def html_of_games(store: GameStore, title: str) -> str:
-    """The newest games of a store as a table, without style, script and links.
-
-    Args:
-        store: where they are. title: above the table.
-    """
+    """The newest games of a store as a table, without style, script and links."""
     from storage import GameFilter
 
     games = store.games(

@@ -17,15 +17,7 @@ MEASURES: Final = {name: table for name, table in CLOCK_TABLES.items() if table.
 def compute_insight(
     archive: ArchiveStore, chosen: GameFilter, name: str, by: tuple[str, ...], *, first_moves: bool = False
 ) -> GamesMeasure:
-    """Compute a measure.
-
-    Args:
-        archive: where the games are. chosen: which.
-        name: of ``MEASURES``. by: of ``DIMENSIONS``; empty: the measure's own.
-    Raises:
-        StorageError: no game matches.
-        ExportError: a dimension does not go with the measure, or a chosen handle was that of several guests.
-    """
+    """Compute a measure."""
     from exporters.measures.dimensions import DimensionError
 
     try:

@@ -35,11 +35,7 @@ def default_archive() -> str:
 
 
 def open_archive(where: str, *, create: bool = False, read_only: bool = True) -> ArchiveStore:
-    """Open the archive that ``--db`` names.
-
-    Raises:
-        StorageError: it cannot be used, or is to be made in a folder that is not there.
-    """
+    """Open the archive that ``--db`` names."""
     from storage import ArchiveStore
 
     path = archive_file(where)
@@ -53,11 +49,7 @@ def open_archive(where: str, *, create: bool = False, read_only: bool = True) ->
 def open_games(where: str, dataset: str | None, warn: Callable[[str], None]) -> AnyStore:
     """Open the archive that ``--db`` names, or the data set that ``--dataset`` names.
 
-    Args:
-        where, dataset: the values of these options.
-        warn: called with a sentence if the data set is not complete.
-    Raises:
-        StorageError: it cannot be used.
+    ``warn`` gets a sentence if the data set is not complete.
     """
     from storage.dataset.reading import DatasetStore
 
@@ -70,21 +62,13 @@ def open_games(where: str, dataset: str | None, warn: Callable[[str], None]) -> 
 
 
 def import_command(path: Path, where: str, *words: str) -> str:
-    """What to type to import a journal, or a folder of them, into the archive that ``--db`` names.
-
-    Args:
-        words: more options of import.
-    """
+    """What to type to import a journal, or a folder of them, into the archive that ``--db`` names."""
     archive = [] if where == default_archive() else ["--db", where]
     return shlex.join(["ics-recorder", "import", *archive, *words, str(path)])
 
 
 def archive_file(where: str) -> Path:
-    """The file of the archive that ``--db`` names, there or not.
-
-    Raises:
-        StorageError: it is there and cannot be read, or is no archive's name.
-    """
+    """The file of the archive that ``--db`` names, there or not."""
     from storage import file_of
 
     path = file_of(where)
@@ -103,10 +87,9 @@ def archive_file(where: str) -> Path:
 
 
 def archived_sessions(where: str) -> tuple[dict[str, int | None] | None, str | None]:
-    """How much of each session an archive has.
+    """Return how many bytes of each session, by its name, an archive has, None for a forgotten one.
 
-    Returns:
-        Bytes by the session's name, None for a session that was forgotten; or None, and why it is not known.
+    If it is not known: None and the reason.
     """
     from recorder.journal import session_name
 
@@ -131,13 +114,7 @@ _PATIENCE_S: Final = 60.0
 
 
 def refuse_unusable(where: str) -> None:
-    """Make sure, before anything is recorded, that an archive can take it. One that is only locked now can.
-
-    Args:
-        where: as ``--db`` names it.
-    Raises:
-        StorageError: it cannot.
-    """
+    """Make sure, before anything is recorded, that an archive can take it. One that is only locked now can."""
     if "://" not in where and where and not os.path.lexists(Path(where).expanduser()):
         _refuse_folder(where)
         return
@@ -155,11 +132,7 @@ def refuse_unusable(where: str) -> None:
 
 
 def _refuse_folder(where: str) -> None:
-    """Check that an archive can be created at a place.
-
-    Raises:
-        StorageError: its folder is missing, or cannot be written.
-    """
+    """Check that an archive can be created at a place."""
     path = Path(where).expanduser()
     folder = path.parent
     if where == default_archive():  # its folder is made
@@ -171,11 +144,7 @@ def _refuse_folder(where: str) -> None:
 
 
 def _refuse_read_only(path: Path) -> None:
-    """Try to write, and undo it.
-
-    Raises:
-        StorageError: the archive cannot be written.
-    """
+    """Try to write, and undo it."""
     import sqlite3
 
     from storage.files import open_sqlite

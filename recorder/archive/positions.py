@@ -31,11 +31,7 @@ def with_position(
 ) -> GameFilter:
     """The filter with the games that reached its position. The index is made or continued first.
 
-    Args:
-        archive: where the games are. where: a filter with a position.
-        progress: of the index. as_indexed: index nothing: only games that are indexed are found.
-    Raises:
-        StorageError: the index cannot be made, or positions are not known here.
+    ``as_indexed``: index nothing, so that only games that are indexed are found.
     """
     assert where.position is not None
     if not isinstance(archive, ArchiveStore):
@@ -58,11 +54,7 @@ def index_sentence(state: IndexState) -> str | None:
 def occurrences_of(archive: ArchiveStore, position: str, limit_s: float | None = None) -> list[Occurrence]:
     """All occurrences of a position in the indexed games, each verified by replaying its game.
 
-    Args:
-        archive: with an index. position: the first four fields of a FEN, as ``read_position`` gives them.
-        limit_s: how long replaying may take; None: there is no limit.
-    Raises:
-        SearchTimeoutError: it took longer.
+    ``limit_s`` bounds how long replaying may take.
     """
     found = archive.positions.occurrences(position_from_fen(position, Rules.CHESS))
     by_ply: dict[int, list[str]] = {}  # no line is read further than to the position
@@ -112,13 +104,10 @@ def _replayed(fen: str | None, moves: Sequence[int]) -> str | None:
 
 @dataclass(slots=True)
 class ExploredMove:
-    """A move that was played in a position.
+    """A move that was played in a position, in ``games``, and how many of these White won, drew and lost.
 
-    Attributes:
-        san, uci: the move. position: the one after it, as ``read_position`` gives it.
-        games: in which it was played. white, draws, black: how many of these White won, was a draw, Black won.
-        rating: mean of the movers' known ratings. think_ms, clock_ms: medians of the known think times, and of the
-            clocks after the move.
+    ``position`` is the one after it, as ``read_position`` gives it. ``rating`` is the mean of the movers' known
+    ratings; think times and clocks after the move are medians of those known.
     """
 
     san: str
@@ -138,12 +127,7 @@ class ExploredMove:
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """What was played in a position.
-
-    Attributes:
-        games: that reached it. ended: of these, games in which no move is known after it.
-        moves: those played, most games first.
-    """
+    """What was played in a position, most games first; in ``ended`` games no move is known after it."""
 
     games: int
     ended: int
@@ -153,11 +137,7 @@ class Explored:
 def explore(archive: ArchiveStore, where: GameFilter, limit_s: float | None = None) -> Explored:
     """The moves that were played in a position, in the games that match a filter.
 
-    Args:
-        archive: with an index; games that are not indexed do not count. where: with ``position``.
-        limit_s: as for ``occurrences_of``.
-    Raises:
-        StorageError: the archive cannot be read. SearchTimeoutError: replaying took longer.
+    Games that are not indexed do not count.
     """
     import chess
 

@@ -55,14 +55,7 @@ def open_library(
 ) -> Iterator[Library]:
     """The games to replay, as long as it is used.
 
-    Args:
-        files: holding them; none: they are in an archive.
-        where, chosen: the archive and which of its games; keys may be ``last`` and ``last~2``.
-        pace_ms, idle_max_ms: of the time line.
-        marks: more markers, by the places of a game's moments.
-        lost: as ``ReplaySource`` takes it.
-    Raises:
-        SourceError: no game is in the files, or one cannot be read. StorageError: the archive has no such game.
+    Without files the games are in an archive. ``marks`` adds markers by the places of a game's moments.
     """
     if files:
         games = games_of_files(files)
@@ -94,15 +87,7 @@ def _library(
     marks: _Marks | None,
     lost: Callable[[str], None] | None,
 ) -> Library:
-    """Look at every game once; ``read`` gives it again.
-
-    Args:
-        pace_ms: time for a move whose time is unknown. idle_max_ms: the longest wait; None: no limit.
-        marks: events at which to pause; None: none.
-        lost: gets a sentence for a game that is no longer there; None: such a game is an error.
-    Raises:
-        NoGamesError: there is no game to replay.
-    """
+    """Look at every game once; ``read`` gives it again."""
     outlines: list[Outline] = []
     players: list[tuple[str, str]] = []
     dialects: set[str | None] = set()
@@ -132,13 +117,7 @@ def _library(
 
 
 def games_to_replay(files: Sequence[str], where: str, chosen: GameFilter) -> list[Game]:
-    """The games to replay, with all that is known of them.
-
-    Args:
-        files, where, chosen: as ``open_library`` takes them.
-    Raises:
-        SourceError: no game is in the files, or one cannot be read. StorageError: the archive has no such game.
-    """
+    """The games to replay, with all that is known of them."""
     if files:
         return games_of_files(files)
     with open_archive(where) as archive:
@@ -149,11 +128,7 @@ def games_to_replay(files: Sequence[str], where: str, chosen: GameFilter) -> lis
 
 
 def games_of_files(files: Sequence[str]) -> list[Game]:
-    """All games of files, by their start; both boards of a bughouse match are linked.
-
-    Raises:
-        SourceError: no game is in the files, or one cannot be read.
-    """
+    """All games of files, by their start; both boards of a bughouse match are linked."""
     games = [game for name in files for game in _games_of(name)]
     if not games:
         raise SourceError(f"There is no game in {', '.join(files)}.")
@@ -219,15 +194,7 @@ def analyse_games(
 ) -> None:
     """Have an engine analyse games of an archive, which keeps the analyses, or of files, which are written as PGN.
 
-    Args:
-        run: what is counted; its engine is started.
-        files: with games; none: they are in an archive.
-        where, chosen: the archive and which of its games.
-        output, force: the PGN; ``-`` is standard output. Replace an existing file.
-        again: analyse also the positions of the archive that this engine has analysed with these settings.
-    Raises:
-        StorageError: the archive has no such game. SourceError: a file has none. EngineError: the engine cannot run.
-        ExportError: the PGN cannot be written.
+    ``again``: analyse also the positions of the archive that this engine has analysed with these settings.
     """
     from exporters.base import refuse_existing
     from recorder.analysis.engine import open_engine
@@ -245,11 +212,7 @@ def analyse_games(
 
 
 def _games_to_analyse(archive: ArchiveStore, chosen: GameFilter) -> list[Game]:
-    """The chosen games, with little more than their keys.
-
-    Raises:
-        NoGamesError: there is none.
-    """
+    """The chosen games, with little more than their keys."""
     games = list(
         archive.games(
             named_games(archive, chosen),
@@ -268,12 +231,7 @@ def _games_to_analyse(archive: ArchiveStore, chosen: GameFilter) -> list[Game]:
 def _analyse_archive(
     run: AnalysisRun, archive: ArchiveStore, keys: Sequence[str], *, again: bool, progress: Progress
 ) -> None:
-    """Analyse games of an archive, and store it there about once a second.
-
-    Args:
-        keys: of the games.
-        again: analyse also the positions that this engine has analysed with these settings.
-    """
+    """Analyse games of an archive, and store it there about once a second; ``again`` as for ``analyse_games``."""
     for number, key in enumerate(keys, 1):
         game = archive.game(key)
         head = run.head(game)

@@ -28,11 +28,7 @@ if TYPE_CHECKING:
 
 
 class Cleaned:
-    """What became of a log's bytes.
-
-    Attributes:
-        kind: of the log. replaced: bytes that are filler now.
-    """
+    """What became of a log's bytes, ``replaced`` of which are filler now."""
 
     def __init__(self, kind: SourceKind) -> None:
         self.kind = kind
@@ -40,23 +36,12 @@ class Cleaned:
 
 
 def kind_of(file: str) -> SourceKind | None:
-    """What a file is by its first bytes, decompressed; None: no log.
-
-    Raises:
-        SourceError: it cannot be read.
-    """
+    """What a file is by its first bytes, decompressed; None: no log."""
     return detect(_head(file))
 
 
 def write_clean(file: str, output: str, force: bool, kind: SourceKind | None) -> Cleaned:
-    """Write a log, decompressed, with filler of equal length for its secrets.
-
-    Args:
-        file: any log but a journal. output: a path, or - for standard output. force: overwrite.
-        kind: of the log; None: detected from its content.
-    Raises:
-        SourceError: it cannot be read, or is no log. ExportError: the copy must not be written.
-    """
+    """Write a log, decompressed, with filler of equal length for its secrets."""
     head = _head(file)
     if (found := kind or detect(head)) is None:
         raise SourceError(f"{file} {why_not_a_log(head, nameable=True)}.")
@@ -83,12 +68,7 @@ def write_clean(file: str, output: str, force: bool, kind: SourceKind | None) ->
 def write_clean_journal(file: str, output: str, force: bool) -> tuple[JournalCleaner, int]:
     """Write a journal, all parts in one, with filler of equal length for its secrets.
 
-    Args:
-        file: any file of the journal. output: a path, or - for standard output. force: overwrite.
-    Returns:
-        What masked the bytes, and how many corrupt bytes were dropped.
-    Raises:
-        SourceError, JournalError: it cannot be read. ExportError: the copy must not be written.
+    Also return how many corrupt bytes were dropped.
     """
     from recorder.live.secrets.logs import JournalCleaner
 
@@ -131,12 +111,10 @@ def _differing(read: list[bytes], clean: bytes) -> int:
 
 @dataclass(slots=True)
 class ErasureReport:
-    """What was taken out.
+    """What was taken out; ``games``, ``chats`` and ``texts`` as in ``storage.HandleReport``.
 
-    Attributes:
-        games, chats, texts: as in ``storage.HandleReport``.
-        redacted: names of the logs in whose kept bytes something was replaced. dropped: of those that are no longer
-            kept, because they contain the handle where it cannot be replaced.
+    ``redacted`` are names of logs in whose kept bytes something was replaced, ``dropped`` those that are no longer
+    kept, because they contain the handle where it cannot be replaced.
     """
 
     games: int = 0
@@ -149,15 +127,7 @@ class ErasureReport:
 def forget_handles(
     archive: ArchiveStore, handles: Iterable[ForgottenHandle], progress: Progress, names: Iterable[str] = ()
 ) -> ErasureReport:
-    """Take players out of the archive and remember that.
-
-    Args:
-        archive: in ``transaction``.
-        handles: hashes of theirs. names: the handles, if they are known.
-        progress: called for each kept log.
-    Raises:
-        StorageError: the archive cannot be written.
-    """
+    """Take players out of the archive, in ``transaction``, and remember their hashes; ``names`` are those known."""
     wanted = list(handles)
     forgotten = Forgotten(wanted, names)
     report = archive.erasures.forget_handles(wanted, forgotten)
@@ -176,15 +146,9 @@ class _DryRun(Exception):  # noqa: N818 - nothing is wrong
 def erase_handles(
     archive: ArchiveStore, handles: Sequence[str], progress: Progress, *, dry_run: bool
 ) -> tuple[ErasureReport, list[Path]]:
-    """Take players out of the archive and remember hashes of their handles.
+    """Take players out of the archive and remember hashes of their handles; a dry run undoes it at the end.
 
-    Args:
-        progress: called for each kept log.
-        dry_run: undo it at the end.
-    Returns:
-        What was taken out, and the files that still hold a handle; in a dry run none of these.
-    Raises:
-        StorageError: the archive cannot be written.
+    Also return the files that still hold a handle, none of them in a dry run.
     """
     wanted = [hash_handle(handle) for handle in handles]
     before = Forgotten(archive.erasures.forgotten_handles())
@@ -210,10 +174,7 @@ def _names(entry: ForgottenHandle, handles: Iterable[str]) -> bool:
 def clear_free_places(where: str, report: Callable[[str], object]) -> list[Path]:
     """Leave nothing of what was taken out in the free places of an archive's file.
 
-    Args:
-        where: as ``--db`` names the archive. report: called with a sentence if that fails.
-    Returns:
-        The older archives beside it, which may hold a handle.
+    Return the older archives beside it, which may hold a handle.
     """
     path = archive_file(where)
     with open_archive(where, read_only=False) as archive:
@@ -292,8 +253,7 @@ def _file_holds(row: SourceRow, forgotten: Forgotten) -> bool | None:
 def recall(archive: ArchiveStore, handle: str) -> bool:
     """Take a player off the list, and have logs that may contain the player read again when they are imported next.
 
-    Returns:
-        Whether he was on it.
+    False: the player was not on it.
     """
     entries = [entry for entry in archive.erasures.forgotten_handles() if hash_handle(handle, entry[0]) == entry]
     for entry in entries:

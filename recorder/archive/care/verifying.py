@@ -89,8 +89,7 @@ def compare_counts(
 ) -> Iterable[str]:
     """Differences in the dispositions of ``<12>`` or ``<b1>`` lines, one sentence each.
 
-    Args:
-        counted: how often the tag occurs in the decoded bytes.
+    ``counted`` is how often the tag occurs in the decoded bytes.
     """
     if sum(stored.values()) != counted:
         yield f"{tag} occurs {counted:,} times in the decoded bytes; {sum(stored.values()):,} dispositions are stored."
@@ -303,16 +302,7 @@ class VerifyReport:
 def verify_archive(
     archive: ArchiveStore, source_ids: Sequence[str], progress: Progress, *, jobs: int | None = None
 ) -> VerifyReport:
-    """Read sources again and compare them with the archive.
-
-    Args:
-        archive: where they are.
-        source_ids: which ones, by the beginnings of their ids; none: all.
-        progress: called after each block.
-        jobs: how many processes read sources; None: one for each core. The result is the same.
-    Raises:
-        StorageError: the archive cannot be read, or has no such source.
-    """
+    """Read sources again and compare them with the archive. The result does not depend on ``jobs``."""
     with archive.watch_changes() as changed, archive.snapshot():  # a source that is being written changes its id
         rows = [archive.source(one) for one in source_ids] if source_ids else archive.sources()
         processes = jobs_for([row.size_bytes for row in rows], jobs)
@@ -337,9 +327,8 @@ def _audit_in_processes(
 ) -> list[Audit]:
     """Audit sources in other processes, which see the archive as it is in this snapshot.
 
-    Args:
-        changed: whether another program has written since the snapshot began: then what the other processes found may
-            be of later, and the sources that follow are audited here.
+    ``changed``: another program has written since the snapshot began. Then what the other processes found may be of
+    later, and the sources that follow are audited here.
     """
     tasks = [(archive.path, row, number, len(rows)) for number, row in enumerate(rows, 1)]
     audits: list[Audit] = []
@@ -362,11 +351,7 @@ def _audit_apart(task: tuple[Path, SourceRow, int, int], channel: Channel) -> Au
 
 
 def audit_source(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:
-    """Read one source again, count and compare.
-
-    Raises:
-        StorageError: the archive cannot be read.
-    """
+    """Read one source again, count and compare."""
     try:
         with storage_errors(archive.path):
             return _audit(archive, row, progress)
@@ -456,11 +441,9 @@ _EVERYTHING = GameFilter(kinds=frozenset(), min_plies=0, per_source=True)
 
 
 class Unread(NamedTuple):
-    """A source that could not be read again.
+    """A source that could not be read again; ``why`` is one clause.
 
-    Attributes:
-        row: of the old archive. why: one clause.
-        is_there: its bytes are, but an error of this program ended the reading.
+    ``is_there``: its bytes are, but an error of this program ended the reading.
     """
 
     row: SourceRow
@@ -470,13 +453,7 @@ class Unread(NamedTuple):
 
 @dataclass(slots=True)
 class RebuildChanges:
-    """How the games of two archives differ.
-
-    Attributes:
-        games: of the new one. added, gone: games that only the new one has, or only the old one.
-        differing: games of both with the parts in which they differ.
-        analyses: what the new one has of them.
-    """
+    """How the games of two archives differ; ``differing`` has games of both with the parts in which they differ."""
 
     games: int = 0
     added: list[Game] = field(default_factory=list)
@@ -487,12 +464,7 @@ class RebuildChanges:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """How sources are read in another process.
-
-    Attributes:
-        old: the archive in which they are. forgotten: players that the new one forgets.
-        folder: for files of parts. count: of all sources.
-    """
+    """How sources are read in another process."""
 
     old: Path
     forgotten: Forgotten
@@ -506,18 +478,8 @@ def read_again(
     """Read every source of an archive into an empty one, which gets the analyses, too.
 
     What is read is what was read then, with the same options: bytes that a journal got since wait for its next import.
-
-    Args:
-        old: the archive. new: an empty one.
-        progress: called after each block.
-        carry_over: sources that cannot be read again are copied as they are.
-        jobs: how many processes read sources; None: one for each core. The new archive is the same.
-    Returns:
-        The sources that could not be read again, and a sentence about each other one that errors of this program kept
-        from being read whole.
-    Raises:
-        StorageError: an archive cannot be read or written.
-        SourceError: the bytes of a source became fewer while they were read.
+    ``carry_over`` copies sources that cannot be read again as they are. Return these sources, and a sentence about each
+    other one that errors of this program kept from being read whole. The new archive does not depend on ``jobs``.
     """
     missing: list[Unread] = []
     unread: list[str] = []
@@ -541,13 +503,7 @@ def read_again(
 def _read_all(
     old: ArchiveStore, new: ArchiveStore, rows: list[SourceRow], progress: Progress, jobs: int | None
 ) -> Iterator[Unread | str | None]:
-    """Read sources into the new archive, one after the other.
-
-    Args:
-        jobs: how many processes read; None: one for each core.
-    Yields:
-        For each source in order, as ``_store``.
-    """
+    """Read sources into the new archive, one after the other; yields what ``_store`` returns for each."""
     forgotten, count = forgotten_in(new), len(rows)
     sizes = [row.size_bytes for row in rows]
     processes = jobs_for(sizes, jobs)
@@ -566,11 +522,7 @@ def _read_all(
 
 
 def _read_apart(task: _Task, numbered: tuple[int, SourceRow], channel: Channel) -> SourceReading | Unread:
-    """Read a source; runs in a process of its own.
-
-    Args:
-        numbered: the source, with its number from 1.
-    """
+    """Read a numbered source; runs in a process of its own."""
     number, row = numbered
     with ArchiveStore.open(str(task.old), read_only=True) as old:
         reading = _open(old, row, task.forgotten, of_several(channel.progress, number, task.count))
@@ -584,11 +536,7 @@ def _read_apart(task: _Task, numbered: tuple[int, SourceRow], channel: Channel) 
 
 
 def _open(old: ArchiveStore, row: SourceRow, forgotten: Forgotten, progress: Progress) -> SourceReading | Unread:
-    """The reading of one source.
-
-    Args:
-        old: where it is. forgotten: players that are not stored.
-    """
+    """The reading of one source."""
     blocks = source_blocks(old, row)
     try:
         timing = source_timing(old, row)
@@ -600,11 +548,7 @@ def _open(old: ArchiveStore, row: SourceRow, forgotten: Forgotten, progress: Pro
 
 
 def _whole(blocks: Iterator[bytes], row: SourceRow, progress: Progress) -> Iterator[bytes]:
-    """The bytes of a source.
-
-    Raises:
-        SourceError: they became fewer.
-    """
+    """Return the bytes of a source; SourceError if they became fewer."""
     done = 0
     for block in blocks:
         yield block
@@ -617,11 +561,7 @@ def _whole(blocks: Iterator[bytes], row: SourceRow, progress: Progress) -> Itera
 def _store(
     old: ArchiveStore, new: ArchiveStore, row: SourceRow, reading: SourceReading | Unread
 ) -> Unread | str | None:
-    """Store one source.
-
-    Returns:
-        That it could not be read, a sentence about what errors of this program kept from being read, or None.
-    """
+    """Store one source; return that it could not be read, a sentence about errors of this program, or None."""
     if isinstance(reading, Unread):
         return reading
     try:
@@ -635,11 +575,7 @@ def _store(
 
 
 def _broken(row: SourceRow, error: Exception) -> Unread:
-    """That an error ended the reading of a source.
-
-    Raises:
-        Exception: the error, if it is none of this program.
-    """
+    """Return that an error of this program ended the reading of a source, or raise any other error."""
     return Unread(row, f"is not read because of an error of this program, please report it: {contain(error)}", True)
 
 
@@ -658,11 +594,7 @@ def _why_unreadable(row: SourceRow) -> str:
 
 
 def compare(old: ArchiveStore, new: ArchiveStore) -> RebuildChanges:
-    """Compare all games by their keys.
-
-    Raises:
-        StorageError: an archive cannot be read.
-    """
+    """Compare all games by their keys."""
     before = {game.key: _digest(game) for game in old.games(_EVERYTHING)}
     found = RebuildChanges()
     for game in new.games(_EVERYTHING):

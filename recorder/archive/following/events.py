@@ -52,9 +52,6 @@ class EventLineWriter(Outlet):
 
     A game that was left and is observed again goes on after its ``game_ended``. Each game has one key in all its lines,
     that of its first one.
-
-    Args:
-        out: gets JSON objects, one a line, all of one step at once.
     """
 
     def __init__(self, out: _Out) -> None:
@@ -139,13 +136,7 @@ _PIECE: Final = 4096  # PIPE_BUF
 
 
 class EventPipe:
-    """Prints lines.
-
-    Args:
-        file: a descriptor.
-    Attributes:
-        lost: why nothing is printed any more, the beginning of a sentence, or None.
-    """
+    """Prints lines to a descriptor; ``lost`` is why nothing is printed any more, the beginning of a sentence."""
 
     def __init__(self, file: int = 1) -> None:
         self.lost: str | None = None

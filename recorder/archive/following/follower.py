@@ -51,11 +51,9 @@ _AT_ONCE: Final = 8 << 20
 class Outlet:
     """Gets the games of a log when they are committed; this one does nothing with them.
 
-    Attributes:
-        problem: why something is missing, or None; ``settle`` may find it then.
-        owes: after ``end``, it still has to write games of the source, which is to be taken once more.
-        looks_back: it finds in the archive, at ``begin``, what it was not given: until a long log is read it is given
-            nothing.
+    ``problem`` is why something is missing; ``settle`` may find it then. ``owes``: after ``end``, it still has to write
+    games of the source, which is to be taken once more. ``looks_back``: it finds in the archive, at ``begin``, what it
+    was not given: until a long log is read it is given nothing.
     """
 
     problem: str | None = None
@@ -84,8 +82,7 @@ class Outlet:
 def is_over(end: str, first_offset: int, read_up_to: int, final: bool = False) -> bool:
     """Whether nothing that the log says later can go on with a game: only such games are appended.
 
-    Args:
-        read_up_to: of its source: what begins before it is final. final: the log never goes on.
+    ``read_up_to`` is of its source: what begins before it is final. ``final``: the log never goes on.
     """
     return final or end in OVER or (end != "log-ends" and first_offset < read_up_to)
 
@@ -124,14 +121,10 @@ class MissingFacts(Outlet):
 class FollowedLog:
     """A log that is being written, as far as it was read. First it is the ``SourceReading`` of an import.
 
-    Attributes:
-        size, running: of the bytes that the archive knows of, and their hash.
-        unread: the bytes behind them: ``scrubbing`` waits for the end of their line.
-        mark: is in the source's row until another process changes it. behind: there is more of it, not looked at yet.
-        games: those that the import stored.
-    Raises:
-        SourceError: it has saved games, or, while it is read, it cannot be read.
-        NothingYetError: while it is read: it has no whole line yet.
+    ``size`` and ``running`` are of the bytes that the archive knows of, and their hash; ``unread`` are the bytes behind
+    them, because ``scrubbing`` waits for the end of their line. ``mark`` is in the source's row until another process
+    changes it. ``behind``: there is more of it, not looked at yet. ``games`` are those that the import stored. While it
+    is read, NothingYetError means that it has no whole line yet.
     """
 
     found: Found
@@ -185,17 +178,10 @@ class FollowedLog:
 class Follower:
     """Brings an archive up to date with one log, as often as it is asked to. No method raises.
 
-    Args:
-        where: the archive, as ``--db`` names it; made if it is not there.
-        path: of the log; any part of a journal's session.
-        keep: whether its bytes are kept in the archive; a journal's never are. outlets: get what was committed.
-        named: the user named this log: if the archive forgets it, it comes back.
-        step: is called before each step, with whether it may take long without new bytes, as opening an archive.
-    Attributes:
-        problem: why the archive is not up to date, one sentence, or None: the next ``look`` tries again.
-        waiting: why there is nothing to read yet, or None. known: because the archive has all of it.
-        replaced: why the last ``look`` came to the end of what is now another log, or None.
-        games: how many are over.
+    ``named``: the user named this log: if the archive forgets it, it comes back. ``step`` is called before each step,
+    with whether it may take long without new bytes, as opening an archive. ``problem`` is why the archive is not up to
+    date, one sentence: the next ``look`` tries again. ``waiting`` is why there is nothing to read yet, ``known`` that
+    the archive has all of it, ``replaced`` why the last ``look`` came to the end of what is now another log.
     """
 
     def __init__(
@@ -252,12 +238,9 @@ class Follower:
         return self._failed_s is not None and time.monotonic() - self._failed_s < self._pause_s
 
     def look(self, *, settle: bool = False) -> bool:
-        """Read what is new and write it.
+        """Read what is new and write it; return whether anything was new.
 
-        Args:
-            settle: let the archive know now how far it was read; else it is done every now and then.
-        Returns:
-            Whether anything was new.
+        ``settle``: let the archive know now how far it was read; else it is done every now and then.
         """
         self.replaced = None
         return (settle or not self.resting) and self._attempt(lambda: self._look(settle))
@@ -305,11 +288,7 @@ class Follower:
         return False
 
     def _leave_it_to_another(self) -> None:
-        """Wait longer and longer while another process follows this log: two would undo each other's work for ever.
-
-        Raises:
-            SourceError: another process follows it.
-        """
+        """Wait longer and longer while another process follows this log: two would undo each other's work for ever."""
         now = time.monotonic()
         self._overtaken_s = [at for at in self._overtaken_s if now - at < _OVERTAKEN_S + self._pause_s] + [now]
         if len(self._overtaken_s) >= _OVERTAKEN:
@@ -349,11 +328,7 @@ class Follower:
         return True
 
     def _begin(self) -> bool:
-        """Import the log so far, and keep it open; returns whether it can be followed from now on.
-
-        Raises:
-            SourceError: the log cannot be read.
-        """
+        """Import the log so far, and keep it open; returns whether it can be followed from now on."""
         from storage.write.in_progress import SourceInProgress
 
         source = Input(str(self._path), self._path, named=self._named, on_block=lambda: self._step(False))
@@ -441,8 +416,7 @@ class Follower:
     def _write(self, games: list[Game], behind: bool = False) -> list[Game]:
         """Write finished games and, unless there is more to read, the games in progress that have changed.
 
-        Returns:
-            The latter.
+        Return the latter.
         """
         log, _, source = self._at_work
         living = log.pipeline.in_progress
@@ -480,8 +454,7 @@ class Follower:
     def _store(self, read_up_to: int, mark: str | None) -> None:
         """Commit how far the log was read, and report to the outlets which games are final.
 
-        Args:
-            mark: of the reader that can continue; None: the log is over, and all games are final.
+        ``mark`` is of the reader that can continue; None: the log is over, and all games are final.
         """
         log, _, source = self._at_work
         drop = self._keep and log.pipeline.unredacted  # bytes with a forgotten player

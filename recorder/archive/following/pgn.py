@@ -74,8 +74,7 @@ class ReadPosition(NamedTuple):
 class PgnFile:
     """A PGN file, locked while it is open; made if it is not there. Every method raises ``OSError``.
 
-    Args:
-        path: the file; of a link the file that it leads to.
+    Of a link it is the file that the link leads to.
     """
 
     def __init__(self, path: Path) -> None:
@@ -138,7 +137,10 @@ class PgnFile:
         self._last = text[-2:]
 
     def entries(self, mark: str, keys: Collection[str]) -> list[PgnEntry]:
-        """The entries of games, in the order of the file; a line with a key begins with ``mark``."""
+        """The entries of games, in the order of the file; a line with a key begins with ``mark``.
+
+        ``mark`` is what a line with a key begins with.
+        """
         if not self.seen.size:
             return []
         with mmap(self._file, 0, access=ACCESS_READ) as data:
@@ -147,9 +149,8 @@ class PgnFile:
     def replace(self, entries: list[PgnEntry], text: bytes) -> ReadPosition:
         """Write a game in the place of the first of these entries, and drop the others; then close the file.
 
-        Args:
-            entries: at least one, in the order of the file.
-            text: gets the line ends of the first entry. If it is what they are, nothing is done.
+        The entries are in the order of the file. The text gets the line ends of the first one; if it is what they are,
+        nothing is done.
         """
         with mmap(self._file, 0, access=ACCESS_READ) as data:
             if b"".join(data[entry.begin : entry.end] for entry in entries) == text:
@@ -185,10 +186,7 @@ def _copy(data: mmap, begin: int, end: int, out: BinaryIO) -> None:
 def keys_in(path: Path, mark: str, begin: int = 0) -> tuple[set[str], set[str]]:
     """Keys of the games in a file, which need not be there, and those of its entries whose result is ``*``.
 
-    Args:
-        mark: what a line with a key begins with. begin: the place, where a game begins, from which on they are wanted.
-    Raises:
-        OSError: the file cannot be read.
+    The file need not be there. A game begins at ``begin``; ``mark`` is what a line with a key begins with.
     """
     keys: set[str] = set()
     left: set[str] = set()
@@ -266,11 +264,7 @@ _COPIES = 10  # of one log, that continue differently: more are not expected
 
 
 def refuse_unwritable(target: str, protect: Iterable[Path] = ()) -> None:
-    """Make sure, before anything else is done, that games can be appended.
-
-    Raises:
-        ExportError: they cannot.
-    """
+    """Make sure, before anything else is done, that games can be appended."""
     path = Path(target)
     refuse_protected(path, list(protect))
     try:
@@ -308,13 +302,9 @@ def _before(wanted: str, found: set[str]) -> str | None:
 class FinishedGames(Outlet):
     """Writes what is over into a file, or into one file a day in a folder.
 
-    Args:
-        target: a file, or a folder: one that is there, or a name that ends with a slash.
-        shares: whether the games of a journal go into this target, too; None: no other source's games do.
-        defer: games that a journal leaves open are not written when it ends: they may go on in another one.
-
-    Attributes:
-        games: how many were written. defer: as above; it may be set False at any time.
+    ``target`` is a file, or a folder: one that is there, or a name that ends with a slash. ``shares`` says whether the
+    games of a journal go into this target, too; None: no other source's games do. ``defer``: games that a journal
+    leaves open are not written when it ends, because they may go on in another one; it may be set False at any time.
     """
 
     looks_back = True
@@ -407,7 +397,10 @@ class FinishedGames(Outlet):
         self._put_into(path, archive, game, same, add=True)
 
     def _joined(self, archive: ArchiveStore, game: Game, same: dict[str, str | None]) -> tuple[Game, list[Path]]:
-        """A game as this source and those that share the target give it, and the files in which its entry may be."""
+        """A game as this source and those that share the target give it, and the files in which its entry may be.
+
+        ``same`` is as for ``_put_into``.
+        """
         if len(same) < 2:
             return game, []
         from recorder.relating.merge import merge_games
@@ -429,13 +422,10 @@ class FinishedGames(Outlet):
     def _put_into(
         self, path: Path, archive: ArchiveStore, game: Game, same: dict[str, str | None], *, add: bool
     ) -> bool:
-        """Write a game into a file, or replace its entry.
+        """Write a game into a file, or replace its entry; return whether the file has the game now.
 
-        Args:
-            same: keys of the game in all sources → path of the source, None if unknown.
-            add: False: write only if an entry is there.
-        Returns:
-            Whether the file has the game now.
+        ``same`` maps keys of the game in all sources to paths of the sources. Without ``add``, write only if an entry
+        is there.
         """
         file = PgnFile(path)
         try:
@@ -488,13 +478,9 @@ class FinishedGames(Outlet):
     def _append_missing(self, archive: ArchiveStore, source: str, final: bool, ended: bool) -> None:
         """Write the games that the file lacks; one that cannot be written does not keep the others out.
 
-        Args:
-            archive: in a snapshot, so that the source and its games are of one moment.
-            ended: no game of the source is in progress. Those that are cannot be known as parts of others: games of
-                their players have to wait.
-        Raises:
-            StorageError: the archive has the source no longer under this hash: another process has continued it.
-            ExportError, OSError: what kept the first one out, or all.
+        The archive is in a snapshot, so that the source and its games are of one moment. ``ended``: no game of the
+        source is in progress; those that are cannot be known as parts of others, so games of their players have to
+        wait. StorageError: another process has continued the source, whose hash is another one now.
         """
         failure: ExportError | OSError | None = None
         keys: dict[Path, tuple[set[str], set[str]]] = {}

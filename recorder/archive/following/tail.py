@@ -35,11 +35,10 @@ def state_of(path: Path) -> State | None:
 
 
 class Tail:
-    """A plain file, from an offset on. Every method raises ``SourceError``: it cannot be read.
+    """A plain file that grows; every method raises SourceError if it cannot be read.
 
-    Attributes:
-        replaced: why nothing more comes, or None; it is so only after all was read.
-        moved: where it has gone if nothing is in its place, or None.
+    ``replaced`` is why nothing more comes; it is set only after all was read. ``moved`` is where the file has gone if
+    nothing is in its place.
     """
 
     def __init__(self, path: Path, offset: int) -> None:
@@ -54,7 +53,7 @@ class Tail:
             raise _unreadable(path, error) from error
 
     def read(self) -> bytes:
-        """What comes next, of a plain file at most ``BLOCK`` bytes; nothing: there is no more now."""
+        """Return what comes next, at most ``BLOCK`` bytes; nothing: there is no more now."""
         try:
             last = self._last
             if os.pread(self._file, len(last), self._place - len(last)) != last:
@@ -249,11 +248,8 @@ class _JournalTail(Tail):
 def open_tail(path: Path, offset: int, *, first_part: int = 0) -> Tail:
     """The bytes of a log of any kind from a place on, counted in decompressed bytes.
 
-    Args:
-        path: of the log; any part of a journal's session.
-        first_part: of a journal: parts with smaller numbers are skipped, and not counted in ``offset``.
-    Raises:
-        SourceError: it cannot be read.
+    The offset is counted in decompressed bytes. Parts with numbers below ``first_part`` are skipped, and not counted in
+    it.
     """
     if is_journal(path):
         return _JournalTail(path, offset, first_part)

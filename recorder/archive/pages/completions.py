@@ -51,13 +51,7 @@ class Completion(Enum):
 
 
 def completions(where: str, kind: Completion, typed: str) -> list[tuple[str, str | None]]:
-    """Values that begin as typed, and their descriptions; none where there is no archive that can be read.
-
-    Args:
-        where: a path, or a URL of it.
-    Returns:
-        Value and description; None: it has no description.
-    """
+    """Values that begin as typed, and their descriptions; none where there is no archive that can be read."""
     try:
         # As storage.file_of, whose package takes longer to import than the query takes.
         path = Path(where.removeprefix("sqlite:///")).expanduser().absolute()

@@ -36,12 +36,10 @@ _GAMES_AT_ONCE: Final = 1000
 
 
 class SitePlayer(NamedTuple):
-    """A player with a page.
+    """A player with a page; ``handle`` is as written in the last game, ``identity`` as ``player_id`` has it.
 
-    Attributes:
-        handle: as written in the last game. server: of the games; None: unknown. identity: as ``player_id`` has it.
-        games: that the page is about: each one's place in the archive's order, row number and number of plies.
-        older: how many games are older. of_guests: how many others are of guests who had this handle.
+    ``games`` are those that the page is about: place in the archive's order, row number and number of plies. ``older``
+    counts games that are older, ``of_guests`` others of guests who had this handle.
     """
 
     handle: str
@@ -70,12 +68,8 @@ class _Played:
 def players_of_games(archive: ArchiveStore, chosen: GameFilter) -> list[SitePlayer]:
     """The players who have a page: of two games or more, by handle and server.
 
-    Guests are never pooled: if a handle was that of several guests and of no registered player, it has no page.
-
-    Args:
-        archive: where the games are. chosen: which games.
-    Returns:
-        The players by handle, in lower case, and server.
+    Guests are never pooled: if a handle was that of several guests and of no registered player, it has no page. The
+    keys are handle, in lower case, and server.
     """
     from exporters.tables.tables import open_tables
 
@@ -112,13 +106,7 @@ def _player_of(server: str | None, identities: dict[str, _Played]) -> SitePlayer
 def pages_of_players(
     archive: ArchiveStore, players: Sequence[SitePlayer], site: FileSite
 ) -> Iterator[tuple[SitePlayer, bytes]]:
-    """The pages of players. Memory holds some thousand games at a time, each of them at most twice.
-
-    Args:
-        archive: where the games are. players: as ``players_of_games`` returns them. site: that the pages are part of.
-    Yields:
-        Each player with the page's bytes.
-    """
+    """The pages of players. Memory holds some thousand games at a time, each of them at most twice."""
     from exporters.report.player import player_pages
     from exporters.tables.tables import open_tables
 
@@ -173,12 +161,9 @@ _URL: Final = re.compile(r"https?://[^\s?#]+", re.ASCII)
 
 
 class SiteOptions(NamedTuple):
-    """How a site is written.
+    """How a site is written; without ``base_url``, where the folder will be, it has no sitemap.
 
-    Attributes:
-        base_url: where the folder will be; None: no sitemap is written.
-        pseudonyms: replace each handle by an invented word, and exclude chat. chat: ``public`` or ``none``.
-        force: replace a site that is there.
+    ``pseudonyms`` replaces each handle by an invented word, and excludes chat.
     """
 
     base_url: str | None = None
@@ -197,16 +182,7 @@ class SiteWritten(NamedTuple):
 
 
 def write_site(where: str, chosen: GameFilter, folder: Path, options: SiteOptions, progress: Progress) -> SiteWritten:
-    """Write pages of games and players, and an index that searches the games. They show what ``db share`` keeps.
-
-    Args:
-        where: the archive. chosen: which games, as ``named_games`` takes it. folder: of the site.
-        options: see ``SiteOptions``. progress: counts pages.
-    Raises:
-        StorageError: no game matches, or the archive cannot be read.
-        ExportError: the folder is there and is not to be replaced or is no site, it cannot be written, a filter names
-            a handle that pseudonyms replace, or ``base_url`` is none.
-    """
+    """Write pages of games and players, and an index that searches the games. They show what ``db share`` keeps."""
     if options.base_url is not None and not _URL.fullmatch(options.base_url):
         raise ExportError(f"{options.base_url!r} is no address of a site; write it as https://example.org/games/.")
     if options.pseudonyms and (

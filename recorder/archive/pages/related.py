@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 def examinations(archive: ArchiveStore, game: Game) -> list[tuple[str, Game, str]]:
     """Games that are linked with one by an examination, by the archive's links, else by the games of its players.
 
-    Returns:
-        For each a word for what it is (``Examination of``, ``Examined in``), the game, and the evidence.
+    Each comes with a word for what it is (``Examination of``, ``Examined in``) and the evidence.
     """
     from recorder.relating.examined import link_examined
     from storage import GameFilter

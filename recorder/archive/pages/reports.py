@@ -23,13 +23,9 @@ _GAMES_AT_ONCE = 1000
 
 @dataclass(frozen=True, slots=True)
 class ReportPage:
-    """A page and what it is about.
+    """A page and what it is about: ``title`` is like ``the report of game 5b26a0f1``.
 
-    Attributes:
-        html: the file's bytes.
-        title: what it is, as ``the report of game 5b26a0f1``.
-        excluded: games or plies that are not counted, by reason.
-        servers: how many games of a player each server has.
+    ``excluded`` counts games or plies by reason, ``servers`` the games of a player by server.
     """
 
     html: bytes
@@ -49,13 +45,8 @@ def page_of_game(
 ) -> ReportPage:
     """The page of one game, of a bughouse match with both boards.
 
-    Args:
-        archive: where it is. spec: the beginning of its key, or ``last``.
-        site: that the page is part of.
-        public: without what is not for others (``storage.maintenance.private``).
-        chat: of a public page: ``public``, or ``none``. ply: the half-move that it shows first.
-    Raises:
-        StorageError: there is no such game, or there are several.
+    ``public``: without what is not for others (``storage.maintenance.private``), with this ``chat``. Drawing pictures
+    takes a second.
     """
     from exporters.report.game import game_report
 
@@ -92,12 +83,7 @@ def page_of_player(
 ) -> ReportPage:
     """The page of one player's games.
 
-    Args:
-        archive: where they are. player: the handle. chosen: which games.
-        site: that the page is part of. filters: ``chosen`` by the names that filters have in the site's addresses.
-        progress: called while moves are read.
-    Raises:
-        StorageError: no game matches.
+    ``filters`` is ``chosen`` by the names that filters have in the site's addresses.
     """
     from exporters.report.player import games_by_server, player_of_handle, player_report
     from exporters.tables.tables import open_tables
@@ -142,11 +128,7 @@ def ending_of(row: Mapping[str, Any], in_progress: Collection[str]) -> dict[str,
 
 
 def page_of_archive(archive: AnyStore, chosen: GameFilter) -> ReportPage:
-    """The page about the archive: its games, players, time controls and logs.
-
-    Raises:
-        StorageError: no game matches.
-    """
+    """The page about the archive: its games, players, time controls and logs."""
     from exporters.report.index import index_report
     from exporters.tables.tables import open_tables
 

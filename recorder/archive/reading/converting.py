@@ -31,12 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """How logs are converted.
-
-    Attributes:
-        reading: how they are read. writing: the format, by the class of its options.
-        complete, guests, computers, include: as for ``Selection``.
-    """
+    """How logs are converted; ``writing`` is the format, by the class of its options."""
 
     reading: ReadOptions
     writing: PgnOptions | BpgnOptions
@@ -62,14 +57,11 @@ class Conversion:
 
 @dataclass(slots=True)
 class Converted:
-    """What became of one log.
+    """What became of one log; ``excluded`` counts by reason its games that were not selected.
 
-    Attributes:
-        name: of the log. written: of its games. excluded: reason → how many of its games were not selected.
-        anomalies: how many it has. damaged: whether it could not be read to its end.
-        notes: sentences about the log: warnings, and why it could not be read to its end.
-        unread: what an error of this program kept from being read, one sentence, or None.
-        failed: why nothing of it was converted, or None. stray: it is a file of a folder that is no log.
+    ``notes`` are sentences about the log: warnings, and why it could not be read to its end. ``unread`` is what an
+    error of this program kept from being read, ``failed`` why nothing of it was converted. ``stray``: it is a file of a
+    folder that is no log.
     """
 
     name: str
@@ -94,16 +86,7 @@ def convert_logs(
 ) -> list[Converted]:
     """Write the games of logs, one log after the other; without games there is no output file.
 
-    Args:
-        sources: the logs.
-        conversion: how they are read and written.
-        output, force: as for ``open_output``.
-        jobs: how many processes read logs; None: one for each core. The output is the same.
-        progress: called after each block.
-    Returns:
-        What became of each log, in their order: others are read where one cannot be read.
-    Raises:
-        ExportError: the output is a log, or cannot be written.
+    Others are read if one cannot be read. The output does not depend on ``jobs``.
     """
     if output != "-":
         sources = [source for source in sources if source.named or not _is_earlier_output(source.path, Path(output))]
@@ -168,12 +151,7 @@ def convert_unique(
 ) -> list[Converted]:
     """Write the games of logs, a game of several logs once, as an archive of these logs has them.
 
-    Args:
-        paths, skipped: as for ``open_inputs``. conversion, output, force, jobs, progress: as for ``convert_logs``.
-    Returns:
-        What became of each log, in their order, and at last of the games of all.
-    Raises:
-        ExportError: the output is a log, or cannot be written.
+    The last entry is about the games of all.
     """
     from exporters.pgn.exporter import PgnOptions
     from exporters.selection import make_filter
@@ -236,11 +214,7 @@ class _Task:
 def _convert_in_processes(
     sources: Sequence[Input], conversion: Conversion, out: BinaryIO, processes: int, progress: Progress
 ) -> Generator[Converted, None, None]:
-    """Convert logs in other processes; their texts are joined in the order of the logs.
-
-    Yields:
-        What became of each log.
-    """
+    """Convert logs in other processes; their texts are joined in the order of the logs."""
     with tempfile.TemporaryDirectory(prefix="ics-recorder-convert-") as folder, Workers(processes) as workers:
         tasks = [
             _Task(source, conversion, number, len(sources), Path(folder) / str(number))

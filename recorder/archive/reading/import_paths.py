@@ -58,12 +58,10 @@ _FAILURES_SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """What is to become of a source.
+    """What is to become of a source of another archive.
 
-    Attributes:
-        row: of the other archive. status: as ``Outcome.status``.
-        ours: the source whose place it takes. part_of: the name of a longer one that is here.
-        options: it is read again with these. None: its games are taken as they were read.
+    ``ours`` is the source whose place it takes, ``part_of`` the name of a longer one that is here. Without ``options``
+    its games are taken as they were read.
     """
 
     row: SourceRow
@@ -102,13 +100,7 @@ class Merged(NamedTuple):
 def merge(archive: ArchiveStore | None, other: ArchiveStore, name: str, *, dry_run: bool, progress: Progress) -> Merged:
     """Take what another archive has and this one has not, in one transaction.
 
-    Args:
-        archive: open for writing, or for reading if ``dry_run``; None: it is not there yet.
-        other: a snapshot. name: what the user calls it.
-        dry_run: only tell.
-        progress: gets the bytes of each source when it was taken.
-    Raises:
-        StorageError: an archive cannot be read, or this one not written; it is as it was.
+    The other archive is a snapshot; ``archive`` is None if it is not there yet. After an error it is as it was.
     """
     theirs = set(other.erasures.forgotten_handles())
     if archive is None:
@@ -141,10 +133,7 @@ def _take_source(
 ) -> None:
     """Take a source as it was read, or read it again with what both archives say of it.
 
-    Args:
-        wanted: what ``other.successors`` gives. outcome: gets the report and the numbers of games.
-    Raises:
-        StorageError: an archive cannot be read or written. SourceError: the file is cut.
+    ``wanted`` is what ``other.successors`` gives.
     """
     row, mine, options = step.row, step.ours, step.options
     same = mine if mine is not None and mine.sha256 == row.sha256 else row
@@ -292,11 +281,7 @@ def _was_forgotten(other: ArchiveStore, row: SourceRow, forgotten: list[Forgotte
 
 
 class CopiedSource:
-    """Gives a source of another archive with its games as they were read. It is a ``SourceReading``.
-
-    Args:
-        row: the source. wanted: what ``other.successors`` gives.
-    """
+    """Gives a source of another archive with its games as they were read. It is a ``SourceReading``."""
 
     found: Found
 
@@ -370,18 +355,8 @@ def import_paths(
 ) -> ImportReport:
     """Read files, folders with all below them and other archives into an archive.
 
-    Args:
-        archive: open for writing; None: nothing is stored, and the report says what each file is.
-        where: the archive, as ``--db`` names it.
-        paths: what to read; ``-`` is standard input.
-        options: how logs are read.
-        keep: whether the bytes of logs are kept, too.
-        read: without an archive, logs are also read, for their reports.
-        jobs: how many processes read logs; None: one for each core. The archive is the same.
-        progress: called after each block.
-        on_file: called after each file, with whether it is the only one.
-    Raises:
-        StorageError: the archive cannot be written.
+    Without an archive nothing is stored, and the report says what each file is; with ``read`` logs are also read. The
+    archive does not depend on ``jobs``. ``on_file`` is called after each file, with whether it is the only one.
     """
     report = ImportReport()
     importing = None if archive is None else Import(archive, options, keep=keep)
@@ -412,15 +387,9 @@ def import_paths(
 
 
 def merge_file(archive: ArchiveStore | None, where: str, source: Input, progress: Progress) -> Merged:
-    """Merge another archive's file into an archive.
+    """Merge another archive's file into an archive, or say what would come without one.
 
-    Args:
-        archive: open for writing; None: nothing is stored, and the result says what would come.
-        where: the archive, as ``--db`` names it.
-        source: the other archive.
-        progress: called after each of its sources.
-    Returns:
-        Also where the other archive cannot be read: then its only outcome is ``failed``.
+    If the other archive cannot be read, its only outcome is ``failed``.
     """
     ours = archive_file(where)
     with ExitStack() as stack:

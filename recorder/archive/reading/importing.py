@@ -157,13 +157,10 @@ class LogReading:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What the first pass learns.
+    """What the first pass learns of the decompressed bytes; ``head`` are their first 64 KiB.
 
-    Attributes:
-        sha256, size: of the decompressed bytes. head: their first 64 KiB.
-        marks: size → hexadecimal hash of the bytes up to there.
-        damage: why the file could not be read to its end, or None.
-        held: all bytes of a small file; None: it is read again.
+    ``marks`` maps sizes to the hash of the bytes up to there. ``damage`` is why the file could not be read to its end.
+    ``held`` are all bytes of a small file; None: it is read again.
     """
 
     sha256: str
@@ -179,15 +176,10 @@ class Fingerprint:
 
 
 def fingerprint(source: Input, marks: Sequence[int] = (), progress: Progress | None = None) -> Fingerprint:
-    """Hash a file's decompressed bytes.
+    """Hash a file's decompressed bytes, and the bytes up to each of ``marks``.
 
-    Args:
-        source: the log.
-        marks: sizes at which the hash of the bytes so far is wanted.
-        progress: called after each block, with bytes of the file as it is on disk; its name ends in ``(hash)``,
-            because reading the games is another operation, which begins at 0 again.
-    Raises:
-        SourceError: the file cannot be opened, or nothing of it can be decompressed.
+    ``progress`` gets bytes of the file as it is on disk; its name ends in ``(hash)``, because reading the games is
+    another operation, which begins at 0 again.
     """
     running = hashlib.sha256()
     size, head = 0, b""
@@ -221,14 +213,7 @@ def was_exported(source: Input, head: bytes, kind: SourceKind) -> bool:
 def clean_blocks(
     source: Input, seen: Fingerprint, kind: SourceKind, options: ReadOptions, progress: Progress
 ) -> Iterator[bytes]:
-    """The bytes of a log, secrets and forgotten handles replaced.
-
-    Args:
-        source: the log, of this kind. seen: its fingerprint. options: how it is read.
-        progress: called after each block.
-    Raises:
-        SourceError: the file is shorter now.
-    """
+    """Return the bytes of a log, secrets and forgotten handles replaced; SourceError: the file is shorter now."""
     scrubbing = Scrubbing(kind, redactor=Redactor(options.forgotten or Forgotten(), kind))
     read = 0
     for block in seen.blocks(source):
@@ -243,10 +228,7 @@ def clean_blocks(
 class Part(NamedTuple):
     """What one step of reading a source gives.
 
-    Attributes:
-        clean: its next bytes, secrets and forgotten handles replaced.
-        games: those that were finished with.
-        chunks: its next bytes instead, as a ``ChunkCutter`` cuts them.
+    Its next bytes, cleaned, or the ``chunks`` of them, and finished games.
     """
 
     clean: bytes
@@ -256,13 +238,10 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was found in all of a source.
+    """What was found in all of a source; games that begin before ``read_up_to`` are final.
 
-    Attributes:
-        read_up_to: games that begin before this offset are final.
-        unredacted: as of ``Pipeline``: its bytes are not kept.
-        unfinished: as of ``SourceRow``.
-        resized: hash and size of the bytes that were read, where more are there.
+    ``unredacted`` as of ``Pipeline``: its bytes are not kept. ``unfinished`` as of ``SourceRow``. ``resized`` are hash
+    and size of the bytes that were read, where more are there.
     """
 
     report: SourceReport
@@ -284,9 +263,7 @@ class SourceReading(Protocol):
 class SourcePass:
     """Reads a source in this process. It is a ``SourceReading``.
 
-    Args:
-        clean: its bytes, secrets and forgotten handles replaced. pipeline: reads them.
-        unfinished: says after the last bytes whether more may come: as ``Found.unfinished``.
+    ``unfinished`` says after the last bytes whether more may come, as ``Found.unfinished``.
     """
 
     found: Found
@@ -309,13 +286,7 @@ class SourcePass:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a log is read.
-
-    Attributes:
-        kind, options: as what and with which options.
-        before: the source that it continues; None: it is new.
-        forgotten: sources that were forgotten, with which it begins.
-    """
+    """How a log is read; ``before`` is the source that it continues, ``forgotten`` are sources with which it begins."""
 
     source: Input
     seen: Fingerprint
@@ -360,12 +331,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class ReadBefore:
-    """What another process found out about a log before its turn came.
-
-    Attributes:
-        seen: its fingerprint.
-        kind, options: as what and how it was read. reading: gives what was read; None: nothing was.
-    """
+    """What another process found out about a log before its turn came; without ``reading`` nothing was read."""
 
     seen: Fingerprint
     kind: SourceKind | None = None
@@ -384,14 +350,8 @@ class Import:
     of this program kept from being read whole, is stored again as a whole; options that are not given now are those it
     was read with. Of one that has grown, the games that are final stay. An earlier part of a source has nothing new,
     however it is read. A source that was forgotten comes back only if the user names it. Of a source that is no longer
-    where it was the archive learns where it is now.
-
-    Args:
-        archive: open for writing. options: how logs are read.
-        keep: whether their bytes are kept; those of journals never are.
-        again: a log that has not changed is read, too.
-    Attributes:
-        opened: gives the reading of a log that is to be read.
+    where it was the archive learns where it is now. ``keep``: the bytes of logs are kept; those of journals never are.
+    ``again``: a log that has not changed is read, too. ``opened`` returns the reading of a log that is to be read.
     """
 
     def __init__(self, archive: ArchiveStore, options: ReadOptions, *, keep: bool = True, again: bool = False) -> None:
@@ -406,15 +366,9 @@ class Import:
     def take(
         self, source: Input, progress: Progress = no_progress, before: ReadBefore | WorkerDiedError | None = None
     ) -> Outcome:
-        """Import a log.
+        """Import a log; one that cannot be read is ``failed``, not an exception.
 
-        Args:
-            progress: called after each block.
-            before: what another process found out, or that it died; None: nothing.
-        Returns:
-            What became of it; a log that cannot be read is ``failed``, not an exception.
-        Raises:
-            StorageError: the archive cannot be written.
+        ``before`` is what another process found out, or that it died.
         """
         if source.error is not None:
             return Outcome(source.name, "failed", source.error)
@@ -462,15 +416,7 @@ class Import:
         return [*self.archive.growth_candidates(), *((row.size_bytes, row.sha256) for row in forgotten)]
 
     def _plan(self, source: Input, seen: Fingerprint, outcome: Outcome, progress: Progress) -> Plan | None:
-        """Find out what the archive has of a log: in a transaction, or in a snapshot.
-
-        Args:
-            outcome: says what became of the log, or is to become.
-        Returns:
-            None: nothing is to be read.
-        Raises:
-            SourceError: the log cannot be read.
-        """
+        """Find out what the archive has of a log, in a transaction or a snapshot; None: nothing is to be read."""
         archive = self.archive
         seen = self._hashed(source, seen, progress)
         self._heads[seen.sha256] = seen.head[:_HEAD_BYTES]
@@ -514,11 +460,7 @@ class Import:
         return Plan(source, seen, kind, options, before, tuple(forgotten))
 
     def _hashed(self, source: Input, seen: Fingerprint, progress: Progress) -> Fingerprint:
-        """Add the hashes at the sizes of sources that were stored since the log was hashed, if it may begin with them.
-
-        Raises:
-            SourceError: the log cannot be read.
-        """
+        """Add the hashes at the sizes of sources that were stored since then, if the log may begin with them."""
         sizes = {
             size
             for size, sha256 in self._beginnings()
@@ -538,8 +480,7 @@ class Import:
     def _longer(self, source: Input, seen: Fingerprint) -> SourceRow | None:
         """The source that was this journal before a power cut took its end, but not the archive's; the journal counts.
 
-        Returns:
-            None: the source is no journal, or the archive has no longer one of this path.
+        None: the source is no journal, or the archive has no longer one of this path.
         """
         if not is_journal(source.path):
             return None
@@ -572,12 +513,8 @@ def store(
 ) -> Found:
     """Store a source, with all that its reading gives, in one transaction.
 
-    Args:
-        facts: its row, as ``ArchiveStore.write_source`` wants it. outcome: gets the numbers of games and the report.
-        keep: whether its bytes are kept; None: what is kept of them stays.
-        continues: the source whose place it takes, and whose games stay that begin before its ``read_up_to``.
-    Returns:
-        What was found in all of it.
+    ``facts`` is its row, as ``ArchiveStore.write_source`` wants it. With ``keep`` None, what is kept of its bytes
+    stays. ``continues`` is the source whose place it takes, and whose games stay that begin before its ``read_up_to``.
     """
     outcome.games = outcome.plies = outcome.undated = 0
     with archive.write_source(**facts, keep=bool(keep), continues=continues) as writer:
@@ -609,12 +546,7 @@ def facts_of(row: SourceRow, timing: bytes | None, **changes: Any) -> dict[str, 
 
 
 def read_kept(row: SourceRow, blocks: Iterable[bytes], timing: bytes | None, forgotten: Forgotten) -> SourcePass:
-    """The reading of a source that an archive has, with the options of its row.
-
-    Args:
-        blocks: its bytes, secrets replaced. timing: as ``source_timing`` gives it.
-        forgotten: players who are not stored.
-    """
+    """The reading of a source that an archive has, with the options of its row."""
     kind = SourceKind(row.options.get("kind") or row.kind)
     pipeline = replace(ReadOptions.from_json(row.options, timing), forgotten=forgotten).pipeline(kind)
     # What is unfinished stays so: the next start still looks for more of it.
@@ -639,12 +571,7 @@ def _begins_with(seen: Fingerprint, row: ForgottenSource) -> bool:
 def identify(
     source: Input, options: ReadOptions, marks: Sequence[int] = (), progress: Progress | None = None
 ) -> Outcome:
-    """Identify a file without storing anything.
-
-    Args:
-        source: the file. options: how it is read.
-        marks: sizes at which the outcome has the hash of the bytes so far. progress: called after each block.
-    """
+    """Identify a file without storing anything; the outcome has the hashes of the bytes up to ``marks``."""
     if source.error is not None:
         return Outcome(source.name, "failed", source.error)
     try:
@@ -663,12 +590,7 @@ def identify(
 
 
 def read_identified(source: Input, options: ReadOptions, outcome: Outcome, progress: Progress) -> None:
-    """Read a log without storing anything.
-
-    Args:
-        source: the log. options: how it is read. progress: called after each block.
-        outcome: as ``identify`` returns it; gets the report and the numbers of games.
-    """
+    """Read a log without storing anything."""
     if outcome.status != "log" or outcome.kind is None:
         return
     reader = GameReader(source, replace(options, kind=SourceKind(outcome.kind)), progress, outcome.size_bytes)

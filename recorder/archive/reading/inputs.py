@@ -41,10 +41,8 @@ _CHATS = ("none", "public", "own", "all")
 class ReadOptions:
     """How a log is read; see ``reading_options``. None: not given.
 
-    Attributes:
-        date_from_name: format of the dates in the names of logs; not stored with a source, whose date is.
-        timing: a typescript's timing file.
-        forgotten: players that the archive forgets; not stored with the source.
+    ``date_from_name`` is the format of the dates in the names of logs; it is not stored with a source, whose date is.
+    ``forgotten`` are players that the archive forgets; they are not stored either.
     """
 
     kind: SourceKind | None = None
@@ -63,11 +61,7 @@ class ReadOptions:
 
     @classmethod
     def from_json(cls, values: dict[str, Any], timing: bytes | None) -> ReadOptions:
-        """The inverse of ``to_json``.
-
-        Args:
-            timing: bytes of the timing file, of which ``to_json`` has only the hash; None: there is none.
-        """
+        """Invert ``to_json``; ``timing`` are the bytes of the timing file, of which it has only the hash."""
         kind, day = values.get("kind"), values.get("date")
         return cls(
             None if kind is None else SourceKind(kind),
@@ -148,13 +142,7 @@ def checked_options(
     chat: str | None,
     date_from_name: str | None = None,
 ) -> ReadOptions:
-    """The options of a caller of the Python interface, as ``Archive.import_logs`` describes them.
-
-    Args:
-        kind, server, tz, chat, date_from_name: as there. day: as a date or ``2020-01-31``.
-    Raises:
-        SourceError: a value is not known.
-    """
+    """The options of a caller of the Python interface, as ``Archive.import_logs`` describes them."""
     if chat not in (None, *_CHATS):
         raise SourceError(f"chat is one of {', '.join(_CHATS)}, not {chat!r}.")
     try:
@@ -178,15 +166,11 @@ def checked_options(
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One log to read.
+    """One log to read; ``name`` is as messages call it, ``path`` what is opened.
 
-    Attributes:
-        name: as messages call it.
-        path: what is opened. spooled: it is a copy of standard input, of a pipe or of the file of a URL.
-        named: the user named this file, not a folder in which it is.
-        error: why there is nothing to read, one sentence, or None.
-        url: of a log that ``local_copy`` is to copy first; else None.
-        on_block: called after each block that is read of it, in every pass.
+    ``spooled``: it is a copy of standard input, of a pipe or of the file of a URL. ``named``: the user named this file,
+    not a folder in which it is. ``error`` is why there is nothing to read. ``url`` is that of a log that ``local_copy``
+    is to copy first. ``on_block`` is called after each block that is read of it, in every pass.
     """
 
     name: str
@@ -297,10 +281,7 @@ def _downloaded(source: Input, progress: Progress | None = None) -> Input:
 def local_copy(source: Input) -> Iterator[Input]:
     """A log on this computer: itself, or a copy of its URL that lives as long as the context.
 
-    Args:
-        source: as ``open_inputs`` gives it.
-    Yields:
-        With an ``error`` if it cannot be copied.
+    It has an ``error`` if it cannot be copied.
     """
     if source.url is None:
         yield source

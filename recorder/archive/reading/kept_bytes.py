@@ -40,10 +40,7 @@ _LONGEST_LINE = 1 << 16
 def short_names(rows: Iterable[SourceRow]) -> dict[str, str]:
     """What to call each source, by its id: its name, with as many of its folders as distinguish it from the others.
 
-    Args:
-        rows: all sources of the archive.
-    Returns:
-        Names that differ: where the places do not tell sources apart, the id is added.
+    The names differ: where the places do not distinguish sources, the id is added.
     """
     parts = {row.id: PurePath(row.path).parts if row.path else (row.name,) for row in rows}
     found = {row_id: "/".join(of[-1:]) for row_id, of in parts.items()}
@@ -60,8 +57,7 @@ def short_names(rows: Iterable[SourceRow]) -> dict[str, str]:
 def source_blocks(archive: ArchiveStore, row: SourceRow, offset: int = 0) -> Iterator[bytes] | None:
     """The decompressed bytes of a source from ``offset`` on, secrets replaced as in the archive.
 
-    Returns:
-        Blocks, or None if the archive does not keep them and the file is gone or no longer the same.
+    None: the archive does not keep them and the file is gone or no longer the same.
     """
     if reads_kept(row):
         return archive.read_source(row.id, offset)
@@ -77,12 +73,9 @@ def reads_kept(row: SourceRow) -> bool:
 
 
 def source_timing(archive: ArchiveStore, row: SourceRow) -> bytes | None:
-    """The timing file a source was read with, from the archive or from beside the log.
+    """Return the timing file a source was read with, from the archive or from beside the log.
 
-    Returns:
-        None: it was read without one.
-    Raises:
-        SourceError: there was one; the archive does not keep it, and the file is gone or no longer the same.
+    SourceError: there was one, which the archive does not keep, and the file is gone or no longer the same.
     """
     wanted = row.options.get("timing_sha256")
     if wanted is None:
@@ -129,14 +122,9 @@ def _from(blocks: Iterable[bytes], offset: int) -> Iterator[bytes]:
 
 
 def lines_at(blocks: Iterable[bytes], start: int, offsets: Sequence[int]) -> Iterator[tuple[int, bytes]]:
-    """The physical lines that begin at given places.
+    """Yield the physical lines that begin at these ascending offsets, without their ends; 64 KiB of a longer one.
 
-    Args:
-        blocks: the source's bytes from ``start`` on.
-        start: offset of their first byte.
-        offsets: ascending, none before ``start``.
-    Yields:
-        Offset and line, without its end; a line over 64 KiB is cut.
+    ``blocks`` begin at ``start``.
     """
     wanted = iter(offsets)
     offset = next(wanted, None)
@@ -164,12 +152,9 @@ def lines_at(blocks: Iterable[bytes], start: int, offsets: Sequence[int]) -> Ite
 
 
 class GameLine(NamedTuple):
-    """A line of a log about a game.
+    """A line of a log about a game, each byte as a letter.
 
-    Attributes:
-        offset: of its first byte in the log.
-        ply: the half-move that it shows, or the last one before it; None: it is about the game as a whole.
-        text: the line, each byte as a letter.
+    ``ply`` is the half-move that it shows, or the last one before it; None: it is about the game as a whole.
     """
 
     offset: int
@@ -178,13 +163,7 @@ class GameLine(NamedTuple):
 
 
 def lines_of_game(archive: ArchiveStore, row: SourceRow, game: Game) -> Iterator[GameLine]:
-    """The lines from which a game was read, in the order of the log.
-
-    Args:
-        row: the source. game: as this source has it.
-    Raises:
-        StorageError: the source is not kept, and its file is missing or has changed.
-    """
+    """The lines from which a game was read, in the order of the log."""
     plies: dict[int, int | None] = {game.first_offset: None}
     for seen in game.observations:
         plies |= dict.fromkeys([seen.offset, *([seen.start.offset] if seen.start else [])])
@@ -204,11 +183,7 @@ def lines_of_game(archive: ArchiveStore, row: SourceRow, game: Game) -> Iterator
 
 
 def find_journals(file: str) -> Iterator[tuple[str, Path]]:
-    """The journals that an argument names, each with the first file of its session.
-
-    Raises:
-        SourceError: it cannot be read, or is a folder without journals.
-    """
+    """The journals that an argument names, each with the first file of its session."""
     if file == "-" or path_kind(file) != "folder":
         with reading(file):
             yield file, Path(file) if file == "-" else log_files(Path(file))[0]
@@ -220,14 +195,7 @@ def find_journals(file: str) -> Iterator[tuple[str, Path]]:
 
 
 def session_files(file: str) -> Iterator[tuple[str, JournalReader, Iterator[JournalEntry]]]:
-    """Each file of a journal's session: its name, its reader and its entries, which are to be read in turn.
-
-    Args:
-        file: any of them, or - for standard input.
-
-    Raises:
-        SourceError: a file cannot be read. JournalError: there is no journal in any of them.
-    """
+    """Yield each file of a journal's session: its name, its reader and its entries, which must be read in turn."""
     if file != "-" and path_kind(file) == "folder":
         raise SourceError(f"{file} is a folder: name one of the journals in it.")
     with reading(file):
@@ -260,11 +228,7 @@ def session_files(file: str) -> Iterator[tuple[str, JournalReader, Iterator[Jour
 
 
 def survey_session(file: str) -> tuple[Survey, list[str]]:
-    """What all parts of a journal's session hold, and the names of the files.
-
-    Raises:
-        SourceError: a file cannot be read. JournalError: there is no journal in any of them.
-    """
+    """What all parts of a journal's session hold, and the names of the files."""
     survey, names = Survey(), []
     for name, reader, entries in session_files(file):
         names.append(name)
@@ -289,11 +253,7 @@ _Blocks = Generator[bytes, None, None]
 
 
 class RecordedLines:
-    """Finds the ``<12>`` lines of games in their logs. How a log is read is looked up once.
-
-    Args:
-        log: gives a log by its SHA-256; None: it is not to be had, or has no such lines.
-    """
+    """Finds the ``<12>`` lines of games in their logs. How a log is read is looked up once."""
 
     def __init__(self, log: Callable[[str], Log | None]) -> None:
         self._log = cache(log)
@@ -378,8 +338,7 @@ def _log_lines(blocks: Iterable[bytes], offsets: list[int]) -> Iterator[Line]:
 def _journal_lines(blocks: Iterable[bytes], begin: int, last: int) -> Iterator[Line]:
     """All lines from the first whole record on to a place: what a journal holds came in pieces, and they are joined.
 
-    Args:
-        blocks: the journal from ``begin`` on. last: offset of the last line wanted.
+    ``blocks`` begin at ``begin``; ``last`` is the offset of the last line wanted.
     """
     decoder, lines = JournalDecoder(), LineReader()
     skips = begin > 0  # the rest of a record

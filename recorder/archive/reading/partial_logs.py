@@ -29,9 +29,6 @@ class PartialLogs:
     What the archive keeps is compared, secrets replaced in both; for a log that is not kept, its file if that is
     still what was imported. The beginnings of sources are remembered from one file to the next, and hashes of longer
     ones where many logs begin alike: for those each is read about as far as it has something in common with another.
-
-    Args:
-        archive: in which they are. forgotten: handles that may be replaced in what is kept.
     """
 
     def __init__(self, archive: ArchiveStore, forgotten: Forgotten) -> None:
@@ -43,15 +40,9 @@ class PartialLogs:
     def whole_of(
         self, scrubbed_as: Callable[[SourceKind], Iterator[bytes]], size: int, head: bytes
     ) -> SourceRow | None:
-        """The longest source that begins with a file's bytes and goes on.
+        """Return the longest source that begins with a file's ``size`` bytes and goes on.
 
-        Args:
-            scrubbed_as: gives its bytes, decompressed, the secrets of a kind of log replaced.
-            size: how many they are. head: the first of them.
-        Returns:
-            None: no source does.
-        Raises:
-            SourceError: the file cannot be read.
+        ``scrubbed_as`` returns its bytes, decompressed, the secrets of a kind of log replaced.
         """
         rows, head = [row for row in self._archive.sources() if row.size_bytes > size], head[:_HEAD_BYTES]
         missing = {row.sha256 for row in rows if row.kept_bytes and not row.lacks_player} - self._heads.keys()
@@ -88,11 +79,7 @@ class PartialLogs:
         return self._marks[row.sha256]
 
     def begins(self, row: SourceRow, others: PartialLogs, other: SourceRow) -> bool:
-        """Whether a source is the beginning of a longer one in another archive; False if that is unknown.
-
-        Args:
-            row: of this archive. others: of the other archive. other: of that.
-        """
+        """Whether a source is the beginning of a longer one in another archive; False if that is unknown."""
         if not 0 < row.size_bytes < other.size_bytes:
             return False
         kind = SourceKind(row.kind)
@@ -127,11 +114,7 @@ class PartialLogs:
 
 
 class _Marks:
-    """Hashes of a text's beginnings, each 4 KiB longer than the one before, found as far as they are asked for.
-
-    Args:
-        blocks: gives the text from its beginning, cut anywhere.
-    """
+    """Hashes of a text's beginnings, each 4 KiB longer than the one before, found as far as they are asked for."""
 
     def __init__(self, blocks: Callable[[], Generator[bytes, None, None]]) -> None:
         self._blocks = blocks

@@ -79,13 +79,7 @@ _REDUCED: Final = {**copyreg.dispatch_table, PlyLine: _without_names}
 
 
 def write_parts(path: Path, reading: SourceReading, *, keep: bool) -> Found:
-    """Write all that a reading gives to a file.
-
-    Args:
-        keep: whether the source's bytes are wanted.
-    Returns:
-        What was found.
-    """
+    """Write all that a reading gives to a file; ``keep``: the source's bytes are wanted."""
     cutter = ChunkCutter()
     with path.open("wb") as file:
 
@@ -122,9 +116,8 @@ class ReadParts:
 class _Task:
     """How logs are read in another process.
 
-    Attributes:
-        sizes: at which the hash so far is wanted. known: hashes of sources with which nothing new begins.
-        folder: for files of parts. count: of all logs. divided_bytes: PGN files of this size are not read.
+    ``sizes`` are those at which the hash so far is wanted, ``known`` hashes of sources with which nothing new begins.
+    PGN files of ``divided_bytes`` are not read.
     """
 
     options: ReadOptions
@@ -137,12 +130,9 @@ class _Task:
 
 
 def _read_log(task: _Task, log: tuple[int, Input], channel: Channel) -> ReadBefore | None:
-    """Read a log, if it is new; runs in a process of its own.
+    """Read a numbered log, if it is new; runs in a process of its own.
 
-    Args:
-        log: with its number, from 1.
-    Returns:
-        None: it cannot be read here. Perhaps there is no space in the temporary folder, so that is decided in its turn.
+    None: it cannot be read here. Perhaps there is no space in the temporary folder, so that is decided in its turn.
     """
     number, source = log
     try:
@@ -179,9 +169,8 @@ class _Piece:
 def _read_piece(piece: _Piece, channel: Channel) -> Found | None:
     """Read a piece, and say how many bytes of it were read; runs in a process of its own.
 
-    Returns:
-        None: it must be read with what follows: no game ends with it, or something was found in it that is reported for
-            a file as a whole.
+    None: it must be read with what follows: no game ends with it, or something was found in it that is reported for a
+    file as a whole.
     """
     reading = _PieceReading(piece, channel)
     try:
@@ -195,8 +184,7 @@ def _read_piece(piece: _Piece, channel: Channel) -> Found | None:
 class _PieceReading:
     """Reads a piece of a PGN file. It is a ``SourceReading`` of these bytes alone.
 
-    Attributes:
-        ended_at: where the first game begins that does not end in the piece.
+    ``ended_at`` is where the first game begins that does not end in the piece.
     """
 
     found: Found
@@ -225,8 +213,7 @@ def _is_divided(kind: SourceKind, seen: Fingerprint, least_bytes: int) -> bool:
 def _cut(blocks: Iterator[bytes]) -> Iterator[tuple[bytes, int, bool]]:
     """Cut a PGN file where games seem to end, or anywhere where none does for a long time.
 
-    Yields:
-        The bytes of each piece, the place where it begins, and whether it is the last one.
+    Yield the bytes of each piece, the offset where it begins, and whether it is the last one.
     """
     waiting: list[bytes] = []
     offset = size = 0
@@ -255,11 +242,7 @@ def _last_border(data: bytes) -> int:
 
 
 class DividedReading:
-    """Reads a PGN file in pieces, in several processes, as far as each ends with a game. It is a ``SourceReading``.
-
-    Args:
-        plan: how it is read. folder: for files of parts.
-    """
+    """Reads a PGN file in pieces, in several processes, as far as each ends with a game. It is a ``SourceReading``."""
 
     found: Found
 
@@ -298,13 +281,7 @@ class DividedReading:
         self.found = whole
 
     def _rest(self, waiting: list[_Piece], pieces: Iterator[tuple[bytes, int, bool]]) -> Generator[Part, None, Found]:
-        """Read what is left in this process.
-
-        Args:
-            waiting: the pieces that were given but not read. pieces: those that follow.
-        Returns:
-            What was found in it.
-        """
+        """Read in this process what is left: the pieces that were given but not read, and those that follow."""
         pipeline = self._plan.options.piece_pipeline(waiting[0].offset)
         for piece in waiting:
             yield Part(b"", pipeline.receive(piece.data))
@@ -332,11 +309,7 @@ def read_ahead(
 ) -> Iterator[Iterator[ReadBefore | WorkerDiedError | None]]:
     """Read the logs of an import in several processes, for as long as the block.
 
-    Args:
-        importing: takes them. sources: all files, in their order. jobs: how many processes; None: one for each core.
-        progress: called while a log is waited for.
-    Yields:
-        For each file in its turn what a process found out about it, or that it died; None: nothing.
+    Yield for each file in its turn what a process found out about it, or that it died; None: nothing.
     """
     processes = jobs or count_of_cores()
     if processes < 2:

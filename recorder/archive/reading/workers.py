@@ -43,11 +43,7 @@ class WorkerDiedError(RecorderError):
 
 
 class Channel:
-    """What a function in another process has of its caller.
-
-    Args:
-        read, write: the pipes.
-    """
+    """What a function in another process has of its caller."""
 
     def __init__(self, read: IO[bytes], write: IO[bytes]) -> None:
         self._read = read
@@ -75,11 +71,7 @@ class Channel:
 
 
 class Workers:
-    """Processes that run functions. Use it as a context manager; its end kills what still runs.
-
-    Args:
-        jobs: how many run at once.
-    """
+    """Processes that run functions. Use it as a context manager; its end kills what still runs."""
 
     def __init__(self, jobs: int) -> None:
         self.jobs = jobs
@@ -111,12 +103,8 @@ class Workers:
     ) -> Future[_Result]:
         """Have a function called in another process, when one is free.
 
-        Args:
-            function: of a module; gets the task and a channel.
-            task: can be pickled, as everything that is sent.
-            said: is given what the function says; called in another thread.
-        Returns:
-            Its result, or the exception that it raised; ``WorkerDiedError`` if the process died.
+        The function is one of a module; what is sent can be pickled. ``said`` is called in another thread. If the
+        process dies, the future raises ``WorkerDiedError``.
         """
         return self._threads.submit(self._run, function, task, said)
 
@@ -126,13 +114,7 @@ class Workers:
         task: _Task,
         said: Callable[[Any], object],
     ) -> _Result:
-        """Run a function in a free process, and pass on its messages.
-
-        Returns:
-            The function's result.
-        Raises:
-            WorkerDiedError: the process died. Any exception that the function raised.
-        """
+        """Run a function in a free process, and pass on its messages and what it raises."""
         try:
             process = self._idle.get_nowait()
         except Empty:
@@ -188,13 +170,9 @@ def count_of_cores() -> int:
 
 
 def jobs_for(sizes: Sequence[int], jobs: int | None) -> int:
-    """How many processes are to work on several logs.
+    """Return how many processes are to work on logs of these sizes in bytes.
 
-    Args:
-        sizes: of the logs, in bytes.
-        jobs: as many as the user wants; None: one for each core.
-    Returns:
-        1, where other processes would take longer to start than they save.
+    It is 1 where other processes would take longer to start than they save.
     """
     if len(sizes) < 2 or sum(sizes) < _WORTH_BYTES:
         return 1
@@ -202,13 +180,7 @@ def jobs_for(sizes: Sequence[int], jobs: int | None) -> int:
 
 
 def batches(sizes: Sequence[int]) -> list[range]:
-    """Divide logs into groups for one process each: large ones alone, small ones together.
-
-    Args:
-        sizes: of the logs, in bytes.
-    Returns:
-        The numbers of the logs of each group, from 0, in their order.
-    """
+    """Divide logs into groups for one process each: large ones alone, small ones together; numbers count from 0."""
     found: list[range] = []
     begin = size = 0
     for number, its in enumerate(sizes):
@@ -225,14 +197,9 @@ def in_order(
     tasks: Iterable[_Task],
     progress: Progress,
 ) -> Iterator[Future[_Result]]:
-    """Have a function called for several tasks, in several processes.
+    """Have a function called for several tasks in several processes; yields what became of each, in their order.
 
-    Args:
-        function: as for ``Workers.submit``; what it says is sent by ``Channel.progress``.
-        tasks: each is made and submitted a little before its turn.
-        progress: called while a task is waited for.
-    Yields:
-        What became of each task, in their order, when it is done.
+    What it says is sent by ``Channel.progress``. Each task is made and submitted a little before its turn.
     """
     submitted: deque[tuple[Future[_Result], deque[tuple[str, int, int | None]]]] = deque()
     waiting = iter(tasks)
@@ -257,11 +224,8 @@ def of_batches(
 ) -> Iterator[_Result | WorkerDiedError]:
     """Have a function called for many tasks, small ones together, in several processes.
 
-    Args:
-        function: of a module; gets what ``shared`` gave when the task was submitted, the task, and a channel.
-        tasks: all of them. sizes: of each, in bytes. progress: as for ``in_order``.
-    Yields:
-        The result of each task, in their order; that a process died where it did with this task alone.
+    The function is one of a module; it gets what ``shared`` gave when the task was submitted, the task, and a channel.
+    Results are in the order of the tasks; a WorkerDiedError means that a process died with this task alone.
     """
     groups = [[tasks[number] for number in numbers] for numbers in batches(sizes)]
 

@@ -64,12 +64,9 @@ _STUCK_SIGNALS: Final = frozenset(number for number in signal.Signals if number.
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """How journals are taken.
+    """How journals are taken, as the options of the command say.
 
-    Attributes:
-        where: the archive, as ``--db`` names it. pgn: as ``--pgn``, or None. events: whether they are printed.
-        chat: as ``--chat``, or None. limit_s: as ``_STUCK_S``. aside: journals that are not taken, by ``_plain_name``.
-        live_pgn, live_delay_s: as ``--live-pgn``, or None, and ``--live-delay``.
+    ``limit_s`` is as ``_STUCK_S``; ``aside`` are journals that are not taken, by ``_plain_name``.
     """
 
     where: str
@@ -104,12 +101,9 @@ class _Lines:
 class ArchiveChild:
     """Keeps an archive up to date with journals that this process writes.
 
-    Args:
-        where, pgn, events, chat, live: as for ``Orders``; ``live`` are its last two.
-        notify: gets a sentence when something is wrong, or over.
-        done: gets a journal when all of it is in the archive, and how many games it gave.
-    Attributes:
-        state: how far the archive is, in words. left: the event reader has gone. appended: games in the PGN.
+    ``notify`` gets a sentence when something is wrong, or over; ``done`` gets a journal when all of it is in the
+    archive, and how many games it gave. ``state`` says in words how far the archive is; ``left``: the event reader has
+    gone; ``appended`` counts games in the PGN.
     """
 
     def __init__(
@@ -145,11 +139,7 @@ class ArchiveChild:
         self._at: Path | None = None  # the journal in work
 
     def sign(self, journal: JournalWriter) -> None:
-        """Note the other outputs of its games in a new journal, for the process that takes it after a crash.
-
-        Raises:
-            JournalError: it cannot be written.
-        """
+        """Note the other outputs of its games in a new journal, for the process that takes it after a crash."""
         if self._orders.pgn is not None or self._orders.events:
             journal.note(NOTE_OUTLETS, pgn=self._orders.pgn, events=self._orders.events)
 
@@ -183,13 +173,10 @@ class ArchiveChild:
         self._running = asyncio.create_task(self._run())
 
     async def finish(self, hurry: asyncio.Event | None = None, taking: asyncio.Task[None] | None = None) -> list[Path]:
-        """Wait until everything that was written is in the archive.
+        """Wait until everything that was written is in the archive; return the journals that are not in it.
 
-        Args:
-            hurry: set to end the wait.
-            taking: takes what a crash left; it is waited for as long as the archive can be written, and cancelled.
-        Returns:
-            The journals that are not in the archive.
+        ``hurry`` ends the wait. ``taking`` takes what a crash left; it is waited for as long as the archive can be
+        written, and then cancelled.
         """
         hurrying = asyncio.create_task((hurry or asyncio.Event()).wait())
 
@@ -379,11 +366,7 @@ async def keep_archive(
 ) -> AsyncIterator[list[Path]]:
     """Keep the archive up to date, first with what a crash left, and wait at the end until it has everything.
 
-    Args:
-        child: None: nothing is imported. journals, report, later: as for ``import_left_open``.
-        hurry: set to end the wait.
-    Yields:
-        What gets, at the end, the journals that are not in the archive.
+    The yielded list gets, at the end, the journals that are not in the archive. Without ``child`` nothing is imported.
     """
     missing: list[Path] = []
     if child is not None:
@@ -409,14 +392,9 @@ async def import_left_open(
 ) -> None:
     """Import the journals of a folder that are neither closed nor being written, then end them.
 
-    They are found only once. What could not be imported stays for the next start.
-
-    Args:
-        journals: the folder; it need not exist.
-        import_them: brings the archive up to date with journals, and says what keeps it from that; None: nothing is
-            imported. Whether it could.
-        report: gets one sentence if there were any.
-        later: the command that imports them.
+    They are found only once. What could not be imported stays for the next start. The folder need not exist.
+    ``import_them`` brings the archive up to date with journals and returns whether it could; ``later`` is the command
+    that imports them, for the sentence that ``report`` gets if there were any.
     """
 
     def look() -> list[Path]:
@@ -446,11 +424,7 @@ def _close_left_open(path: Path) -> bool:
 
 
 class _Watch:
-    """Ends this process when a step takes too long, or soon after the recorder has ended.
-
-    Args:
-        limit_s: as of ``Orders``.
-    """
+    """Ends this process when a step takes too long, or soon after the recorder has ended."""
 
     def __init__(self, limit_s: float) -> None:
         self._limit_s = limit_s
@@ -478,11 +452,7 @@ class _Watch:
 
 
 class _Taken:
-    """One journal; ``writer`` prints its events.
-
-    Args:
-        left: no process writes it any more. last: it was done, but for games that it left open.
-    """
+    """One journal; ``left``: no process writes it any more. ``last``: it was done, but for games that it left open."""
 
     def __init__(
         self,
@@ -527,13 +497,7 @@ class _Taken:
 
 
 class Archiving:
-    """Takes journals.
-
-    Args:
-        watch: None: there is no time limit.
-    Attributes:
-        taken: those that are not done.
-    """
+    """Takes journals; ``taken`` are those that are not done. Without ``watch`` there is no time limit."""
 
     def __init__(self, orders: Orders, watch: _Watch | None = None) -> None:
         from recorder.archive.following.events import EventPipe

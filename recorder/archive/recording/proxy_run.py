@@ -27,11 +27,7 @@ _CHAT: Final = ("--chat", "own")
 
 
 def make_folder(journals: Path) -> None:
-    """Make sure, before anybody plays, that journals can be written.
-
-    Raises:
-        JournalError: they cannot.
-    """
+    """Make sure, before anybody plays, that journals can be written."""
     try:
         journals.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not os.access(journals, os.W_OK | os.X_OK):
@@ -105,11 +101,7 @@ def _recorded(
 class ProxyArchive:
     """The archive's process, and the messages about it.
 
-    Args:
-        where: the archive. pgn, events, live: as for ``ArchiveChild``.
-
-    Attributes:
-        missing: at the end, whether the archive or the PGN does not have all.
+    ``missing``: at the end, the archive or the PGN does not have all.
     """
 
     def __init__(

@@ -35,13 +35,9 @@ _REASONS: Final = 10
 
 @dataclass(slots=True)
 class RecordRun:
-    """What one run of ``record`` does.
+    """What one run of ``record`` does; without a password it is a guest's, without ``child`` nothing is imported.
 
-    Attributes:
-        user, password: who logs in, and the password for every login; None: a guest.
-        child: keeps the archive up to date; None: nothing is imported.
-        report: takes what happens.
-        reread: called when SIGUSR1 comes; it may change ``plan`` and ``poll_ms``.
+    ``reread`` is called when SIGUSR1 comes; it may change ``plan`` and ``poll_ms``.
     """
 
     server: Address

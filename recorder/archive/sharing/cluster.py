@@ -49,16 +49,7 @@ _RETRIES: Final = 2
 
 @contextmanager
 def cluster_client(address: str) -> Iterator[Client]:
-    """Connect to a cluster whose workers have this version of the program.
-
-    Args:
-        address: of the scheduler, as ``tcp://host:8786``.
-    Yields:
-        The connection.
-    Raises:
-        RecorderError: the extra ``dask`` is missing, nothing answers there, a worker has another version, or all
-            workers end.
-    """
+    """Connect to a cluster whose workers have this version of the program: ``tcp://host:8786``."""
     try:
         from distributed import Client, KilledWorker
     except ImportError as error:
@@ -88,11 +79,7 @@ def cluster_client(address: str) -> Iterator[Client]:
 
 @contextmanager
 def _watched(client: Client, address: str) -> Iterator[None]:
-    """Close the connection, which ends all waiting, when there has been no worker for a while.
-
-    Raises:
-        RecorderError: that has happened, or the scheduler ended.
-    """
+    """Close the connection, which ends all waiting, when there has been no worker for a while."""
     ended, closed = Event(), Event()
     watch = Thread(target=_watch, args=(client, ended, closed), daemon=True)
     watch.start()
@@ -129,11 +116,7 @@ def _died(error: KilledWorker) -> str:
 
 
 def _check_versions(client: Client) -> None:
-    """Refuse workers with another version of the program.
-
-    Raises:
-        RecorderError: names one of them.
-    """
+    """Refuse workers with another version of the program."""
     ours = version(_PACKAGE)
     for worker, theirs in client.run(version, _PACKAGE, on_error="return").items():
         if isinstance(theirs, OSError):
@@ -161,9 +144,6 @@ def _load(client: Client) -> None:
 
     Dask puts the worker's own folder on ``sys.path``, and the folder ``storage`` in it hides the package ``storage`` of
     an editable installation. The class is local: Dask sends its source, which needs nothing of this program.
-
-    Raises:
-        RecorderError: a worker cannot.
     """
     from distributed import WorkerPlugin
 
@@ -192,16 +172,7 @@ def _facts() -> tuple[str, int]:
 
 @contextmanager
 def cluster_run(address: str, folder: DataFolder, sources: Sequence[Input]) -> Iterator[Run]:
-    """Have the tasks of a data set done by a cluster.
-
-    Args:
-        address: as for ``cluster_client``.
-        folder: of the data set. sources: all logs. Both have absolute paths.
-    Yields:
-        As ``Run``.
-    Raises:
-        RecorderError: as ``cluster_client`` does; or a worker does not reach the logs or the folder.
-    """
+    """Have the tasks of a data set done by a cluster. Folder and logs have absolute paths."""
     with cluster_client(address) as client:
         _check_places(client, folder, sources)
         ends = list(accumulate(source.size_bytes for source in sources))
@@ -209,11 +180,7 @@ def cluster_run(address: str, folder: DataFolder, sources: Sequence[Input]) -> I
 
 
 def _check_places(client: Client, folder: DataFolder, sources: Sequence[Input]) -> None:
-    """Look from each worker at the logs, and write a file to the folder.
-
-    Raises:
-        RecorderError: names the worker, and what it does not reach.
-    """
+    """Look from each worker at the logs, and write a file to the folder."""
     for source in sources:
         if source.spooled and source.url is None:
             raise RecorderError(f"{source.name} cannot be read by the workers of a cluster; name a file or a URL.")
@@ -245,10 +212,7 @@ def _check_places(client: Client, folder: DataFolder, sources: Sequence[Input]) 
 def check_reading(client: Client, folder: str, files: Sequence[str]) -> None:
     """Look from each worker at files of a data set.
 
-    Args:
-        client: of the cluster. folder: as messages call the data set. files: with absolute paths, or URLs.
-    Raises:
-        RecorderError: a worker cannot read one.
+    Files have absolute paths, or URLs; messages call the data set ``folder``.
     """
     for worker, problem in client.run(partial(_try_reading, files), on_error="return").items():
         if problem is not None:
@@ -276,10 +240,9 @@ def _is_file(source: Input) -> bool:
 def _look_around(
     files: list[tuple[str, str, int]], urls: list[str], trial: DataFolder, token: bytes
 ) -> tuple[str | None, str]:
-    """Find what this worker does not reach; runs on the worker.
+    """Find what this worker does not reach; return the problem, and the name of the file that it wrote.
 
-    Returns:
-        The problem as words, or None; and the name of the file that it wrote.
+    It runs on the worker.
     """
     name = f"worker-{secrets.token_hex(8)}"
     for log, path, size in files:

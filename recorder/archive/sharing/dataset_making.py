@@ -99,20 +99,8 @@ def convert_to_dataset(
 ) -> DatasetReport:
     """Make a data set of logs and PGN files, or add to it.
 
-    Args:
-        paths: files and folders; ``-`` is standard input.
-        where: the data set's folder, or its URL.
-        options: how logs are read.
-        jobs: how many processes read; None: one for each core. The files are the same.
-        update: add to a data set that is there; sources that another version of this program wrote are rebuilt.
-        force: replace an existing data set.
-        dask: address of a cluster that does all this instead, as ``cluster_run`` describes.
-        progress: called after each block.
-        on_file: called after each source, in their order.
-    Returns:
-        What became of each source.
-    Raises:
-        ExportError: the folder is there, or cannot be written. StorageError: it cannot be read.
+    ``update`` adds to a data set that is there; sources that another version of this program wrote are rebuilt.
+    ``dask`` is the address of a cluster that does all this instead. The files do not depend on ``jobs``.
     """
     import_pyarrow()
     folder = open_folder(where, absolute=dask is not None)
@@ -154,10 +142,7 @@ def convert_to_dataset(
 def _finished(folder: DataFolder, report: DatasetReport, *, incomplete: bool) -> Manifest | None:
     """Write the manifest of what there is now; ``report`` gets what is wrong with other sources.
 
-    Args:
-        folder: of the data set. report: of the run. incomplete: as ``Making.incomplete``.
-    Returns:
-        The manifest; None: no source could be read, and there is no data set.
+    None: no source could be read, and there is no data set.
     """
     found, files = read_records(folder), folder.files()
     if not found:
@@ -219,15 +204,7 @@ def make_dataset(
 
 
 def export_dataset(archive: ArchiveStore, chosen: GameFilter, where: str, *, force: bool = False) -> ExportReport:
-    """Write the tables of games of an archive as a data set: the archive is its one source.
-
-    Args:
-        archive: where the games are. chosen: which. where: the folder, or its URL. force: replace an existing data set.
-    Returns:
-        The numbers of games and plies that were written.
-    Raises:
-        ExportError: pyarrow is not installed, the folder is there, or it cannot be written.
-    """
+    """Write the tables of games of an archive as a data set: the archive is its one source."""
     import_pyarrow()
     require_games(archive, chosen)
     from exporters.dataset_parts import PartFiles, related_frames
@@ -258,11 +235,7 @@ def export_dataset(archive: ArchiveStore, chosen: GameFilter, where: str, *, for
 
 
 def _look(folder: DataFolder, keep: Collection[Path], *, update: bool, force: bool) -> Manifest | None:
-    """Look at the folder, and change nothing; return the manifest that is there.
-
-    Raises:
-        ExportError: there is something that must not be changed.
-    """
+    """Look at the folder, and change nothing; return the manifest that is there."""
     manifest = read_manifest(folder)
     if manifest is None and folder.files():
         raise ExportError(f"{folder.name} is there and is no data set; name another folder.")

@@ -49,11 +49,7 @@ _DIGITS: Final = 16
 
 
 class _Text(NamedTuple):
-    """The bytes of a source.
-
-    Attributes:
-        sha256, name, size_bytes: of the source. doublings: as ``doublings_of`` gives them; empty: unknown.
-    """
+    """The bytes of a source; ``doublings`` are empty if unknown."""
 
     sha256: str
     name: str
@@ -64,8 +60,7 @@ class _Text(NamedTuple):
 def doublings_of(marks: Mapping[int, str]) -> list[str]:
     """The first digits of the hashes of a source's first 16, 32, 64 … bytes, as far as it goes.
 
-    Args:
-        marks: size → hash of the bytes up to there.
+    ``marks`` maps sizes to the hash of the bytes up to there.
     """
     return [marks[size][:_DIGITS] for size in DOUBLINGS if size in marks]
 
@@ -75,14 +70,10 @@ def find_earlier(
     records: Mapping[str, SourceRecord],
     look_again: Callable[[dict[str, list[int]]], list[Outcome]],
 ) -> dict[str, set[str]]:
-    """Find which sources are the beginnings of logs of this run.
+    """Map the hash of each log of this run to the hashes of its earlier parts, which are logs of this run or there.
 
-    Args:
-        logs: of this run, by their hashes; ``marks`` has those at ``DOUBLINGS``.
-        records: of the sources that are there, by their hashes.
-        look_again: reads logs of this run again; takes the hash of each, and sizes at which the hash is wanted, too.
-    Returns:
-        Hash of a log → hashes of its earlier parts, which are logs of this run or there.
+    ``marks`` of the logs have the hashes at ``DOUBLINGS``. ``look_again`` reads logs of this run again: hash → sizes at
+    which the hash is wanted, too.
     """
     texts = [_Text(sha256, one.name, one.size_bytes, doublings_of(one.marks)) for sha256, one in logs.items()]
     there = [
@@ -103,12 +94,9 @@ def find_earlier(
 def find_wholes(
     earlier: Mapping[str, set[str]], logs: Mapping[str, Outcome], records: Mapping[str, SourceRecord]
 ) -> dict[str, Outcome]:
-    """Find the longest log of which each earlier part is the beginning.
+    """Map the hash of each earlier part to the longest log of which it is the beginning.
 
-    Args:
-        earlier: as ``find_earlier`` gives it, and of all records. logs, records: as for ``find_earlier``.
-    Returns:
-        Hash of the part → what becomes of the log.
+    ``earlier`` is as ``find_earlier`` gives it, and of all records.
     """
     wholes = {
         sha256: Outcome(record.name, "known", size_bytes=record.size_bytes) for sha256, record in records.items()
@@ -120,12 +108,9 @@ def find_wholes(
 
 
 def _possible_parts(texts: Iterable[_Text], wholes: Iterable[_Text]) -> dict[str, list[_Text]]:
-    """Find the texts that may be the beginnings of longer ones: at least half of each is equal.
+    """Find the texts that may be the beginnings of longer ones, by the hash of the longer one.
 
-    Args:
-        texts: that are looked for; of one without doublings the name must be equal. wholes: the longer ones.
-    Returns:
-        SHA-256 of a whole → its possible parts; only of those that have any.
+    At least half of each is equal; of one without doublings the name must be equal.
     """
     by_half: dict[tuple[int, str], list[_Text]] = {}
     for text in texts:
@@ -157,14 +142,9 @@ class Run(Protocol):
     def __call__(
         self, function: Callable[[_Task, Reporting], _Result], tasks: Iterable[_Task], progress: Progress
     ) -> Iterator[Future[_Result]]:
-        """Call the function.
+        """Call the function of a module for tasks that can be pickled; yields what became of each, in their order.
 
-        Args:
-            function: of a module. Gets a task, which can be pickled.
-            tasks: each is made a little before its turn.
-            progress: called while a task is waited for.
-        Yields:
-            What became of each task, in their order; ``WorkerDiedError`` if its process died.
+        Each task is made a little before its turn.
         """
 
 
@@ -188,13 +168,7 @@ def find_source(task: SourceToFind, reporting: Reporting) -> Outcome:
 
 @dataclass(frozen=True, slots=True)
 class SourceToMake:
-    """A source of which a process writes the files.
-
-    Attributes:
-        folder: of the data set.
-        source, sha256, kind, options: of the source, and how it is read.
-        size_bytes: of the source, decompressed. place: as in ``SourceToFind``.
-    """
+    """A source of which a process writes the files."""
 
     folder: DataFolder
     source: Input
@@ -207,11 +181,9 @@ class SourceToMake:
 
 @dataclass(slots=True)
 class SourceMade:
-    """What was written of a source.
+    """What was written of a source; ``message`` is why not all could be read, ``failed`` why nothing could.
 
-    Attributes:
-        games, plies, undated: how many. report: of the source. message: why not all could be read, or None.
-        failed: why the source cannot be read, or None. internal: an error of this program is why. parts: the files.
+    ``internal``: an error of this program is why.
     """
 
     games: int = 0
@@ -225,13 +197,7 @@ class SourceMade:
 
 
 def make_source(task: SourceToMake, reporting: Reporting) -> SourceMade:
-    """Write the files of a source; nothing else is changed, and doing it again gives the same files.
-
-    Args:
-        task: what is read. reporting: gets the progress.
-    Raises:
-        ExportError: a file cannot be written. StorageError: a file of the data set cannot be read.
-    """
+    """Write the files of a source; nothing else is changed, and doing it again gives the same files."""
     from exporters.dataset_parts import SourceWriter
 
     if task.source.error is not None:
@@ -268,12 +234,7 @@ def _name(game: Game, keys: set[str]) -> None:
 
 @dataclass(slots=True)
 class _Plan:
-    """A source that is to be made.
-
-    Attributes:
-        outcome: of it, filled in when it is done. place: as in ``SourceToFind``. done: its record is written, or it has
-            failed.
-    """
+    """A source that is to be made; ``done``: its record is written, or it has failed."""
 
     source: Input
     options: ReadOptions
@@ -283,14 +244,9 @@ class _Plan:
 
 
 class Making:
-    """Makes the sources of one run.
+    """Makes the sources of one run; ``outcomes`` are of all sources, in their order.
 
-    Args:
-        folder: of the data set. options: how sources are read. records: of the sources in it, by hash.
-        run: has tasks done. progress: called while that is waited for. on_file: called after each source.
-    Attributes:
-        outcomes: of all sources, in their order.
-        incomplete: a source is not there because a process that read it died, or because of an error of this program.
+    ``incomplete``: a source is not there because a process that read it died, or because of an error of this program.
     """
 
     def __init__(

@@ -20,19 +20,8 @@ def publish_archive(
 ) -> Published:
     """Mirror an archive into a PostgreSQL database.
 
-    Args:
-        where: path or URL of the archive, which is only read.
-        url: of the database, without a password.
-        with_text: ``public`` publishes kibitz and whisper, ``none`` no chat; None: as when the archive was published
-            before, else ``public``.
-        dry_run: only count what would change.
-        progress: gets the number of games that were compared and copied.
-    Returns:
-        What has changed there.
-    Raises:
-        StorageError: there is no usable archive.
-        ExportError: the URL has a password or is malformed, ``with_text`` is another word, psycopg is not installed, or
-            the database cannot be used.
+    ``with_text``: ``public`` publishes kibitz and whisper, ``none`` no chat; None: as when the archive was published
+    before, else ``public``.
     """
     from storage import storage_errors
     from storage.publish.publishing import publish
