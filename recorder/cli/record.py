@@ -33,7 +33,6 @@ from recorder.cli.recording_options import (
 )
 from recorder.errors import ExitCode, JournalError, PasswordError
 from recorder.live import PASSWORD_VARIABLE
-from recorder.live.login.password import find_password
 from recorder.live.net.sockets import Address, format_address
 from recorder.text import clean, plural
 
@@ -281,6 +280,8 @@ def _password(user: str | None, server: Address, *, sealed: bool) -> Callable[[]
         os.environ.pop(PASSWORD_VARIABLE, None)  # no process of ours needs to inherit it
         return None
     try:
+        from recorder.live.login.login import find_password
+
         password = find_password(user, server.host, say)
     except PasswordError as error:
         raise click.UsageError(str(error)) from None

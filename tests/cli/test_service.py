@@ -16,7 +16,7 @@ import pytest
 
 from recorder.cli import main
 from recorder.errors import ExitCode, PasswordError
-from recorder.live.login.password import CREDENTIAL, find_password
+from recorder.live.login.login import CREDENTIAL, find_password
 from tests.live.test_capture import TABLE
 from tests.support.live import in_loop, journalled, running
 from tests.support.programs import program

@@ -17,7 +17,7 @@ import pytest
 
 from recorder.errors import PasswordError
 from recorder.live import PASSWORD_VARIABLE
-from recorder.live.login.password import find_password
+from recorder.live.login.login import find_password
 
 PASSWORD = "s3cretWord"
 
@@ -27,7 +27,7 @@ def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """Remove the variable, the keyring and the terminal."""
     monkeypatch.delenv(PASSWORD_VARIABLE, raising=False)
     monkeypatch.setitem(sys.modules, "keyring", None)  # importing it fails
-    monkeypatch.setattr("recorder.live.login.password._terminal", lambda: False)
+    monkeypatch.setattr("recorder.live.login.login._terminal", lambda: False)
 
 
 def use_keyring(monkeypatch: pytest.MonkeyPatch, get_password: Callable[[str, str], str | None]) -> None:
@@ -48,7 +48,7 @@ def test_the_keyring_comes_second(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = {("ics-recorder", "Ann@chess.example"): PASSWORD}
     use_keyring(monkeypatch, lambda service, name: kept.get((service, name)))
     assert find_password("Ann", "chess.example", print) == PASSWORD
-    monkeypatch.setattr("recorder.live.login.password._terminal", lambda: True)
+    monkeypatch.setattr("recorder.live.login.login._terminal", lambda: True)
     monkeypatch.setattr("getpass.getpass", lambda prompt: f"typed at {prompt}")
     assert find_password("Bob", "chess.example", print) == "typed at Password of Bob: "
 
