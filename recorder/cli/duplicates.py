@@ -134,9 +134,7 @@ def _list_decisions(archive: ArchiveStore, as_json: bool) -> None:
         say(f"{plural(len(found), 'decision')}.")
 
 
-_dry_run = click.option(
-    "-n", "--dry-run", is_flag=True, help="Print the games that the decision would make; change nothing."
-)
+_dry_run = click.option("-n", "--dry-run", is_flag=True, help="Report what would change; change nothing.")
 
 
 @command.command(

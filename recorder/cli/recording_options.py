@@ -150,6 +150,7 @@ def outlet_options(command: _AnyCommand) -> _AnyCommand:
     delay = click.option(
         "--live-delay",
         "live",
+        cls=Rare,
         metavar="TIME",
         callback=_live,
         help="Show each move in --live-pgn so much later, such as 15m.",

@@ -14,8 +14,6 @@ from recorder.cli.help import EXIT_CODES
 from recorder.cli.option_types import WordSet
 
 _BLANKS = re.compile(r"\s+")
-_SHARED_BY = 3
-"""An option that so many commands have with the same words is described once; of a section of the help, two."""
 _OTHER = "Other options"
 
 
@@ -27,9 +25,7 @@ def cli_reference() -> str:
     options = [option for command in commands.values() for option in _options(command)]
     for option in sorted(options, key=lambda option: not hasattr(option, "section")):
         row = _option_row(option)
-        if described[row] >= _SHARED_BY - hasattr(option, "section") and not any(
-            row in group for group in shared.values()
-        ):
+        if described[row] > 1 and not any(row in group for group in shared.values()):
             shared.setdefault(getattr(option, "section", _OTHER), {})[row] = [*option.opts, *option.secondary_opts]
     parts = [
         "# Command line\n",
