@@ -471,6 +471,8 @@ def _row(move: ExploredMove, listed: ListState, site: WebSite) -> dict[str, Any]
         "games": f"{move.games:,}",
         "games_words": f"{plural(move.games, 'game')} with {move.san}",
         "games_href": site.listing(listed.query(**here, next=move.san)),
+        "won": round(100 * move.white / move.games),
+        "not_lost": 100 - round(100 * move.black / move.games),
         "shares": [f"{count / move.games:.0%}" for count in (move.white, move.draws, move.black)],
         "rating": NOTHING if move.rating is None else str(move.rating),
         "think": NOTHING if move.think_ms is None else format_clock(move.think_ms, False),
