@@ -95,6 +95,7 @@ class ColumnarCopy:
 
         ``make`` makes the copy if it is not there, or games are missing.
         """
+        # If the content version is not known, the stamps of all games are compared each time.
         content = reader.content_version()
         manifest = self._manifest()
         if manifest is None or content is None or manifest.content != content:
@@ -162,6 +163,7 @@ class ColumnarCopy:
                 parts[number] = (name, rows)
             done += sum(plies for _, plies in run)
             progress("Preparing the tables of moves", done, total)
+        # Games with equal stamps are taken over from the old file; those that are gone or changed do not match ``now``.
         source = "SELECT g.*, n.stamp FROM new_games g JOIN now n USING (id)"
         if old is not None:
             kept = f"read_parquet('{_quoted(self.folder / old.games)}') g SEMI JOIN now USING (id, stamp)"
@@ -207,6 +209,7 @@ class ColumnarCopy:
 
     def _join_small(self, connection: Any, games: str, parts: dict[int, tuple[str, int]], token: str) -> str:
         """Join small files of plies to one, without rows that no game has any more; return the SELECT of games."""
+        # Of each file of plies: how many of its rows still belong to a game? Without any it is dropped.
         counts = connection.execute(f"SELECT part, sum(plies) FROM ({games}) GROUP BY part").fetchall()
         living = {part: int(plies) for part, plies in counts}
         for number in parts.keys() - {number for number, plies in living.items() if plies}:
@@ -237,6 +240,7 @@ class ColumnarCopy:
         new = path.with_suffix(".part")
         new.write_text(json.dumps(manifest._asdict()), encoding="utf-8")
         new.replace(path)
+        # A reader may have read the manifest before this one and not yet opened its files: those stay one time more.
         used = {_MANIFEST, "lock"}
         for one in (manifest, old):
             if one is not None:

@@ -278,6 +278,7 @@ def is_closed(path: Path) -> bool:
     False also if the file cannot be read. The part is not compressed.
     """
     try:
+        # The note ``end`` is the last line, so the last bytes are enough, however long the part is.
         with path.open("rb") as file:
             file.seek(-min(_LAST_LINE_BYTES, path.stat().st_size), os.SEEK_END)
             tail = file.read()

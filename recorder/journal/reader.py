@@ -211,6 +211,7 @@ class JournalReader:
         end = len(block) - 1
         if self._rest or self._in_long or self._version != VERSION or end >= _MANY_BYTES or block.find(b"\n") != end:
             return None
+        # 10: a blank, eight digits of the checksum, and the line end.
         content = block[:-10]
         time, mark, text = content.partition(b" < ")
         seconds, _, fraction = time.partition(b".")

@@ -116,6 +116,7 @@ class Pace:
 
     def ready(self, now_ms: int) -> bool:
         """Whether a command may go now."""
+        # ``_since_ms`` may be in the future: after a refusal nothing is saved and nothing sent until then.
         if self._since_ms is not None and now_ms > self._since_ms:
             self._credit_ms = min(self._gap_ms * self._burst, self._credit_ms + now_ms - self._since_ms)
         self._since_ms = now_ms if self._since_ms is None else max(now_ms, self._since_ms)

@@ -219,6 +219,7 @@ def disputed_start(run: TrackedGame, basis: TimeBasis, date: datetime.date | Non
     shows its first part. Arrival times without a date contradict nothing. The user's ``date`` is that of a log without
     arrival times: its lines arrived on that day or later.
     """
+    # The list's date is by the server's clock, the arrival by ours. A contradiction is reported; the arrival counts.
     facts = run.facts
     if facts.started_at_ms is None or run.examined:
         return None
@@ -287,6 +288,7 @@ def _base_times(run: TrackedGame) -> tuple[int | None, int | None, int | None, i
     else:
         base_s, increment_s = 60 * frame.base_min, frame.increment_s
     base_inferred = False
+    # A frame prints whole minutes, so a base time of seconds must come from another line, or from the first clock.
     stated_s = facts.white_base_s
     if stated_s and (base_s is None or base_s == stated_s - stated_s % 60 or facts.black_base_s != stated_s):
         # Exact, while a frame prints whole minutes, and only one side's of a game at odds.

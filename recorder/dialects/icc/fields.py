@@ -93,6 +93,7 @@ class MoveForm:
 
     def learn(self, moves: Iterable[tuple[str, ...]]) -> None:
         """Conclude from the words of moves what only one form allows."""
+        # Three numbers, or none, show all settings. Of two, a second one that is no kind of move must be a clock.
         for words in moves:
             values = _numbers(words)
             if len(values) == len(_NUMBERS):
@@ -104,6 +105,7 @@ class MoveForm:
 
     def names(self, count: int) -> list[int]:
         """Which settings ``count`` numbers are, in order; empty where it is not known."""
+        # Of the eight forms those with as many numbers that do not contradict what is known: one, or it is unknown.
         ways = [
             [number for number, on in zip(_NUMBERS, form, strict=True) if on]
             for form in _FORMS
@@ -130,6 +132,7 @@ def read_words(text: str) -> tuple[str, ...]:
 
 def read_move(words: tuple[str, ...], form: MoveForm) -> IccMove | None:
     """Read a move's words; None: they are no move of this form."""
+    # SAN and squares come first, each if it was asked for; a word of digits is none of them.
     texts = list(words[:2])
     while texts and _NUMBER.fullmatch(texts[-1]):
         texts.pop()

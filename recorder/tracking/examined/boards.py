@@ -89,11 +89,14 @@ def _go_on(table: GameTable, run: TrackedGame, frame: Style12, seen: ShownBoard)
     """
     tree = _tree(run)
     renamed = not run.between(frame.white, frame.black)
+    # A board that confirms the position being set up begins a game of its own with that position.
     if tree.holds(seen, run.navigation) or (
         run.navigation and not renamed and not tree.setting_up and _has_other_names(run)
     ):
         run = _set_apart(table, run)
         return run, _tree(run).show(seen, run.navigation)
+    # Other names: the examiner may have loaded another game under the same number. It is one if nothing leads from the
+    # boards before to this one; the node that ``show`` made for it is removed again.
     if not (renamed and tree.returns(seen, run.navigation)):
         node = tree.show(seen, run.navigation, renamed=renamed)
         if node is None or not (renamed and tree.is_unrelated(node, run.navigation)):
@@ -122,6 +125,7 @@ def _set_apart(table: GameTable, run: TrackedGame) -> TrackedGame:
     placed = tree.apart
     if placed is None or frame is None or current is None or tree.current is None or placed.offset != frame.offset:
         return run
+    # Events and holdings since the position's board was shown belong to it: they move to the new game.
     since = [event for event in current.events if event.offset >= placed.offset]
     changes = [change for change in current.holdings if change.offset >= placed.offset]
     del current.events[len(current.events) - len(since) :]
@@ -237,6 +241,8 @@ def _meant(table: GameTable, event: ExamineNotice) -> TrackedGame | None:
     Lasker's lines about what examiners do have a number too low by one; those of FICS 1.6.2 have none. There the line
     behind a typed move follows its board, and the others name the actor.
     """
+    # With a number the game is certain, but for Lasker's. Without one it is the only game shown, else the newest one if
+    # the line repeats its move, else the one whose player or examiner the line names.
     shown = _shown(table)
     if event.game_no is not None:
         if event.kind not in _EXACT and table.session.family_now is Family.LASKER:
@@ -262,6 +268,7 @@ def take_notice(table: GameTable, event: ExamineNotice) -> None:
         _note_start(table, kind == "setup-begin", event)
         return
     run = _meant(table, event)
+    # Lines about setting up have no number: if we examine one game, they are about that one.
     if kind in ("setup-begin", "setup", "setup-end", "refused"):
         mine = [one for one in table.examined.values() if one.me_plays and not one.suspended]
         run = mine[0] if len(mine) == 1 else run
@@ -271,6 +278,7 @@ def take_notice(table: GameTable, event: ExamineNotice) -> None:
         return
     tree = _tree(run)
     run.event(EventKind.EXAMINE, kind, (line.offset, line.at_ms), actor=event.actor, value=event.value, text=event.text)
+    # A line about navigation comes before its board, a line about a move behind it.
     if kind in _NAVIGATION:
         run.navigation = _NAVIGATION[kind]
     elif kind == "commit":

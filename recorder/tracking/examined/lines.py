@@ -81,6 +81,8 @@ def _observation(
     anchors: list[Anchor] = []
     if not _is_normal_start(root):
         anchors.append(Anchor(0, root.ply, root.seen.fen, "start", root.seen.offset))
+    # Breadth first: each entry is the first node of a line, the line that it leaves, and the node where it leaves it.
+    # The main branch of a node stays in its line; its other branches wait for lines of their own.
     waiting: deque[tuple[Node, int | None, Node | None, bool]] = deque([(root, None, None, False)])
     while waiting:
         node, parent, above, alone = waiting.popleft()
@@ -138,6 +140,7 @@ def _bridged(node: Node) -> list[Ply] | None:
     ways = find_ways(above.position, seen, node.ply - above.ply)
     if len(ways) != 1:
         return None
+    # Only one way: the unseen plies are inferred, and the move that was shown is proved by both boards.
     *inferred, (move, san, after) = ways[0]
     rows = [
         Ply(
@@ -157,6 +160,8 @@ def _share_out(
 
     ``begun`` is where a position was shown that had been set up: offset → observation.
     """
+    # One observation was recorded, in which boards of several roots were shown by turns. What happened goes to the root
+    # whose board was shown then, holdings between events in the order of the log.
     index = 0
     changes: deque[HoldingsChange] = deque(raw.holdings)
     bounds: list[list[tuple[int, int | None]]] = [[] for _ in observations]

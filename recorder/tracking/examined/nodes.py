@@ -122,6 +122,8 @@ class Node:
         if above is None:
             self.leap, self.depth = None, 0
             return
+        # A leap leads over two equal leaps of the parent, as in a skew-binary list: each way up takes few steps, though
+        # every node has one leap only.
         far = above.leap
         self.depth = above.depth + 1
         self.leap = above

@@ -172,6 +172,7 @@ class ExaminedTree:
 
     def commit(self) -> None:
         """The line being shown becomes the main line."""
+        # Up from the board being shown, to where the last commit has done the same already.
         node, last = self.current, self._table.committed
         while node is not None and not (last is not None and last.is_under(node)):
             if node.parent is not None:
@@ -209,6 +210,7 @@ class ExaminedTree:
             self._table.hang(root, node)
         else:
             return
+        # Down the list: its boards are joined to those known; a known board behind a gap is hung into its place.
         for seen, played in steps:
             below = next((child for child in self._table.children(node, seen) if self._is(child, seen, played)), None)
             if below is None:
@@ -313,6 +315,7 @@ class ExaminedTree:
                 self._table.join(other, parent, played)
                 return other
         node = self._table.add(seen, self._is_stored(navigation), parent.tree)
+        # Boards that hang on the parent behind a gap may in truth hang on the new node, which is one ply nearer.
         for child in list(parent.children):
             # The unseen plies up to that board continue from here, if it is on the same line.
             if not child.joined and child.ply > seen.ply:
