@@ -17,7 +17,7 @@ from recorder.archive.reading import reading_ahead, workers
 from recorder.archive.reading.importing import Found, Part
 from recorder.archive.reading.reading_ahead import DividedReading, _Piece, _read_piece
 from recorder.archive.reading.workers import Channel
-from recorder.sources.files import read_blocks
+from recorder.sources import read_blocks
 from tests.archive.test_reading_ahead import ROOT, both, contents, import_with
 from tests.support.cli import SERVER, WATCHER, Cli
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.archive.care import doctor
+from recorder.cli import doctor
 from tests.support.cli import WATCHER, Cli
 
 
