@@ -310,7 +310,13 @@ def _title(boards: Sequence[PlaybackBoard]) -> str:
 def _description(boards: Sequence[PlaybackBoard], in_progress: Collection[str]) -> str:
     game = boards[0].game
     words = dict(about(game, game.key in in_progress))
-    parts = [words.get("Kind", ""), words.get("Time control", ""), game.server or "", words.get("Begun", "")]
+    parts = [
+        words.get("Kind", ""),
+        words.get("Time control", ""),
+        words.get("Opening", ""),
+        game.server or "",
+        words.get("Begun", ""),
+    ]
     return " · ".join(part for part in parts if part)
 
 

@@ -151,6 +151,7 @@ def test_an_address_shows_its_half_move_without_a_script(site: TestClient) -> No
     """What is no half-move of the game shows the start."""
     html = site.get("/game/6af87f9e?ply=9").text
     assert '<p class="move" id="now-move">5. d4</p>' in html
+    assert re.search(r'<p class="sub">[^<]*Alekhine[^<]*\(B0\d\)', html)  # the opening is in the header
     assert html.partition('id="board-0"')[2].partition('class="men"')[0].count('<rect class="mark"') == 2
     for wrong in ("0", "999", "x", "-1", "9" * 50):
         assert "Start position</p>" in site.get(f"/game/6af87f9e?ply={wrong}").text
