@@ -22,7 +22,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 $(VENV)/.installed: $(BUILD)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) setuptools
-	ICS_RECORDER_PURE=1 $(PIP) --no-build-isolation -e '.[report,web]'
+	ICS_RECORDER_PURE=1 $(PIP) --no-build-isolation -e '.[report,web,plot]'
 	touch $@
 
 # What a developer needs: everything else, and the hot path compiled where there is a compiler.

@@ -23,8 +23,8 @@ from recorder.errors import ExitCode, RecorderError
 from recorder.text import clean, plural
 
 EXTRAS: Final = {
-    "report": ("jinja2", "matplotlib"),
-    "web": ("starlette", "uvicorn"),
+    "report": ("jinja2",),
+    "web": ("jinja2", "starlette", "uvicorn"),
     "plot": ("matplotlib",),
     "parquet": ("pyarrow",),
     "arrow": ("adbc_driver_sqlite",),
