@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal, NamedTuple
@@ -183,3 +184,14 @@ class Segment(NamedTuple):
     from_ply: int
     to_ply: int
     observation: int
+
+
+def runs_of(plies: Iterable[int]) -> list[Segment]:
+    """The segments of rising numbers of plies, all of the first observation: a gap ends one."""
+    found: list[Segment] = []
+    for ply in plies:
+        if found and found[-1].to_ply == ply - 1:
+            found[-1] = found[-1]._replace(to_ply=ply)
+        else:
+            found.append(Segment(ply, ply, 0))
+    return found

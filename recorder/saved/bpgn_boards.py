@@ -29,11 +29,11 @@ from recorder.model import (
     PlyRow,
     Precision,
     Proof,
-    Segment,
     StartPrecision,
     TimeBasis,
     name_plies,
 )
+from recorder.model.observations import runs_of
 from recorder.rules.boards import captured_piece
 from recorder.rules.fen import fen, start_position
 from recorder.rules.position import Position, Rules
@@ -380,7 +380,7 @@ def _game(place: int, board: BpgnBoard, lines: list[BpgnLine], facts: BpgnFacts,
         partner_game_no=None,
         me=None,
         observations=[_observation(place, board, lines, facts)],
-        segments=_segments(plies),
+        segments=runs_of(ply.ply for ply in plies),
         first_offset=board.offset,
         last_offset=facts.end,
     )  # fmt: skip
@@ -458,16 +458,6 @@ def _observation(place: int, board: BpgnBoard, lines: list[BpgnLine], facts: Bpg
 def _reaches(line: BpgnLine, place: int, ply: int) -> bool:
     """Whether a line has the half-move on a board."""
     return bool(line.rows[place]) and line.rows[place][0].ply <= ply
-
-
-def _segments(plies: list[Ply]) -> list[Segment]:
-    segments: list[Segment] = []
-    for ply in plies:
-        if segments and segments[-1].to_ply == ply.ply - 1:
-            segments[-1] = segments[-1]._replace(to_ply=ply.ply)
-        else:
-            segments.append(Segment(ply.ply, ply.ply, 0))
-    return segments
 
 
 def _player(handle: str, rating: RatingText | None) -> Player:

@@ -15,7 +15,8 @@ from dataclasses import replace
 from typing import Final
 
 from recorder.containment import Failures
-from recorder.model import Anchor, Anomaly, AnomalyKind, EventKind, Game, GameEvent, Observation, PlyLine, Segment
+from recorder.model import Anchor, Anomaly, AnomalyKind, EventKind, Game, GameEvent, Observation, PlyLine
+from recorder.model.observations import runs_of
 from recorder.saved.base import UTF8_MARK, GameLines
 from recorder.saved.pgn_game import MOVES_MISSING, PartOf, read_game
 from recorder.saved.pgn_text import begins_moves, decoded, ends_game, open_brace, read_tags
@@ -254,7 +255,7 @@ def _join_parts(first: Game, second: Game) -> Game | None:
         end=second.end,
         complete=False,
         observations=[seen],
-        segments=[Segment(rows[0][0], rows[-1][0], 0)] if rows else [],
+        segments=runs_of(row[0] for row in rows),
         last_offset=other.end_offset,
     )
 

@@ -30,11 +30,11 @@ from recorder.model import (
     PlyRow,
     Precision,
     Proof,
-    Segment,
     SourceName,
     StartPrecision,
     TimeBasis,
 )
+from recorder.model.observations import runs_of
 from recorder.rules.position import encode_move
 from recorder.urls import is_url
 from storage.dataset.files import PlyFile, connect, dataset_errors, find_files, listed
@@ -134,7 +134,7 @@ def game_of(row: dict[str, Any], plies: Iterable[tuple[Any, ...]], events: list[
         partner_game_no=None,
         me=row["me"],
         observations=[_observation(row, rows, _holdings(values), _placed(events, rows), source)],
-        segments=_segments(rows),
+        segments=runs_of(row[0] for row in rows),
         first_offset=offset,
         last_offset=offset,
         links=[] if partner is None else [Link(LinkKind.PARTNER, partner, row["partner_evidence"])],
@@ -212,17 +212,6 @@ def _placed(events: list[GameEvent], rows: list[PlyRow]) -> list[GameEvent]:
         event._replace(offset=rows[place - 1][-1] + 1 if place else 0)
         for event, place in zip(events, places, strict=True)
     ]
-
-
-def _segments(rows: list[PlyRow]) -> list[Segment]:
-    """Runs of plies without a gap."""
-    found: list[Segment] = []
-    for number, *_ in rows:
-        if found and found[-1].to_ply == number - 1:
-            found[-1] = found[-1]._replace(to_ply=number)
-        else:
-            found.append(Segment(number, number, 0))
-    return found
 
 
 FILTERS: Final = FilterWords(

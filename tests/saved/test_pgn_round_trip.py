@@ -12,10 +12,12 @@ import chess.pgn
 import pytest
 
 from exporters.pgn.exporter import PgnExporter, PgnOptions
+from recorder import Archive
 from recorder.model import Anchor, EventKind, Game, GameKind, Precision, Proof
 from recorder.reading import make_pipeline
 from recorder.saved.pgn_text import decoded
 from recorder.sources import SourceKind
+from tests.support.cli import Cli
 from tests.support.corpus import stream_bytes
 
 CORPUS = Path(__file__).parent.parent / "corpus"
@@ -304,6 +306,15 @@ def test_parts_of_one_game_are_imported_as_one_game() -> None:
     assert without_keys(written([reread])[0]) == without_keys(text)
     two = text + text
     assert [len(game.plies) for game in read(two)] == [len(game.plies)] * 2
+
+
+def test_tables_have_the_plies_around_a_gap(tmp_path: Path) -> None:
+    game = seen_with_a_gap()
+    (tmp_path / "parts.pgn").write_bytes(written([game])[0])
+    cli = Cli(tmp_path / "archive.sqlite")
+    cli("import", tmp_path / "parts.pgn")
+    with Archive(cli.archive, read_only=True) as archive:
+        assert archive.plies()["ply"].tolist() == [ply.ply for ply in game.plies]
 
 
 def without_keys(text: bytes) -> bytes:
