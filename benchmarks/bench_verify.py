@@ -20,8 +20,9 @@ from typing import NamedTuple
 
 import chess
 
-from recorder.rules.position import decode_move
-from recorder.rules.prove import Rules, advance, position_from_fen
+from recorder.rules.fen import position_from_fen
+from recorder.rules.position import Rules, decode_move
+from recorder.rules.prove import advance
 from tests.rules import rules_oracle
 
 _VARIANTS = (Rules.CHESS, Rules.CHESS, Rules.CRAZYHOUSE, Rules.CHESS960)  # every second candidate is chess
