@@ -36,7 +36,6 @@ EXTRAS: Final = {
 }
 """Modules that show that an extra is installed."""
 _LITTLE_BYTES: Final = 1 << 30
-_CONNECT_S: Final = 10.0
 
 
 class State(Enum):
@@ -96,12 +95,11 @@ def _disk(what: str, path: Path) -> Finding:
 
 def reach(server: str, port: int) -> Finding:
     """Connect to a server, read what it prints first, and leave without a login."""
-    import socket
+    from recorder.live.net.sockets import first_words
 
     what = f"server {server}:{port}"
     try:
-        with socket.create_connection((server, port), _CONNECT_S) as connection:
-            said = connection.recv(4096)
+        said = first_words(server, port)
     except OSError as error:
         reason = error.strerror or str(error) or "no answer"
         return Finding(State.FAIL, what, reason, "check the name, the port and your network; 23 often works, too")

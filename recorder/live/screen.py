@@ -14,6 +14,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Final, TextIO
@@ -339,10 +340,11 @@ class Screen:
 
 
 def _size_of_terminal() -> tuple[int, int]:
-    try:
-        return os.get_terminal_size(_STDERR)
-    except OSError:
-        return 80, 24
+    with suppress(OSError):
+        columns, lines = os.get_terminal_size(_STDERR)
+        if columns and lines:  # a terminal that was never given a size says 0
+            return columns, lines
+    return 80, 24
 
 
 def _report_progress(snapshot: Snapshot, report: MessageSink) -> None:

@@ -422,4 +422,4 @@ def test_pgn_and_events_need_the_archive(tmp_path: Path) -> None:
     cli = Cli(tmp_path / "a.sqlite")
     for option in (("--pgn", tmp_path / "x.pgn"), ("--events", "-")):
         output = cli("proxy", "chess.example", "--listen", "0", "--no-import", *option, code=2).output
-        assert "--pgn and --events are made from the archive: omit --no-import." in output
+        assert "--pgn, --live-pgn and --events are made from the archive: omit --no-import." in output

@@ -53,8 +53,9 @@ def test_report(cli: Cli, folder: Path, tmp_path: Path, words: list[str], monkey
     # Their pictures are those of the test above.
     written = []
     for number, more in enumerate((("--dataset", folder), ())):
-        answer = cli("report", *words, *more, "-o", tmp_path / f"{number}.html")
-        written.append((answer.stderr.replace(f"{number}.html", ""), (tmp_path / f"{number}.html").read_bytes()))
+        cli("report", *words, *more, "-o", tmp_path / f"{number}.html")
+        page = (tmp_path / f"{number}.html").read_text()
+        written.append(re.sub(r'<svg.*?</svg>', "", page, flags=re.DOTALL))  # a data set has no boards
     assert written[0] == written[1]
 
 

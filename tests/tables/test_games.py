@@ -62,7 +62,7 @@ def test_events_have_kind_and_ply(corpus_archive: Archive) -> None:
 def test_columns_on_request(corpus_archive: Archive) -> None:
     assert list(corpus_archive.plies(last=1, extra=["fen"]).columns)[-1] == "fen"
     assert "fen" not in corpus_archive.plies(last=1, extra=["material"])
-    for wrong in ("fen", ["board"]):
+    for wrong in ("fen", ["boards"]):
         with pytest.raises(ExportError, match="extra columns"):
             corpus_archive.plies(extra=wrong)
 

@@ -247,6 +247,7 @@ def test_numbers_of_a_player_lead_to_exactly_the_games_behind_them(hostile_site:
             whole = f"{number} of 18 games"
             expect(page.locator("#count")).to_have_text(whole, timeout=10_000)
         page.goto(path.as_uri())
+    page.locator("#opponents > summary").click()
     page.locator("#opponents a").first.click()
     page.get_by_role("link", name="All games", exact=True).or_(page.locator("h1")).first.wait_for()
     assert wrong == []
@@ -261,6 +262,7 @@ def test_a_player_is_read_without_a_script_and_by_everybody(folder: Path, browse
     page.goto((folder / "index.html").as_uri())
     page.get_by_role("link", name="Morphy", exact=True).first.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Morphy")
+    page.locator("#games > summary").click()
     page.locator("#games tbody th a").first.click()
     expect(page.get_by_role("link", name="Morphy", exact=True).first).to_be_visible()
     context.close()

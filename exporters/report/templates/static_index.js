@@ -40,11 +40,17 @@
   // A number of a player's page leads here with filters behind "#", as player=a&outcome=win.
   const names = { player: "player", opponent: "opponent", colour: "colour", outcome: "result of the player", eco: "ECO", time: "time control", variant: "variant", server: "server" };
   const has = (name, value) => !filters.has(name) || filters.get(name) === value.toLowerCase();
+  // The middle of a very long handle is cut out in the list.
+  const isHandle = (name, value) => {
+    const [head, tail, ...more] = value.toLowerCase().split("…");
+    return has(name, value) || (tail !== undefined && !more.length
+      && filters.get(name).startsWith(head) && filters.get(name).endsWith(tail));
+  };
   const points = { "1-0": ["win", "loss"], "0-1": ["loss", "win"], "1/2-1/2": ["draw", "draw"] };
   const asked = (control) => (control === "-" ? "0+0" : parseInt(control) < 60 ? control.replace("+", "s+") : control);
   const sideMatches = (game, side) => {
     const handles = [game[2], game[5]], control = (side && game[19]) || game[18];
-    return has("player", handles[side]) && has("opponent", handles[1 - side]) && has("colour", ["white", "black"][side])
+    return isHandle("player", handles[side]) && isHandle("opponent", handles[1 - side]) && has("colour", ["white", "black"][side])
       && has("outcome", (points[game[15]] || ["", ""])[side]) && has("time", asked(control));
   };
   const matches = (game) => (!filters.has("eco") || game[12].toLowerCase().startsWith(filters.get("eco")))

@@ -257,3 +257,9 @@ async def say_farewell(client: socket.socket, sentence: str) -> None:
             client.shutdown(socket.SHUT_WR)
             while await loop.sock_recv(client, _READ_BYTES):
                 pass
+
+
+def first_words(host: str, port: int, limit_s: float = 10.0) -> bytes:
+    """What a server prints first; empty if it closes the connection at once. Raises ``OSError``."""
+    with socket.create_connection((host, port), limit_s) as connection:
+        return connection.recv(4096)
