@@ -55,7 +55,7 @@ def test_report(cli: Cli, folder: Path, tmp_path: Path, words: list[str], monkey
     for number, more in enumerate((("--dataset", folder), ())):
         cli("report", *words, *more, "-o", tmp_path / f"{number}.html")
         page = (tmp_path / f"{number}.html").read_text()
-        written.append(re.sub(r'<svg.*?</svg>', "", page, flags=re.DOTALL))  # a data set has no boards
+        written.append(re.sub(r"<svg.*?</svg>", "", page, flags=re.DOTALL))  # a data set has no boards
     assert written[0] == written[1]
 
 

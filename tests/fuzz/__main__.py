@@ -11,6 +11,7 @@ import sys
 import time
 import traceback
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from multiprocessing.connection import Connection, wait
@@ -39,7 +40,13 @@ class Findings:
     failures: list[str] = field(default_factory=list)
 
 
-def _work(pipe: Connection) -> None:
+_Check = Callable[[SourceKind, int, bytes], None]
+# Not forked from the process of the tests: what its libraries and threads have in memory crashes a copy of it.
+_FROM_NEW = multiprocessing.get_context("forkserver")
+_FROM_NEW.set_forkserver_preload(["tests.fuzz.checks", "tests.fuzz.inputs"])
+
+
+def _work(pipe: Connection, check: _Check) -> None:
     """Check the cases that are asked for; the answer is the input's length, the time and what was wrong, or None."""
     while (case := pipe.recv()) is not None:
         kind, number = case
@@ -47,7 +54,7 @@ def _work(pipe: Connection) -> None:
         began = time.perf_counter()
         problem = None
         try:
-            check_input(kind, number, data)
+            check(kind, number, data)
         except BaseException:  # whatever it is, it is a finding
             problem = traceback.format_exc()
         pipe.send((len(data), time.perf_counter() - began, problem))
@@ -56,9 +63,9 @@ def _work(pipe: Connection) -> None:
 class _Worker:
     """A process that checks one case at a time; it is killed where one takes too long."""
 
-    def __init__(self) -> None:
+    def __init__(self, check: _Check) -> None:
         self.pipe, theirs = multiprocessing.Pipe()
-        self.process = multiprocessing.Process(target=_work, args=(theirs,), daemon=True)
+        self.process = _FROM_NEW.Process(target=_work, args=(theirs, check), daemon=True)
         self.process.start()
         theirs.close()
         self.case: tuple[SourceKind, int] | None = None
@@ -74,14 +81,21 @@ class _Worker:
         self.pipe.close()
 
 
-def fuzz(size_bytes: int, *, jobs: int = 2, first: int = 0, kinds: tuple[SourceKind, ...] = KINDS) -> Findings:
+def fuzz(
+    size_bytes: int,
+    *,
+    jobs: int = 2,
+    first: int = 0,
+    kinds: tuple[SourceKind, ...] = KINDS,
+    check: _Check = check_input,
+) -> Findings:
     """Check cases of all kinds in turn until their inputs have this size together.
 
     Args:
         first: the number of the first case of each kind.
     """
     found = Findings()
-    workers = [_Worker() for _ in range(jobs)]
+    workers = [_Worker(check) for _ in range(jobs)]
     cases = ((kind, number) for number in range(first, sys.maxsize) for kind in kinds)
     try:
         while sum(found.size_bytes.values()) < size_bytes and len(found.failures) < _MOST_FINDINGS:
@@ -95,9 +109,9 @@ def fuzz(size_bytes: int, *, jobs: int = 2, first: int = 0, kinds: tuple[SourceK
                 if worker.pipe in ready:
                     try:
                         length, took_s, problem = worker.pipe.recv()
-                    except EOFError:
+                    except (EOFError, ConnectionResetError):
                         length, took_s, problem = 0, 0.0, "the process died"
-                        workers[place] = _Worker()
+                        workers[place] = _Worker(check)
                     worker.case = None
                     found.cases[kind.value] += 1
                     found.size_bytes[kind.value] += length
@@ -107,7 +121,7 @@ def fuzz(size_bytes: int, *, jobs: int = 2, first: int = 0, kinds: tuple[SourceK
                 elif time.monotonic() - worker.began_s > LIMIT_S:
                     found.failures.append(f"no end within {LIMIT_S:g} s\n  again: {command}")
                     worker.end()
-                    workers[place] = _Worker()
+                    workers[place] = _Worker(check)
     finally:
         for worker in workers:
             worker.end()

@@ -104,3 +104,11 @@ def _record(chance: random.Random, data: bytes) -> None:
     guard.finish()
     conversation.leave()
     conversation.disconnected()
+
+
+def raise_or_hang(kind: SourceKind, number: int, data: bytes) -> None:
+    """What a worker checks in the test of the harness."""
+    if number == 1:
+        raise KeyError("lost")
+    while number == 2:
+        pass

@@ -6,6 +6,7 @@ import pytest
 
 from recorder.sources import SourceKind
 from tests.fuzz.__main__ import fuzz
+from tests.fuzz.checks import raise_or_hang
 from tests.fuzz.inputs import KINDS, make_input
 
 
@@ -25,15 +26,8 @@ def test_inputs_are_the_same_each_time_and_different_from_each_other() -> None:
 
 @pytest.mark.long
 def test_a_case_that_raises_and_one_that_hangs_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    def check(kind: SourceKind, number: int, data: bytes) -> None:
-        if number == 1:
-            raise KeyError("lost")
-        while number == 2:
-            pass
-
-    monkeypatch.setattr("tests.fuzz.__main__.check_input", check)
     monkeypatch.setattr("tests.fuzz.__main__.LIMIT_S", 6)
-    found = fuzz(50_000, jobs=1, kinds=(SourceKind.PGN,))
+    found = fuzz(50_000, jobs=1, kinds=(SourceKind.PGN,), check=raise_or_hang)
     assert ["KeyError: 'lost'" in failure for failure in found.failures] == [True, False]
     assert "no end within 6 s" in found.failures[1]
     assert found.failures[1].endswith("again: python -m tests.fuzz --kind pgn --case 2")
