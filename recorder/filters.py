@@ -15,6 +15,7 @@ _ECO: Final = re.compile(r"[A-Ea-e][0-9]{0,2}", re.ASCII)
 _NUMBER: Final = re.compile(r"[0-9]{1,9}", re.ASCII)
 _CONTROL: Final = re.compile(r"([0-9]{1,6})([sm]?)(?:\+([0-9]{1,6}))?", re.ASCII)
 _DURATION: Final = re.compile(r"(?:([0-9]{1,6}):)?([0-9]{1,6})(?:\.([0-9]{1,3}))?([smh]?)", re.ASCII)
+_MOST: Final = 999_999_999
 _UNITS_S: Final = {"s": 1, "m": 60, "h": 3600}
 _LEAST_SECONDS: Final = 60
 INCLUDES: Final = ("examined", "setup", "empty")
@@ -42,7 +43,7 @@ def _eco(value: Any) -> str:
 def _whole(value: Any, *, least: int = 0) -> int:
     if isinstance(value, str) and _NUMBER.fullmatch(value):
         value = int(value)
-    if type(value) is not int or value < least:
+    if type(value) is not int or not least <= value <= _MOST:
         raise ExportError(f"{value!r} is not a whole number of {least} or more.")
     return int(value)
 

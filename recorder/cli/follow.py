@@ -115,6 +115,8 @@ def command(
                 shown.write()
             stop.wait(every)
         run.finish()
+        if shown is not None:
+            shown.write(last=True)
     run.report()
     if pipe is not None and pipe.lost is not None:
         raise Exit(ExitCode.PIPE)

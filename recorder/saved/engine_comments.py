@@ -140,4 +140,4 @@ def _ms(text: str | None, unit_ms: int) -> tuple[int | None, bool]:
 
 
 def _whole(text: str | None) -> int | None:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) <= 18 else None
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) <= 15 else None

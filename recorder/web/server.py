@@ -10,6 +10,7 @@ import ipaddress
 import itertools
 import logging
 import os
+import re
 import secrets
 import socket
 import sys
@@ -23,7 +24,7 @@ from http.cookies import CookieError, SimpleCookie
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import uvicorn
 from starlette.applications import Starlette
@@ -84,6 +85,7 @@ class Connection(H11Protocol):
         self._limit(REQUEST_S)
 
     _most_of_client = CLIENT_CONNECTIONS
+    _stalled = False
 
     @property
     def waits(self) -> bool:
@@ -94,18 +96,21 @@ class Connection(H11Protocol):
         """Read some of a request."""
         super().data_received(data)
         if not self.waits:
-            self._limit(None)
+            if not self._stalled:
+                self._limit(None)
         elif self._due is None:
             self._limit(REQUEST_S)
 
     def pause_writing(self) -> None:
         """The client does not take its answer."""
         super().pause_writing()
+        self._stalled = True
         self._limit(STALLED_S)
 
     def resume_writing(self) -> None:
         """The client takes its answer."""
         super().resume_writing()
+        self._stalled = False
         self._limit(None)
 
     def timeout_keep_alive_handler(self) -> None:
@@ -149,6 +154,8 @@ def make_server(app: Guard, *, behind_proxy: bool, end: Callable[[], None]) -> u
     return server
 
 
+_IN_QUERIES: Final = "=&%+;/?:@!$'()*,~"
+_TARGET: Final = re.compile(r"/(?![/\\])[!-\[\]-~]*")  # a page of this site, as an address has it
 COOKIE: Final = "ics_recorder"
 LEAST_TOKEN: Final = 16
 """Characters of a token that cannot be found by trying."""
@@ -283,8 +290,8 @@ class Guard:
         elif right:
             await self._app(scope, receive, self._with_cookie(send, headers))
         else:
-            query = scope["query_string"].decode("latin-1")
-            target = scope["path"] + (f"?{query}" if query else "")
+            query = quote(scope["query_string"].decode("latin-1"), safe=_IN_QUERIES)
+            target = quote(scope["path"]) + (f"?{query}" if query else "")
             await _answer(send, 401, self._login_page(target, False))
 
     def _refusal(self, headers: dict[str, str]) -> str | None:
@@ -298,7 +305,7 @@ class Guard:
         if not access.behind_proxy and ("x-forwarded-for" in headers or "forwarded" in headers):
             return "The request came through a proxy. Start `ics-recorder web` with --trust-proxy to allow that."
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        if origin is not None and _netloc(origin) != host.lower():
             return "The request came from another site."
         way = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest", "document")
         if headers.get("sec-fetch-site") == "cross-site" and way != ("navigate", "document"):
@@ -336,7 +343,7 @@ class Guard:
         """Take the token from the form, and lead to the page that was wanted."""
         given = parse_qs((await _body(receive)).decode("utf-8", "replace"))
         target = given.get("to", ["/"])[0]
-        if not target.startswith("/") or target.startswith(("//", "/\\")) or not target.isprintable():
+        if not _TARGET.fullmatch(target):
             target = "/"
         right = await self._is_right(given.get("token", [""])[0].strip(), scope, headers)
         if right is None:
@@ -344,8 +351,7 @@ class Guard:
         if not right:
             return await _answer(send, 401, self._login_page(target, True))
         send = self._with_cookie(send, headers)
-        where = target.encode("ascii", "ignore")
-        await send({"type": "http.response.start", "status": 303, "headers": [(b"location", where)]})
+        await send({"type": "http.response.start", "status": 303, "headers": [(b"location", target.encode())]})
         await send({"type": "http.response.body", "body": b""})
         return None
 
@@ -370,6 +376,13 @@ class Guard:
             await send(message)
 
         return adding
+
+
+def _netloc(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:  # no address
+        return None
 
 
 def _host_name(host: str) -> str:

@@ -179,6 +179,8 @@ class Work:
                     waiter.set_result(found)
 
     def _keep(self, key: Hashable, answer: Page) -> None:
+        if (before := self._kept.pop(key, None)) is not None:  # two readers came one after the other
+            self._kept_bytes -= len(before.body) + len(before.packed)
         self._kept[key] = answer
         self._kept_bytes += len(answer.body) + len(answer.packed)
         while self._kept_bytes > _KEPT_BYTES:

@@ -97,3 +97,18 @@ async def test_the_archives_process_writes_it_while_games_are_played(cli: Cli, t
     assert b"og ends" not in path.read_bytes(), "a game in progress has no end"
     journal.close()
     assert await child.finish() == []
+
+
+def test_a_result_in_the_last_bytes_is_shown_and_games_that_are_left_are_not(cli: Cli, tmp_path: Path) -> None:
+    log, path = tmp_path / "session.log", tmp_path / "live.pgn"
+    log.write_bytes(STREAM[:END])
+    live = LiveGames(path, 0, print, Clock())
+    follower = follow(cli, log, live.outlet())
+    follower.look()
+    live.write()
+    running = {key for key, (_, result) in shown(path).items() if result == "*"}
+    assert running
+    append(log, STREAM[END:])
+    follower.finish()
+    live.write(last=True)
+    assert "*" not in {shown(path)[key][1] for key in running & shown(path).keys()}

@@ -93,3 +93,11 @@ def test_commands_show_the_times_of_engines(cli: Cli, tmp_path: Path) -> None:
     again.write_text(cli("export", "pgn", "--engine", "--comments").stdout)
     ((game,), _) = read(again.read_bytes())
     assert [(line.score_cp, line.depth) for line in game.observations[0].thinking] == [(35, 21), (-20, 20)]
+
+
+def test_a_number_that_no_engine_counts_keeps_no_game_from_its_readers(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "huge.pgn"
+    log.write_bytes(TAGS + b"1. e4 {+0.35/21 1.9s, n=9223372036854775807, nps=1000000000000000} e5 *\n")
+    cli("import", log)
+    assert "1. e4" in cli("export", "pgn").stdout
+    assert "sound" in cli("db", "check").output

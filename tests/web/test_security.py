@@ -135,13 +135,24 @@ def test_the_token_is_accepted_in_a_header_and_never_in_an_address(guarded: Test
     assert guarded.get("/", headers={"cookie": 'a="; b\x01=c'}).status_code == 401
 
 
-@pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example", "/\\evil.example", "", "/\r\nx: y"])
+@pytest.mark.parametrize(
+    "target", ["https://evil.example/", "//evil.example", "/\\evil.example", "", "/\r\nx: y", "/é/evil.example", "/a b"]
+)
 def test_a_login_leads_to_the_own_site_only(guarded: TestClient, target: str) -> None:
     answer = guarded.post("/login", data={"token": TOKEN, "to": target})
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
 
 
+def test_a_login_leads_to_the_page_that_was_wanted(guarded: TestClient) -> None:
+    page = guarded.get("/player/M%C3%BCller%3F?sort=date").text
+    target = re.search(r'name="to" value="([^"]*)"', page)
+    assert target is not None
+    answer = guarded.post("/login", data={"token": TOKEN, "to": target[1].replace("&amp;", "&")})
+    assert answer.headers["location"] == "/player/M%C3%BCller%3F?sort=date"
+
+
 def test_a_form_of_another_site_cannot_log_in(guarded: TestClient) -> None:
+    assert guarded.get("/", headers={"origin": "http://["}).status_code == 403
     answer = guarded.post("/login", data={"token": TOKEN}, headers={"origin": "https://evil.example"})
     assert answer.status_code == 403
     assert guarded.post("/login", content=b"x" * 100_000).status_code == 401

@@ -79,6 +79,9 @@ class LiveGames:
         if game.kind is not GameKind.PLAYED:
             return
         over = game.end in OVER
+        if not over and game.end != "log-ends":  # it is no longer observed
+            self._games.pop((log, game.first_offset, game.game_no), None)
+            return
         changes = self._games.setdefault((log, game.first_offset, game.game_no), deque())
         if game.end == "log-ends":  # so far: it is in progress
             game = replace(game, end="result", reason=None, reason_key="unknown", termination="")
@@ -91,10 +94,10 @@ class LiveGames:
         for place in [place for place, changes in self._games.items() if place[0] is log and not changes[-1][2]]:
             del self._games[place]
 
-    def write(self) -> None:
-        """Write the file if it has changed, at most twice a second."""
+    def write(self, *, last: bool = False) -> None:
+        """Write the file if it has changed, at most twice a second, and the last time of a run."""
         now_s = self._now()
-        if now_s < self._next_s:
+        if now_s < self._next_s and not last:
             return
         self._next_s = now_s + _EVERY_S
         shown = []

@@ -553,6 +553,8 @@ class Archiving:
         for path in self._owed:  # nothing goes on with the games that it left open any more
             self.take(find_part(path), left=True, last=True)
         self._take_rest()
+        if self._live is not None:
+            self._live.write(last=True)
         if self._pipe is not None:
             self._pipe.close()
             self._report()

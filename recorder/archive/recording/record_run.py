@@ -156,6 +156,9 @@ async def record(run: RecordRun) -> tuple[ExitCode, bool]:
             status = exit_status(error)
             await show_no_more()
             report("failed", f"Error: {error}", error=type(error).__name__)
+        except BaseException:  # Python prints it on the user's own screen
+            await show_no_more()
+            raise
         finally:
             manager.stopping()
             await cancel(publishing)

@@ -115,7 +115,7 @@ def agree(one: Ply, other: Ply) -> bool:
     )
 
 
-_MOST_COUNT: Final = (1 << 63) - 1  # what an archive can hold
+_MOST_COUNT: Final = 10**15 - 1  # what an archive takes for no mistake
 
 
 class EngineRun:
