@@ -43,6 +43,7 @@ def test_a_number_may_stand_before_each_half_move() -> None:
     "word",
     [
         "Nf3/E", "?x?", "?x", "F@g3", "Nf3xx", "Sg1f3", "Сf3", "N-KB3", "PxP", "___", "—", "??", "?", "illegible",
+        "N?c6", "exd?5", "e?4", "R1!?e1",
         "e9", "i4", "Ng1-", "<Nf3>", '"Nf3"', "Nf3&amp", "%Nf3", "O-O-O-O", "Qh5/Qf3", "N@f3", "#f3", "馬f3",
     ],
 )  # fmt: skip
