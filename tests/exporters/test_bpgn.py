@@ -9,7 +9,6 @@ from dataclasses import replace
 import pytest
 
 from exporters.bpgn import BpgnExporter, BpgnOptions
-from recorder.errors import ExportError
 from recorder.model import EventKind, Game, GameEvent, Link, LinkKind, TimeBasis
 from tests.exporters.games import make_game
 from tests.relating.matches import OF_BOTH_BOARDS, games_of
@@ -127,8 +126,3 @@ def test_chat_is_written_if_asked_for() -> None:
     talked = replace(game, observations=[replace(seen, events=[*seen.events, chat])])
     assert "nice" not in write([talked, other])[0]
     assert "1a. Nf6{179.861} {C:Eve kibitzes: nice (move)} " in write([talked, other], BpgnOptions(comments=True))[0]
-
-
-def test_words_that_bpgn_has_not() -> None:
-    with pytest.raises(ExportError, match="emt"):
-        BpgnOptions(clock=frozenset({"emt"}))

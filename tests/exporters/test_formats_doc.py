@@ -8,7 +8,6 @@ from pathlib import Path
 
 from exporters.dataset_parts import DATASET_EVENT_COLUMNS, DATASET_GAME_COLUMNS, DATASET_PLY_COLUMNS
 from exporters.games_json import game_object
-from exporters.pgn import tags as pgn_tags
 from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, MATCH_COLUMNS, PLY_COLUMNS
 from recorder.model import Analysis, Evidence, EvidenceKind, HoldingsChange, LineKind, Link, LinkKind, PlyLine, Thinking
 from recorder.times import iso
@@ -61,17 +60,6 @@ def test_game_fields() -> None:
     for name, kind in table("field"):
         if found[name] is not None:
             assert kinds[type(found[name])] == kind, name
-
-
-def test_pgn_tags() -> None:
-    source = Path(pgn_tags.__file__).read_text(encoding="utf-8")
-    default_style = source.partition("def fics_tags")[0] + source.partition("def event_name")[2]
-    written = set()
-    for called, first, rest in re.findall(r'tag\("(\w+)"|\[(\{side\}|[A-Z])(\w+) "', default_style):
-        name = called or first + rest
-        sides = ("White", "Black") if name.startswith("{side}") else ("",)
-        written |= {name.replace("{side}", side) for side in sides}
-    assert written | {pgn_tags.KEY_TAG} == set(names("tag"))
 
 
 def test_data_sets() -> None:

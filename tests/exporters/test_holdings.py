@@ -58,10 +58,3 @@ def test_every_ply_has_the_holdings_of_the_line_behind_it(scenario: str) -> None
     games, _ = run([stream_bytes(scenario, stream.connection)], "raw")
     computed = sorted((ply.offset, holdings) for game in games for ply, holdings in plies_with_holdings(game))
     assert [holdings for _, holdings in computed] == printed
-
-
-def test_plies_come_once_and_in_order() -> None:
-    game = make_game()
-    assert [ply for ply, _ in plies_with_holdings(game)] == game.plies
-    game.observations[0].holdings.append(change(3, "P", 10**6))
-    assert [ply for ply, _ in plies_with_holdings(game)] == game.plies

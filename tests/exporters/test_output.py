@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import sys
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exporters.base import ExportReport, GameExporter, append_games, file_stem, known_keys, open_output, write_split
+from exporters.base import GameExporter, append_games, file_stem, known_keys, open_output, write_split
 from exporters.games_json import GamesJsonExporter
-from exporters.pgn.exporter import PgnExporter, PgnOptions
-from recorder.cli.export_options import say_excluded
+from exporters.pgn.exporter import PgnExporter
 from recorder.errors import ExportError
 from recorder.model import Game, Player, TimeBasis
 from tests.exporters.games import make_game, random_game
@@ -52,16 +48,6 @@ def test_a_failed_export_changes_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_an_old_file_is_replaced_only_by_force(tmp_path: Path) -> None:
-    target = tmp_path / "games.pgn"
-    target.write_bytes(b"old")
-    with pytest.raises(ExportError, match="already exists"), open_output(target):
-        pass
-    with open_output(target, force=True) as out:
-        out.write(b"new")
-    assert target.read_bytes() == b"new"
-
-
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
     real, link = tmp_path / "real.pgn", tmp_path / "link.pgn"
     real.write_bytes(b"old")
@@ -77,20 +63,6 @@ def test_folders_and_missing_folders_are_refused(tmp_path: Path) -> None:
         pass
     with pytest.raises(ExportError, match="cannot be written"), open_output(tmp_path / "no" / "games.pgn"):
         pass
-
-
-def test_devices_are_written_to() -> None:
-    with open_output("/dev/null") as out:
-        out.write(b"gone")
-    assert Path("/dev/null").is_char_device()
-
-
-def test_minus_is_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
-    standard = io.TextIOWrapper(io.BytesIO())
-    monkeypatch.setattr(sys, "stdout", standard)
-    with open_output("-") as out:
-        out.write(b"text")
-    assert standard.buffer.getvalue() == b"text"  # type: ignore[attr-defined]  # what the test has put there
 
 
 @pytest.mark.parametrize("make", [PgnExporter, GamesJsonExporter])
@@ -114,11 +86,6 @@ def test_append_to_a_file_without_a_last_line_end(tmp_path: Path) -> None:
     target.write_text('[Event "?"]\n\n1. e4 *', encoding="utf-8")
     append_games(target, GAMES[:1], PgnExporter())
     assert '1. e4 *\n[Event "FICS' in target.read_text(encoding="utf-8")
-
-
-def test_append_needs_keys(tmp_path: Path) -> None:
-    with pytest.raises(ExportError, match="no game keys"):
-        append_games(tmp_path / "games.pgn", GAMES, PgnExporter(PgnOptions(style="fics")))
 
 
 def test_split_by_player(tmp_path: Path) -> None:
@@ -171,11 +138,6 @@ def test_split_and_append(tmp_path: Path) -> None:
     assert (report.games, report.excluded) == (1, {"already in the file": 3})
 
 
-def test_unknown_split_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ExportError, match="'month'"):
-        write_split(tmp_path, GAMES, PgnExporter(), "month")
-
-
 @given(st.lists(st.text(min_size=0, max_size=200), max_size=10))
 def test_names_are_safe_and_differ(handles: list[str]) -> None:
     stems = {handle: file_stem(handle) for handle in handles}
@@ -200,10 +162,3 @@ def test_names_are_safe_and_differ(handles: list[str]) -> None:
 )
 def test_names(handle: str, stem: str) -> None:
     assert file_stem(handle) == stem
-
-
-def test_a_count_of_zero_is_no_exclusion(capsys: pytest.CaptureFixture[str]) -> None:
-    report = ExportReport(2, 3, Counter({"not bughouse": 0, "plies not proved": 1}))
-    assert repr(report) == "Export of 2 games · 3 plies · excluded: 1 plies not proved"
-    say_excluded(report.excluded.items())
-    assert capsys.readouterr().err == "Excluded: 1 ply not proved.\n"

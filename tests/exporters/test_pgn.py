@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exporters.pgn.exporter import PgnExporter, PgnOptions
-from recorder.errors import ExportError
 from recorder.model import (
     Anchor,
     EventKind,
@@ -23,8 +22,6 @@ from recorder.model import (
     GameEvent,
     HoldingsChange,
     LineKind,
-    Player,
-    Ply,
     PlyLine,
     Precision,
     Proof,
@@ -236,11 +233,6 @@ def test_pgn_extract_accepts_the_fics_style(tmp_path: Path) -> None:
     assert pgn_extract(tmp_path, text) == "Processing FILE\n10 games matched out of 10.\n"
 
 
-@pytest.mark.needs("pgn-extract")
-def test_pgn_extract_check_can_fail(tmp_path: Path) -> None:
-    assert "Failed to make move" in pgn_extract(tmp_path, export(make_game()).replace("Nf6", "Nh4"))
-
-
 def test_negative_clock_is_zero_and_a_flag() -> None:
     game = make_game()
     edit(game, 7, white_clock_ms=-917)
@@ -293,13 +285,6 @@ def test_unknown_lag_is_absent() -> None:
     (read,) = read_pgn(export(game, clock=frozenset(["lag"])))
     assert read.moves[2].comments == []
     assert read.moves[3].comments == ["[%lag 0.028]"]
-
-
-def test_options_that_do_not_exist_are_refused() -> None:
-    with pytest.raises(ExportError, match="style 'club'"):
-        PgnOptions(style="club")
-    with pytest.raises(ExportError, match="'eval'"):
-        PgnOptions(clock=frozenset(["clk", "eval"]))
 
 
 def test_a_gap_makes_two_parts() -> None:
@@ -501,14 +486,6 @@ def test_no_line_is_longer_than_79_characters() -> None:
     assert max(map(len, lines)) <= 79
 
 
-def test_write_streams_utf_8() -> None:
-    out = io.BytesIO()
-    game = make_game(white=Player("Jos\xe9"))
-    report = PgnExporter().write([game, make_game()], out)
-    assert (report.games, report.plies, report.excluded) == (2, 14, {})
-    assert '[White "José"]' in out.getvalue().decode("utf-8")
-
-
 def test_zone_unknown_has_no_utc_tags() -> None:
     text = export(make_game(time_basis=TimeBasis.LOCAL))
     assert '[Date "2020.01.01"]' in text
@@ -518,12 +495,6 @@ def test_zone_unknown_has_no_utc_tags() -> None:
         text = export(make_game(time_basis=basis))
         assert '[Date "????.??.??"]' in text
         assert "[Time " not in text
-
-
-def test_plies_are_plain_tuples() -> None:
-    """The quick path unpacks a ply by position."""
-    assert Ply._fields[:7] == ("ply", "move", "san", "white_clock_ms", "black_clock_ms", "elapsed_ms", "lag_ms")
-    assert Ply._fields[10:13] == ("proof_code", "origin_code", "precision_code")
 
 
 def test_move_numbers_of_a_game_longer_than_any() -> None:

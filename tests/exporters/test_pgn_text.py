@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from exporters.pgn.annotations import Item, brace_comment, brace_text, comment_of
 from exporters.pgn.exporter import colours_for_handles, wrap
 from exporters.pgn.parts import PgnPart
-from exporters.pgn.tags import event_name, fics_tags, readable, tag, tag_lines, tags, variant_name
+from exporters.pgn.tags import event_name, fics_tags, readable, tag, tag_lines, tags
 from recorder.model import Game, GameKind, Player
 from recorder.movetext import GLUE, split_remark
 from tests.exporters.games import make_game
@@ -32,11 +32,6 @@ def test_wrap_only_turns_blanks_into_line_feeds(words: list[str]) -> None:
 def test_only_line_feeds_end_a_tag_pair(values: list[str]) -> None:
     pairs = [tag("White", value) for value in values]
     assert tag_lines("".join(pairs)) == pairs
-
-
-def test_wrap_fills_lines() -> None:
-    assert wrap("a" * 39 + " " + "b" * 39 + " c") == "a" * 39 + " " + "b" * 39 + "\nc"
-    assert wrap("a" * 39 + " " + "b" * 40) == "a" * 39 + "\n" + "b" * 40
 
 
 def test_wrap_never_breaks_at_glue() -> None:
@@ -164,13 +159,6 @@ def test_unknown_facts_have_no_tags_but_the_seven() -> None:
 )
 def test_event(facts: dict[str, object], event: str) -> None:
     assert event_name(make_game(**facts)) == event
-
-
-def test_variant_names() -> None:
-    assert variant_name(make_game(variant="chess")) is None
-    assert variant_name(make_game(variant=None)) is None
-    assert variant_name(make_game([], variant="chess960")) == "Fischerandom"
-    assert variant_name(make_game([], variant="wild/5")) == "wild/5"
 
 
 def test_titles_and_computers() -> None:

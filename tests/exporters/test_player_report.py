@@ -19,11 +19,9 @@ from exporters.measures.source import Plies
 from exporters.report.game import game_report
 from exporters.report.index import index_report
 from exporters.report.pictures import rating_panel
-from exporters.report.player import _opponents, games_by_server, player_of_handle, player_report
-from exporters.report.tables import control_words, day_text, percent_text
+from exporters.report.player import _opponents, player_report
 from recorder import Archive
 from recorder.archive.pages.reports import boards_of
-from recorder.errors import ExportError
 from recorder.web.links import WebSite
 from storage import ArchiveStore as Storage
 from tests.exporters.test_report import HOSTILE, Page
@@ -65,35 +63,7 @@ def page(cli: Cli, handle: str, tmp_path_factory: pytest.TempPathFactory) -> byt
     return out.read_bytes()
 
 
-def made_sides(*rows: tuple[str, str | None, bool, str]) -> list[dict[str, Any]]:
-    """Handle, server, whether a guest, identity; each of a game of its own."""
-    names = ("player", "server", "player_guest", "player_id")
-    return [dict(zip(names, row, strict=True)) | {"key": f"{number:020}"} for number, row in enumerate(rows)]
-
-
 # --- whom it is about
-
-
-def test_a_handle_is_one_player_in_any_case() -> None:
-    found = player_of_handle(made_sides(("ann", "x", False, "x/ann"), ("Ann", "x", False, "x/ann")), "ANN")
-    assert found == ({"x/ann"}, "Ann", {})
-    with pytest.raises(ExportError, match="Bob played no game"):
-        player_of_handle(made_sides(("Ann", "x", False, "x/ann")), "Bob")
-
-
-def test_a_player_is_chosen_over_all_servers_known_or_not() -> None:
-    rows = made_sides(("Ann", "x", False, "x/ann"), ("Ann", None, False, "?/ann"), ("Ann", None, False, "?/ann"))
-    found = player_of_handle(rows, "Ann")
-    assert found == ({"x/ann", "?/ann"}, "Ann", {})
-    assert games_by_server(rows, found) == {"unknown": 2, "x": 1}
-
-
-def test_guests_are_never_pooled() -> None:
-    rows = made_sides(("Ann", "x", True, "x/ann/1"), ("Ann", "x", True, "x/ann/2"), ("Ann", "x", False, "x/ann"))
-    with pytest.raises(ExportError, match="2 guests"):
-        player_of_handle(rows[:2], "Ann")
-    assert player_of_handle(rows[:1], "Ann").identities == {"x/ann/1"}
-    assert player_of_handle(rows, "Ann") == ({"x/ann"}, "Ann", {"of guests who had this handle": 2})
 
 
 GAME = """[Event "{event}"]
@@ -209,25 +179,6 @@ def test_a_rating_curve_of_many_games_keeps_its_extremes() -> None:
 
 
 # --- words
-
-
-def test_figures_in_words() -> None:
-    assert [control_words(text) for text in ("300+3", "45+10", "-", None)] == [
-        "5 min + 3 s",
-        "45 s + 10 s",
-        "untimed",
-        "unknown",
-    ]
-    assert [percent_text(share) for share in (0.0, 0.001, 0.005, 0.125, 1.0)] == [
-        "0 %",
-        "under 1 %",
-        "1 %",
-        "13 %",
-        "100 %",
-    ]
-    assert day_text(0, "utc", "1970-01-01") == "1970-01-01 00:00"
-    assert day_text(5_000, "date-unknown", None) == "–"
-    assert day_text(None, "none", "1858-11-02") == "1858-11-02"
 
 
 # --- what a player's page tells

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from exporters.selection import Selection
-from recorder.errors import ExportError
 from recorder.model import GameKind, Player
 from tests.exporters.games import make_game
 
@@ -55,14 +52,3 @@ def test_include() -> None:
         "full", "guest", "computer", "examined", "empty",
     ]  # fmt: skip
     assert taken(Selection(include=frozenset(["setup", "empty"]), complete=True))[-2:] == ["setup", "empty"]
-
-
-def test_an_unknown_kind_is_refused() -> None:
-    with pytest.raises(ExportError, match="'bughouse'"):
-        Selection(include=frozenset(["bughouse"]))
-
-
-def test_nothing_is_excluded() -> None:
-    selection = Selection()
-    assert len(list(selection.select([make_game()]))) == 1
-    assert selection.summary() == "1 game; excluded: none"

@@ -4,39 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recorder.model import TimeBasis
-from recorder.times import date_of, decimal_seconds, hms, iso, short_seconds, start_clock
-
-
-@given(st.integers(0, 10**9))
-def test_hms_loses_nothing(ms: int) -> None:
-    hours, minutes, seconds = hms(ms, True).split(":")
-    whole, thousandths = seconds.split(".")
-    assert ((int(hours) * 60 + int(minutes)) * 60 + int(whole)) * 1000 + int(thousandths) == ms
-    assert len(minutes) == len(whole) == 2
-    assert len(thousandths) == 3
-    assert hms(ms, False) == hms(ms, True)[:-4]
-
-
-@given(st.integers(-(10**7), 10**7))
-def test_decimal_seconds_lose_nothing(ms: int) -> None:
-    text = decimal_seconds(ms)
-    assert int(text.replace(".", "")) == ms
-    assert text[-4] == "."
-
-
-@pytest.mark.parametrize(("ms", "text"), [(0, "0.0"), (2000, "2.0"), (750, "0.75"), (2063, "2.063"), (61_100, "61.1")])
-def test_short_seconds(ms: int, text: str) -> None:
-    assert short_seconds(ms) == text
-
-
-@pytest.mark.parametrize(("base_s", "text"), [(180, "0:03:00.000"), (10, "0:10.000"), (5400, "1:30:00.000")])
-def test_start_clock(base_s: int, text: str) -> None:
-    assert start_clock(base_s) == text
+from recorder.times import date_of, iso
 
 
 @given(st.integers(-(10**12), 4 * 10**12))

@@ -39,17 +39,6 @@ def test_settings_are_sent_with_pauses_before_other_commands() -> None:
     assert [now_ms for now_ms, _ in sent] == [0, 0, 0, 0, 500, 1000, 1500, 2000, 2500, 3000]
 
 
-def test_the_style_is_read_before_its_change_and_restored_at_the_end() -> None:
-    conversation = entered("Ann")
-    assert conversation.take(0) == b"variables\n"
-    conversation.receive(VARIABLES, 10, 0)
-    sent = b"".join(conversation.take(now_ms) for now_ms in range(10, 10_000, 500))
-    assert b"set style 12\n" in sent
-    conversation.leave()
-    assert conversation.take(10_000) == b"set style 1\nset gin 0\nquit\n"
-    assert conversation.next_at_ms(10_000) is None
-
-
 def test_announcements_that_were_on_are_not_turned_off() -> None:
     conversation = entered("Ann")
     conversation.take(0)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from recorder.dialects.recogniser import Recogniser
 from recorder.events import Event, Line
 from recorder.live.conversation import RequestQueue
-from recorder.live.policy.candidates import Candidate, Fate, ObservationWishes, Why
+from recorder.live.policy.candidates import Candidate, Fate, Why
 from recorder.live.policy.language import parse_policy
 from recorder.live.policy.plan import ObservationPlan
 from recorder.live.requests import (
@@ -98,23 +98,6 @@ def test_another_plan_chooses_from_the_known_games_and_leaves_none() -> None:
     assert observing.why(1) == "Game 1 is observed: rated is true because the game is rated."
     assert observing.decide(6_999) == []
     assert observing.decide(7_000) == [AskGames()]
-
-
-def test_boards_cost_no_decision(monkeypatch: pytest.MonkeyPatch) -> None:
-    observing = started("rated", row(1), row(2, flags=" bu"))
-    assert observing.decide(0) == [Observe(1)]
-    watch(observing, 1)
-    observing.decide(0)
-
-    def decided(*_: object) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr(ObservationWishes, "rank", decided)
-    observing.feed(events(board(1, "White1", "Black1"), board(1, "White1", "Black1")), 1)
-    assert (observing.decide(1), observing.next_at_ms(1)) == ([], 5_000)
-    observing.feed(events(row(3)), 2)
-    with pytest.raises(AssertionError):  # a line does cost one
-        observing.decide(2)
 
 
 def test_ended_games_are_returned_with_the_reason() -> None:
@@ -416,13 +399,6 @@ def test_the_table_is_requested_less_often_if_it_is_slow_or_games_are_announced(
     assert observing.next_at_ms(35_511) == 40_510
 
 
-def test_lines_of_the_table_that_cannot_be_read_are_counted() -> None:
-    observing = started("rated", row(1))
-    observing.feed(events(row(1), " 2 ???? something else", row(3), "  3 games displayed."), 1)
-    observing.feed(events(row(1), "  1 game displayed (of 3 in progress)."), 1, AskGame(1))
-    assert observing.unread_rows == 1
-
-
 def test_after_a_reconnect_games_observed_before_come_first_once_a_line_shows_them() -> None:
     observing = started("rated", row(1), row(2), row(3))
     observing.decide(0)
@@ -555,19 +531,6 @@ def test_a_game_is_given_up_after_three_requests_without_an_answer() -> None:
     assert observing.why(1) == "Game 1 is not observed: the server did not answer 3 times."
 
 
-def test_no_game_is_given_up_before_three_requests() -> None:
-    observing = started("rated", *map(row, range(1, 5)), poll_ms=1_000_000)
-    queue = RequestQueue()
-    sent: list[str] = []
-    for now in range(0, 400_000, 500):  # a server that answers nothing
-        queue.put(observing.decide(now), now)
-        sent += queue.take(now).data.decode().splitlines()
-        for number in range(1, 5):
-            if "did not answer" in observing.why(number):
-                assert sent.count(f"observe {number}") == 3
-    assert sent.count("observe 4") == 3
-
-
 def test_titles_from_chat() -> None:
     observing = started("gm", row(1))
     observing.feed(events("White1(GM)(TM) kibitzes: hello", row(1)), 1)
@@ -603,11 +566,6 @@ def test_an_unobserve_after_the_end_of_the_game() -> None:
     assert observing.decide(10) == [Unobserve(1)]
     observing.feed(events("You are not observing game 0."), 11)  # chessd prints one less
     assert observing.decide(11) == [Observe(2)]
-
-
-def test_a_limit_must_be_positive() -> None:
-    with pytest.raises(ValueError, match="at least 1"):
-        Observing(None, limit=0)
 
 
 class Server:

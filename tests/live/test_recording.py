@@ -54,43 +54,6 @@ def break_guard(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SecretGuard, "server_sent", broken)
 
 
-def test_bytes_are_written_in_whole_lines_with_their_times() -> None:
-    journal, messages, recording = started()
-    recording.note("connected")
-    recording.server_sent(b"password: ", 1)
-    recording.client_sent(b"s3cr", 2)
-    recording.client_sent(b"et\n", 3)
-    recording.server_sent(b"\n\rfics% ", 4)
-    recording.client_sent(b"moves\n", 5)
-    recording.close(by="client")
-    assert journal.wrote == [
-        ("connected", {}),
-        ("<", b"password: ", 1),
-        (">", b"****", 2),
-        (">", b"**\n", 3),
-        ("<", b"\n\rfics% ", 4),
-        (">", b"moves\n", 5),
-        ("closed", {"by": "client"}),
-        ("close",),
-    ]
-    assert not messages
-    assert not recording.failed
-
-
-def test_a_password_that_the_server_repeats_is_not_written() -> None:
-    journal, _, recording = started()
-    recording.server_sent(b"fics% Password changed to se", 1)
-    recording.server_sent(b"cret.\n\rfics% ", 2)
-    assert journal.wrote == [("<", b"fics% Password changed to **", 1), ("<", b"*****\n\rfics% ", 2)]
-
-
-def test_bytes_kept_back_are_written_at_the_end() -> None:
-    journal, _, recording = started()
-    recording.client_sent(b"name", 1)
-    recording.close()
-    assert journal.wrote == [(">", b"****", 1), ("closed", {}), ("close",)]
-
-
 def test_a_failed_guard_leaves_only_masked_bytes_of_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
     journal, messages, recording = started()
     recording.client_sent(b"held", 1)
@@ -111,24 +74,6 @@ def test_a_failed_guard_leaves_only_masked_bytes_of_the_client(monkeypatch: pyte
     assert len(messages) == 1
     assert "RuntimeError" in messages[0]
     assert "s3cret" not in messages[0]
-
-
-def test_a_failed_journal_ends_the_recording_and_is_reported_once() -> None:
-    journal, messages, recording = started()
-    recording.server_sent(b"one", 1)
-    journal.broken = JournalError("The journal x cannot be written: No space left on device.")
-    recording.server_sent(b"two", 2)
-    recording.client_sent(b"three", 3)
-    recording.tick()
-    recording.note("outage")
-    journal.broken = None
-    recording.server_sent(b"in", 4)
-    recording.close()
-    assert journal.wrote == [("<", b"one", 1)]
-    assert recording.failed
-    assert messages == [
-        "RECORDING HAS ENDED, the connection continues: The journal x cannot be written: No space left on device."
-    ]
 
 
 def test_a_journal_failure_is_raised_where_recording_is_the_only_purpose(monkeypatch: pytest.MonkeyPatch) -> None:

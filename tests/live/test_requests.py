@@ -313,12 +313,6 @@ def test_answers(asked: Request, answer: list[str]) -> None:
     assert queue.under_way == ()
 
 
-@pytest.mark.parametrize("option", [{"gap_ms": 0}, {"burst": 0}, {"window": 0}, {"answer_ms": 0}])
-def test_options_must_be_positive(option: dict[str, int]) -> None:
-    with pytest.raises(ValueError, match="at least 1"):
-        RequestQueue(**option)
-
-
 requests = st.one_of(
     st.builds(Setting, st.sampled_from(["iset ms 1", "set style 12"])),
     st.builds(Observe, st.integers(1, 4)),

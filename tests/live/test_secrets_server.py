@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 
 import pytest
 from hypothesis import given
@@ -214,11 +213,3 @@ def test_cuts_never_matter_and_no_byte_is_added_or_lost(parts: list[bytes], size
     assert kept == kept_of(knowing(), text)
     assert len(kept) == len(text)
     assert all(a == b or b == ord("*") for a, b in zip(text, kept, strict=True))
-
-
-def test_looking_for_passwords_is_quick() -> None:
-    guard = knowing(b"secret7", b"Hunter22", b"a much longer one"[:12])
-    text = b"\n\rfics% hello there, pppppppp (everybody)" * 25_000
-    begin = time.process_time()
-    assert kept_of(guard, text) == text
-    assert time.process_time() - begin < 5  # 0.1 s on an idle machine

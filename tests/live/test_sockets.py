@@ -16,12 +16,9 @@ from recorder.errors import ListenError
 from recorder.live.net.sockets import (
     Address,
     connect,
-    failure_reason,
     format_address,
-    is_loopback,
     listen,
     parse_address,
-    prepare,
     say_farewell,
     why_no_connection,
 )
@@ -165,27 +162,6 @@ def test_reasons(error: OSError, message: str) -> None:
     assert why_no_connection(SERVER, error) == message
 
 
-def test_a_reset_has_the_systems_words() -> None:
-    assert failure_reason(ConnectionResetError(errno.ECONNRESET, "x")) == "Connection reset by peer"
-    assert failure_reason(OSError()) == "OSError"
-
-
-def test_the_system_detects_a_dead_connection() -> None:
-    with socket.socket() as connection:
-        prepare(connection, patience_ms=120_000)
-        assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
-        assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-        if hasattr(socket, "TCP_USER_TIMEOUT"):
-            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 120_000
-
-
-def test_loopback_addresses_are_recognised() -> None:
-    for host, here in (("127.0.0.1", True), ("0.0.0.0", False)):
-        for listener in listen(Address(host, 0)):
-            assert is_loopback(listener) is here
-            listener.close()
-
-
 def test_all_addresses_of_a_name_are_bound_or_none() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(ListenError, match="in use"):
         listen(Address("127.0.0.1", taken.getsockname()[1]))
@@ -208,15 +184,3 @@ async def test_the_last_message_arrives_although_the_clients_input_was_not_read(
             assert await reader.read(-1) == b"\r\nNo server is there.\r\n"
             writer.close()
             await saying
-
-
-@in_loop
-async def test_the_wait_for_a_client_to_leave_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recorder.live.net.sockets._FAREWELL_S", 0.1)
-    (listener,) = listen(Address("127.0.0.1", 0))
-    with listener:
-        _, writer = await asyncio.open_connection("127.0.0.1", listener.getsockname()[1])
-        client, _ = await asyncio.get_running_loop().sock_accept(listener)
-        with client:
-            await say_farewell(client, "No server is there.")
-        writer.close()
