@@ -285,11 +285,7 @@ def _write_table(
     archive: AnyStore,
     csv_raw: bool,
 ) -> None:
-    """Write the table, and print on stderr what it counts and what was excluded.
-
-    Raises:
-        ExportError: the output cannot be written.
-    """
+    """Write the table, and print on stderr what it counts and what was excluded."""
     if format_name == "table" and asked.name == "games":
         _print_sides(table)
     elif format_name == "table":

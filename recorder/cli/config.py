@@ -119,13 +119,7 @@ def _show(ctx: click.Context, words: tuple[str, ...], everything: bool, as_json:
 
 
 class _Value(NamedTuple):
-    """One option of one command.
-
-    Args:
-        value: as text; None: nothing sets it.
-        set_by: ``default``, ``environment`` or ``file``.
-        place: the variable, or the file and its line.
-    """
+    """One option of one command."""
 
     command: str
     option: str

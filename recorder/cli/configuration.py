@@ -35,26 +35,14 @@ _PASSWORD = (
 
 @dataclass(frozen=True)
 class Configuration:
-    """A configuration file.
-
-    Args:
-        path: the file.
-        text: its content.
-        values: its keys and tables.
-    """
+    """A configuration file."""
 
     path: Path
     text: str
     values: Mapping[str, Any]
 
     def table(self, path: Sequence[str]) -> Mapping[str, Any]:
-        """The table of a command.
-
-        Args:
-            path: the command's words, ``("export", "pgn")``.
-        Raises:
-            UsageError: the file has a value in the table's place.
-        """
+        """The table of a command."""
         found: Mapping[str, Any] = self.values
         for depth, name in enumerate(path, 1):
             found = found.get(name, {})
@@ -123,13 +111,7 @@ def _note_file(ctx: click.Context, _param: click.Parameter, path: Path | None) -
 
 
 def read_configuration(ctx: click.Context, names: Sequence[str]) -> Configuration | None:
-    """Read the file of ``--config``, or the default file if it exists.
-
-    Args:
-        names: all commands, which a table can be named after.
-    Raises:
-        UsageError: it cannot be read, is not TOML, or has a table of no command or an unknown key in ``[global]``.
-    """
+    """Read the file of ``--config``, or the default file if it exists."""
     named = ctx.meta.get(_FILE)
     path = chosen_file(ctx)
     try:
@@ -148,16 +130,7 @@ def read_configuration(ctx: click.Context, names: Sequence[str]) -> Configuratio
 
 
 def configured(ctx: click.Context, names: Sequence[str], path: Sequence[str], command: click.Command) -> dict[str, Any]:
-    """Read the configuration for one command, and note it in ``ctx.meta``.
-
-    Args:
-        names: all commands, which a table can be named after.
-        path: the command's words. command: the command.
-    Returns:
-        The command's ``default_map``.
-    Raises:
-        UsageError: the file cannot be read, or what it has for this command is invalid.
-    """
+    """Read the configuration for one command, and note it in ``ctx.meta``."""
     found = ctx.meta[CONFIGURATION] = read_configuration(ctx, names)
     return {} if found is None else table_defaults(ctx, found, path, command)
 
@@ -198,11 +171,7 @@ def configurable(command: click.Command) -> Iterator[tuple[str, click.Parameter]
 def table_defaults(
     ctx: click.Context, configuration: Configuration, path: Sequence[str], command: click.Command
 ) -> dict[str, Any]:
-    """The ``default_map`` of a command, and within it those of the commands of a group.
-
-    Raises:
-        UsageError: the command's table has an unknown key or an invalid value.
-    """
+    """The ``default_map`` of a command, and within it those of the commands of a group."""
     table, shared = configuration.table(path), configuration.table((_GLOBAL,))
     inner = command.commands if isinstance(command, click.Group) else {}
     params = dict(configurable(command))
@@ -225,11 +194,7 @@ def table_defaults(
 
 
 def _checked(ctx: click.Context, param: click.Parameter, value: Any, hint: str) -> Any:
-    """A value as click takes it.
-
-    Raises:
-        BadParameter: the option does not take it.
-    """
+    """A value as click takes it."""
     words = isinstance(param.type, WordSet)
     many = words or param.multiple or param.nargs != 1
     each = value if many and isinstance(value, list) else [value]

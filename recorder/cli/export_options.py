@@ -62,11 +62,7 @@ class PgnWords:
     as_crazyhouse: bool
 
     def pgn(self, analysis: str | None = "") -> PgnOptions:
-        """The options of the PGN exporter.
-
-        Args:
-            analysis: whose evaluations are written (``PgnOptions.analysis``).
-        """
+        """The options of the PGN exporter."""
         from exporters.pgn.exporter import PgnOptions
 
         return PgnOptions(
@@ -80,13 +76,7 @@ class PgnWords:
         )
 
     def bpgn(self, ctx: click.Context) -> BpgnOptions:
-        """The options of the BPGN exporter.
-
-        Args:
-            ctx: of the command. Only a clock that is set there, or in the configuration file, replaces BPGN's default.
-        Raises:
-            click.UsageError: an option has no meaning in BPGN.
-        """
+        """The options of the BPGN exporter."""
         from exporters.bpgn import CLOCK_WORDS, BpgnOptions
 
         if self.style != "default" or self.variations or self.engine or self.as_crazyhouse:
@@ -135,11 +125,7 @@ def pgn_options(command: _AnyCommand) -> _AnyCommand:
 
 
 def format_of(format_name: str | None, output: str, formats: tuple[str, ...]) -> str:
-    """The format: as ``--format`` says, else as the output's suffix says, else the first one.
-
-    Raises:
-        UsageError: the suffix is that of no format, or the format is Parquet and the output a terminal.
-    """
+    """The format: as ``--format`` says, else as the output's suffix says, else the first one."""
     suffix = Path(output).suffix.lower().lstrip(".")
     if format_name is None and suffix and suffix not in formats:
         names = ", ".join(f".{name}" for name in formats if name != "table")
@@ -183,13 +169,7 @@ def say_written(report: ExportReport, output: str, reasons: dict[str, int]) -> N
 
 
 def write_json(value: Any, output: str, force: bool, keep: Collection[Path]) -> None:
-    """One JSON document on one line, to standard output or a file.
-
-    Args:
-        output, force, keep: as ``exporters.base.open_output`` has them.
-    Raises:
-        ExportError: the output cannot be written.
-    """
+    """One JSON document on one line, to standard output or a file."""
     from exporters.base import open_output
 
     with open_output(output, force, keep) as out:

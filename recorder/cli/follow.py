@@ -123,11 +123,7 @@ def command(
 
 
 class _Run:
-    """Says what happens to a log while it is followed.
-
-    Args:
-        name: of the log. finished, pipe: where its games and its events go besides.
-    """
+    """Says what happens to a log while it is followed."""
 
     def __init__(self, name: str, follower: Follower, finished: FinishedGames | None, pipe: EventPipe | None) -> None:
         self._name = name
@@ -174,12 +170,7 @@ class _Run:
             say(f"{pipe.lost}: none is printed from here on. The archive goes on.")
 
     def report(self) -> None:
-        """Report how many games were read.
-
-        Raises:
-            SourceError: there was no log. StorageError, ExportError: something is still missing in the archive, or in
-                the PGN.
-        """
+        """Report how many games were read."""
         follower, finished = self._follower, self._finished
         if follower.waiting is not None and not (self._followed or follower.known):
             raise SourceError(f"{follower.waiting}.")
@@ -193,11 +184,7 @@ class _Run:
 
 
 def _refuse_unfit(log: str, *, wait: bool) -> None:
-    """Make sure that a log can be followed, and say if it is waited for.
-
-    Raises:
-        SourceError: it is a folder, a pipe or a file of saved games; or it is missing, and ``wait`` is not set.
-    """
+    """Make sure that a log can be followed, and say if it is waited for."""
     from recorder.archive.following.tail import state_of
     from recorder.model import SAVED_KINDS
     from recorder.sources import HEAD_BYTES, detect, path_kind, read_blocks

@@ -276,11 +276,7 @@ def command(ctx: click.Context, words: tuple[str, ...], everything: bool) -> Non
 
 
 def _help_of(root: click.Context, words: tuple[str, ...]) -> str:
-    """The text of ``--help`` of a command.
-
-    Raises:
-        UsageError: there is no such command.
-    """
+    """The text of ``--help`` of a command."""
     at = root
     for word in words:
         inner = at.command.commands if isinstance(at.command, click.Group) else {}

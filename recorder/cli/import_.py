@@ -138,11 +138,7 @@ def _print_file(found: Outcome | Merged, *, alone: bool, dry_run: bool, verbose:
 
 
 def _exit_status(report: ImportReport, *, strict: bool) -> ExitCode:
-    """The exit status of the command.
-
-    Args:
-        strict: a log with anomalies sets it, and the number of such logs is printed.
-    """
+    """The exit status of the command."""
     if report.failures or all(outcome.kind is None for outcome in report.outcomes):
         return ExitCode.INPUT
     flawed = sum(outcome.flawed for outcome in report.outcomes)
@@ -164,13 +160,7 @@ def _print_report_json(report: ImportReport, *, verbose: bool) -> None:
 
 
 def _sum_up(outcomes: list[Outcome], archive: ArchiveStore | None, before: int, *, verbose: bool) -> None:
-    """Report all files together.
-
-    Args:
-        archive: None: nothing was stored.
-        before: how many games it had before the import.
-        verbose: notes that are true of several files have been printed with each of them.
-    """
+    """Report all files together."""
     from recorder.archive.reading.importing import STORED
     from recorder.cli.import_report import print_notes, print_total, say_archive
 

@@ -40,11 +40,7 @@ def _counts(counts: Mapping[Disposition, int]) -> str:
 
 
 def print_outcome(outcome: Outcome, *, verbose: bool, alone: bool = True) -> None:
-    """Report the result of importing one log.
-
-    Args:
-        alone: it is the only one; else ``print_notes`` prints what may be true of many, unless ``verbose``.
-    """
+    """Report the result of importing one log."""
     name = clean(outcome.name)
     alone = alone or verbose
     if outcome.message and (alone or not _is_stray(outcome)):
@@ -197,8 +193,7 @@ def count_all(archive: ArchiveStore) -> int:
 def say_archive(archive: ArchiveStore, before: int | None) -> None:
     """How many games and players there are, how many games ``games`` lists, and why not the others.
 
-    Args:
-        before: how many there were before an import whose summary cannot count games; None: it does.
+    ``before``: how many there were before an import whose summary cannot count games.
     """
     from storage import GameFilter
 
@@ -210,11 +205,7 @@ def say_archive(archive: ArchiveStore, before: int | None) -> None:
 
 
 def print_total(outcomes: Sequence[Outcome], *, dry_run: bool, distinct: int | None) -> None:
-    """One line for all files together.
-
-    Args:
-        distinct: how many games were observed, each counted once; None: not known, as of logs that had grown.
-    """
+    """One line for all files together; ``distinct`` games, or None where logs had grown."""
     states = Counter(outcome.status.replace("-", " ") for outcome in outcomes)
     if dry_run and "log" in states:
         logs = plural(states.pop("log", 0), "log")

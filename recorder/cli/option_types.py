@@ -126,12 +126,7 @@ _Completer = Callable[["click.Context", "click.Parameter", str], "list[Completio
 
 
 def _completer(kind: Completion, *fixed: str) -> _Completer:
-    """Completes an option's value from the archive that the command line names, else the default one.
-
-    Args:
-        kind: what to complete.
-        fixed: values that need no archive, first.
-    """
+    """Completes an option's value from the archive that the command line names, else the default one."""
 
     def complete(ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem

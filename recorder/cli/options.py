@@ -125,13 +125,7 @@ class Group(Command, click.Group):
 
 
 def in_section(section: str, command: _AnyCommand, *options: _Option) -> _AnyCommand:
-    """Add options to a command under a heading of its help.
-
-    Args:
-        section: the heading.
-        command: the command's function.
-        options: what ``click.option`` returned, the last one first.
-    """
+    """Add options to a command under a heading of its help."""
     for option in options:
         command = cast("_AnyCommand", option(command))
         command.__click_params__[-1].section = section  # type: ignore[attr-defined]  # click keeps options so

@@ -39,11 +39,7 @@ def say_skipped(paths: Sequence[Path]) -> None:
 
 @contextlib.contextmanager
 def long_work(*, steps: bool = False) -> Iterator[Progress]:
-    """Show the progress of a command. SIGTERM, or a terminal that is closed, ends it as Ctrl-C does: it cleans up.
-
-    Args:
-        steps: as for ``show_progress``.
-    """
+    """Show the progress of a command. SIGTERM, or a terminal that is closed, ends it as Ctrl-C does: it cleans up."""
     numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]  # Windows has one
     changed = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]  # nohup ignores SIGHUP
     for number in changed:
@@ -92,13 +88,7 @@ def print_rows(
     as_json: bool,
     **how: Any,
 ) -> None:
-    """Print rows as a list in JSON, or as a table.
-
-    Args:
-        record: makes the JSON value of a row.
-        columns: headings, each with an attribute of a row, or what makes the cell of it.
-        how: the other arguments of ``print_table``.
-    """
+    """Print rows as a list in JSON, or as a table whose columns are headings, each with an attribute or a function."""
     if as_json:
         print_json_list(map(record, rows))
         return
@@ -133,12 +123,9 @@ def print_table(
     A terminal that is too narrow shows fewer columns, and the ends of long texts are cut. What is missing is named on
     stderr. With ``--wide`` (``WIDE`` in click's context) every column is printed whole.
 
-    Args:
-        columns: headings. rows: values; None prints as a dash.
-        right: headings of the columns that are aligned to the right.
-        narrow: what a narrow terminal does without, least important first: a heading is omitted, ``(heading, width)``
-            is cut down to this width at the most. After these the widest columns are cut.
-        fold: headings of columns that a narrow terminal continues on further lines instead of cutting.
+    ``narrow`` is what a narrow terminal does without, least important first: a heading is omitted, ``(heading, width)``
+    is cut down to this width at the most; after these the widest columns are cut. Columns of ``fold`` continue on
+    further lines instead.
     """
     cells = (["-" if value is None else clean(str(value)) for value in row] for row in rows)
     if not sys.stdout.isatty():

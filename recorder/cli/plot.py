@@ -213,17 +213,7 @@ class _Drawn(NamedTuple):
 def _draw(
     store: AnyStore, name: str, picture: Picture, wishes: PlotOptions, filters: dict[str, Any]
 ) -> Iterator[_Drawn]:
-    """Draw a picture.
-
-    Args:
-        store: where the games are; it is closed at the end of the block.
-        name: of the picture. picture: of the catalogue of pictures. wishes: how it is drawn.
-        filters: values of ``filter_options``.
-    Yields:
-        The picture, with plies that can be read in the block.
-    Raises:
-        click.UsageError: the picture shows one game, and several match.
-    """
+    """Draw a picture."""
     from recorder.archive.game_measures import picture_data, picture_games
 
     with store as archive:
@@ -245,11 +235,7 @@ def _draw(
 
 
 def _format_of(output: str | None, format_name: str | None) -> str:
-    """The picture's format.
-
-    Raises:
-        UsageError: neither the file's name nor ``--format`` names the format, or it would go to the terminal.
-    """
+    """The picture's format."""
     if output is None:
         raise click.UsageError("Name an output file: -o FILE.svg, .png or .pdf.")
     if output == "-":
@@ -274,11 +260,7 @@ def _data_format_of(data: str | None) -> str:
 
 
 def _pictures() -> Any:
-    """The package that draws.
-
-    Raises:
-        ExportError: matplotlib is not installed.
-    """
+    """The package that draws."""
     try:
         from exporters import plots as pictures
     except ImportError as error:
@@ -407,11 +389,7 @@ def _write_site(
 
 
 def _only_key(filters: dict[str, Any]) -> str:
-    """The KEY of a game's report.
-
-    Raises:
-        UsageError: there is none, or more is said than what a game is.
-    """
+    """The KEY of a game's report."""
     from storage import GameFilter
 
     keys = filters["keys"]

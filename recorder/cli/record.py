@@ -172,11 +172,7 @@ class _Login(NamedTuple):
 
 
 def _record(ctx: click.Context, settings: _Settings, login: _Login, plan: ObservationPlan) -> ExitCode:
-    """Record until the user ends it, and print where everything is.
-
-    Returns:
-        The exit status of the command.
-    """
+    """Record until the user ends it, and print where everything is."""
     from recorder.archive.recording.archiving import ArchiveChild
     from recorder.archive.recording.record_run import RecordRun, record
     from recorder.live.messages import MessagePrinter, RunLog, report_to
@@ -301,11 +297,7 @@ def _say_places(say: Callable[[str], object], journals: Path, where: str, pgn: s
 
 
 def _dry_run(login: _Login, plan: ObservationPlan) -> None:
-    """Log in, ask for the table of games, leave, and print what ``record`` would have sent.
-
-    Raises:
-        LoginError: no connection comes about, or the server does not let us in.
-    """
+    """Log in, ask for the table of games, leave, and print what ``record`` would have sent."""
     from recorder.live.login.login import Login
     from recorder.live.policy.explain import Rehearsal
     from recorder.live.policy.rehearsal import rehearse

@@ -31,11 +31,7 @@ _AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
 
 
 class AddressType(_ParamType):
-    """``HOST:PORT``, checked.
-
-    Args:
-        default_port, default_host: as for ``parse_address``.
-    """
+    """``HOST:PORT``, checked."""
 
     name = "address"
 
@@ -83,13 +79,7 @@ def import_option(command: _AnyCommand) -> _AnyCommand:
 def refuse_outlets(
     where: str, to_archive: bool, pgn: str | None, events: str | None, live_pgn: str | None = None
 ) -> None:
-    """Make sure, before anything is recorded, that games can go where they are to go.
-
-    Raises:
-        click.UsageError: they go nowhere without an archive.
-        StorageError: there is something at the archive's place that is none, or it cannot be written.
-        ExportError: a PGN cannot be written.
-    """
+    """Make sure, before anything is recorded, that games can go where they are to go."""
     from recorder.archive.exporting import archive_files
     from recorder.archive.following.pgn import refuse_unwritable
     from recorder.archive.locate import refuse_unusable
@@ -201,13 +191,7 @@ class RereadCommand(Command):
 
 
 def reread(ctx: click.Context) -> click.Context:
-    """Read the command line, the environment and the configuration file again.
-
-    Args:
-        ctx: of a ``RereadCommand``; it stays as it is.
-    Raises:
-        click.ClickException: a file cannot be read, or a value is invalid.
-    """
+    """Read the command line, the environment and the configuration file again."""
     parent = ctx.parent
     assert parent is not None
     assert isinstance(parent.command, click.Group)
@@ -264,11 +248,7 @@ def make_plan(
     rotate: float | None,
     share: str | None,
 ) -> ObservationPlan:
-    """The plan that the options give.
-
-    Raises:
-        click.UsageError: they say nothing, or the expression or the list of handles cannot be read.
-    """
+    """The plan that the options give."""
     from recorder.live.policy.games import parse_share
     from recorder.live.policy.language import parse_handles, parse_policy
     from recorder.live.policy.plan import ObservationPlan

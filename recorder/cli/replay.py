@@ -159,15 +159,7 @@ def wait_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def files_of(keys: Sequence[str], filters: Collection[str]) -> list[str]:
-    """Those of the command's words that are files; then all of them must be.
-
-    Args:
-        keys: the words.
-        filters: names of the parameters that choose games of an archive.
-    Raises:
-        SourceError: a word names a file that does not exist or cannot be read.
-        click.UsageError: some are files, and others are not; or options were given that choose no games of files.
-    """
+    """Those of the command's words that are files; then all of them must be."""
     from recorder.sources import path_kind
 
     kinds = {key: path_kind(key) for key in keys}
@@ -186,11 +178,7 @@ def files_of(keys: Sequence[str], filters: Collection[str]) -> list[str]:
 
 
 def place_of(moments: Sequence[ReplayMoment[Any]], begin: Position | None) -> int:
-    """The place where ``--from`` begins.
-
-    Raises:
-        ReplayError: there is no such place.
-    """
+    """The place where ``--from`` begins."""
     from recorder.replay.places import seek
 
     return 0 if begin is None else seek(moments, begin)[0]
@@ -457,13 +445,7 @@ def _report(quiet: bool, game: Game, text: str, ply: int | None = None) -> None:
 
 
 def _refuse_outputs(files: Sequence[str], output: str | None, *, again: bool, as_json: bool) -> None:
-    """Make sure that the analyses go where the options say.
-
-    Args:
-        files: whose games are analysed; none: games of the archive, where their analyses are stored.
-    Raises:
-        click.UsageError: an option has no meaning there.
-    """
+    """Make sure that the analyses go where the options say."""
     format_of(None, output or "-", ("pgn",))
     if output is not None and not files:
         raise click.UsageError(
@@ -689,16 +671,7 @@ def _clients_of_bytes(
     shared: bool,
     password: bool,
 ) -> ReplayClients:
-    """Settle how a recorded connection is replayed byte for byte.
-
-    Args:
-        connection: what the server sent, and when.
-        idle_max_ms: the longest wait between two moments, in milliseconds; None: as recorded.
-        begin: the value of ``--from``; None: the beginning.
-        how: speed, loop and pause_at, as ``clients_of_bytes`` takes them.
-        shared: all clients share one clock.
-        password: a password is asked for.
-    """
+    """Settle how a recorded connection is replayed byte for byte."""
     from recorder.replay.server.clients import clients_of_bytes
     from recorder.replay.server.login import Greeting
     from recorder.replay.timing import cap_idle

@@ -201,11 +201,7 @@ _EVIDENCE = {"same": "Sources agree", "continues": "Continuation", "conflict": "
 
 
 def _choose_analysis(game: Game, engine: str | None) -> tuple[Analysis, dict[int, Thinking]] | None:
-    """The analysis whose evaluations are shown, with its last line by half-moves played; None: none.
-
-    Raises:
-        StorageError: ``engine`` begins the name of none that looked at the game.
-    """
+    """The analysis whose evaluations are shown, with its last line by half-moves played; None: none."""
     from exporters.evaluations import main_analysis
 
     if engine == "none":

@@ -176,11 +176,7 @@ def _ago(last_ns: int | None, now_ns: int) -> str:
 
 
 def _missing(journals: Path, where: str) -> tuple[dict[str, int], str | None]:
-    """How many bytes of each session the archive lacks, by the session's name, and why that is unknown.
-
-    Raises:
-        SourceError: the folder cannot be read.
-    """
+    """How many bytes of each session the archive lacks, by the session's name, and why that is unknown."""
     from recorder.journal import session_sizes
 
     try:

@@ -53,11 +53,7 @@ class Meter:
         self._seen: deque[tuple[int, int]] = deque()
 
     def rate(self, at_ms: int, frames: int) -> float | None:
-        """The rate; None: only one moment is known.
-
-        Args:
-            frames: boards since the start of the recorder.
-        """
+        """The rate; None: only one moment is known."""
         self._seen.append((at_ms, frames))
         while self._seen[0][0] < at_ms - _RATE_MS:
             self._seen.popleft()
@@ -213,11 +209,7 @@ class ScreenMode(Enum):
 
     @classmethod
     def choose(cls, *, quiet: bool, plain: bool, events: bool = False) -> ScreenMode:
-        """Choose the mode: ``VIEW`` needs a terminal, without ``events`` on it.
-
-        Args:
-            quiet, plain: as ``--quiet`` and ``--plain``. events: whether they are printed on standard output.
-        """
+        """Choose the mode: ``VIEW`` needs a terminal, without ``events`` on it."""
         if quiet:
             return cls.QUIET
         terminal = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
@@ -241,11 +233,7 @@ class _Lines(io.TextIOBase):
 
 
 class Screen:
-    """Shows the state of a recording and its messages.
-
-    Args:
-        printer: prints messages, and the view.
-    """
+    """Shows the state of a recording and its messages."""
 
     def __init__(self, mode: ScreenMode, printer: MessagePrinter) -> None:
         self.mode = mode
@@ -294,13 +282,7 @@ class Screen:
         self._messages.clear()
 
     async def run(self, look: Look, report: MessageSink) -> None:
-        """Show snapshots until cancelled. A failure ends only the display.
-
-        Args:
-            look: takes a snapshot.
-            report: gets the event ``progress`` at most once a minute, when the games have changed, until recording
-                ends.
-        """
+        """Show snapshots until cancelled, and report ``progress`` once a minute. A failure ends only the display."""
         try:
             await self._show_until_cancelled(look, report)
         except Exception as error:

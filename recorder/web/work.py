@@ -94,11 +94,7 @@ class Work:
         return len(self._queue)
 
     def ask(self, key: Hashable | None, make: Callable[[], Response]) -> _Waiter:
-        """The answer, soon; with a ``key``, equal requests share it.
-
-        Raises:
-            BusyError: too many answers wait.
-        """
+        """The answer, soon; with a ``key``, equal requests share it."""
         waiter: _Waiter = Future()
         whole = None if key is None else (key, self._version())
         with self._changed:
