@@ -15,7 +15,7 @@ from recorder.live.secrets.logs import scrubbed
 from recorder.model import SAVED_KINDS, Game, GameKind, SourceName, site_of
 from recorder.pipeline import Pipeline
 from recorder.saved.pipeline import SavedPipeline
-from recorder.sources import HEAD_BYTES, SourceKind, detect, find_timing, read_blocks, why_not_a_log
+from recorder.sources import HEAD_BYTES, SourceKind, detect, find_timing, is_journal, read_blocks, why_not_a_log
 from recorder.sources.redaction import Forgotten
 
 AnyPipeline = Pipeline | SavedPipeline
@@ -102,6 +102,8 @@ def read_games(
         head += block
     known = SourceKind(kind) if isinstance(kind, str) else kind or detect(head)
     if known is None:
+        if not head and is_journal(Path(path)):
+            return  # its recorder could not write the first line
         raise SourceError(f"{path}: {why_not_a_log(head)}")
     beside = None if str(path) == "-" else find_timing(Path(path))
     timing = None if beside is None else beside.read_bytes()

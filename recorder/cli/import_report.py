@@ -50,7 +50,7 @@ def print_outcome(outcome: Outcome, *, verbose: bool, alone: bool = True) -> Non
             click.echo(f"{name}: an earlier part of {clean(outcome.part_of)}; nothing new")
         elif outcome.status in _EXCLUDED:
             click.echo(f"{name}: {_EXCLUDED[outcome.status]}{f'. {_BY_NAME}' if alone else ''}")
-        elif outcome.kind is not None:
+        elif outcome.kind is not None and outcome.status != "empty":
             click.echo(f"{name}: {_KNOWN if outcome.status == 'known' else f'{outcome.kind} log'}")
         return
     report = outcome.report

@@ -102,7 +102,7 @@ def _info(file: str, as_json: bool) -> None:
         ("Received", plural(survey.received_bytes, "byte")),
         ("Sent", plural(survey.sent_bytes, "byte")),
         ("Records", f"{sum(survey.records.values()):,}"),
-        ("Parts", ", ".join(map(str, survey.parts)) + ("" if survey.closed else "; the last is not closed")),
+        ("Parts", (", ".join(map(str, survey.parts)) or "none") + (not survey.closed) * "; the last is not closed"),
         ("Outages", len(survey.outages)),
         *((f"Outage {number}", _outage(survey, number)) for number in range(1, len(survey.outages) + 1)),
         *(("Torn", f"{name}: {plural(torn.size_bytes, 'byte')} from byte {torn.offset}") for name, torn in survey.torn),

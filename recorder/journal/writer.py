@@ -295,7 +295,13 @@ class JournalWriter:
             self._file = self._open_part(self.path)
         except OSError as error:
             self._fail(error)
-        self._write(format_header(header) + b"\n")
+        try:
+            self._write(format_header(header) + b"\n")
+        except JournalError:
+            with contextlib.suppress(OSError):
+                if not self.path.stat().st_size:  # the disk is full: it would be no journal
+                    self.path.unlink()
+            raise
         # The folder, too: after a power cut a file whose name the disk does not have is lost with all its bytes.
         if self._sync is not Sync.OS:
             self._sync_now()

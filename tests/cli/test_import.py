@@ -23,6 +23,7 @@ import pytest
 
 from recorder.errors import ExitCode
 from recorder.progress import of_several
+from recorder.reading import read_games
 from recorder.sources.name_dates import check_format, date_in_name
 from storage import ArchiveStore
 from tests.support.cli import ADJOURNED, GUESTS, SERVER, WATCHER, Cli
@@ -354,6 +355,25 @@ def test_a_file_that_is_no_log_gives_one_message_and_the_rest_is_read(
     (output,) = [line for line in result.stderr.splitlines() if sentence in line]
     assert str(odd_files[name]) in output
     assert "raw" in next(line for line in result.stdout.splitlines() if line.startswith(str(ADJOURNED)))
+
+
+def test_a_journal_without_a_byte_is_no_error(cli: Cli, tmp_path: Path) -> None:
+    """A recorder that is killed, or whose disk is full, before its first line leaves one."""
+    folder = tmp_path / "journals"
+    folder.mkdir()
+    journal = folder / "20240101T000000000Z_chess.example_5000_0123456789abcdef_00001.journal"
+    journal.touch()
+    sentence = f"{journal} is a journal without a byte"
+    for arguments in ([journal], [folder], ["-n", journal], [journal, ADJOURNED]):
+        assert sentence in cli("import", *arguments).stderr
+    (outcome,) = cli.json("import", "--json", journal)
+    assert (outcome["status"], outcome["kind"], outcome["games"]) == ("empty", "journal", 0)
+    assert len(cli.json("sources", "--json")) == 1
+    assert not list(read_games(journal))
+    assert "0 records in 0 parts" in cli("journal", "check", journal).stderr
+    assert cli.json("journal", "info", "--json", journal)["records"] == 0
+    for unique in ([], ["--unique"]):
+        cli("convert", *unique, journal, ADJOURNED, "--force", "-o", tmp_path / "games.pgn")
 
 
 def test_games_before_a_corrupt_part_are_kept(cli: Cli, odd_files: dict[str, Path]) -> None:

@@ -244,7 +244,7 @@ def test_a_part_of_another_session_and_one_without_end(cli: Cli, tmp_path: Path)
 
 
 def test_a_file_that_is_no_journal_is_refused(cli: Cli, tmp_path: Path) -> None:
-    for name, data in (("a.log", b"fics% "), ("b.journal", b"")):
+    for name, data in (("a.log", b"fics% "), ("b.journal", b"fics% ")):
         (tmp_path / name).write_bytes(data)
         for what in ("info", "cat", "check"):
             assert "is no journal" in cli("journal", what, tmp_path / name, code=7).stderr

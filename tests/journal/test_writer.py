@@ -327,6 +327,14 @@ def test_the_first_failure_is_the_last(tmp_path: Path, what: str, number: int, t
     assert len(list(tmp_path.iterdir())) == 1
 
 
+def test_a_full_disk_leaves_no_journal_without_a_header(tmp_path: Path) -> None:
+    disk = Disk()
+    disk.fails["write"] = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    with pytest.raises(JournalError, match="No space left on device"):
+        writer(tmp_path, open_part=disk.open)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("what", ["open", "close", "write", "sync"])
 def test_a_failure_between_parts(tmp_path: Path, what: str) -> None:
     disk = Disk()

@@ -193,6 +193,9 @@ def _of_outcome(outcome: Outcome) -> Converted:
         found.failed = outcome.message or f"{outcome.name}: ics-recorder wrote it; name it to convert it"
         found.stray = not outcome.unreadable
         return found
+    if outcome.status == "empty":
+        found.notes += [outcome.message or ""]
+        return found
     found.unread = outcome.message
     if outcome.report is not None:
         found.anomalies = len(outcome.report.anomalies)

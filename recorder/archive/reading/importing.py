@@ -70,7 +70,7 @@ class Outcome:
     Attributes:
         status: ``new``, ``known``, ``grown``, ``replaced``, ``forgotten`` (removed from the archive earlier, and found
             in a folder), ``exported`` (written by this program, and found in a folder), ``log`` (identified in a dry
-            run), ``not-a-log`` or ``failed``.
+            run), ``empty`` (a journal without a byte), ``not-a-log`` or ``failed``.
         message: why it could not be read, or not completely, one sentence; None: it was read.
         games, plies, undated: what this import added; ``undated`` games have no known date.
         flawed: the archive has anomalies of this log, found now or by an earlier import.
@@ -97,7 +97,8 @@ class Outcome:
     @property
     def unreadable(self) -> bool:
         """Whether a log could not be read; False for files of a folder that are not logs."""
-        return self.message is not None and (self.named or self.status != "not-a-log")
+        stray = self.status == "empty" or (self.status == "not-a-log" and not self.named)
+        return self.message is not None and not stray
 
     def count(self, games: list[Game]) -> None:
         """Add games that were stored.
@@ -451,7 +452,7 @@ class Import:
                 before = replace(before, read_up_to=0)
         kind = SourceKind(before.kind) if before and options.kind is None else kind_of(seen, options)
         if kind is None:
-            _no_log(outcome, seen)
+            _no_log(outcome, source, seen)
             return None
         outcome.kind = kind.value
         if before is None and was_exported(source, seen.head, kind):
@@ -582,7 +583,7 @@ def identify(
     outcome.marks = seen.marks
     kind = kind_of(seen, options)
     if kind is None:
-        return _no_log(outcome, seen)
+        return _no_log(outcome, source, seen)
     outcome.kind = kind.value
     if was_exported(source, seen.head, kind):
         outcome.status = "exported"
@@ -625,9 +626,13 @@ def kind_of(seen: Fingerprint, options: ReadOptions) -> SourceKind | None:
     return (options.kind or detect(seen.head)) if seen.size else None
 
 
-def _no_log(outcome: Outcome, seen: Fingerprint) -> Outcome:
-    outcome.status = "not-a-log"
-    outcome.message = f"{outcome.name} {why_not_a_log(seen.head, nameable=True)}"
+def _no_log(outcome: Outcome, source: Input, seen: Fingerprint) -> Outcome:
+    if not seen.size and is_journal(source.path):
+        outcome.status, outcome.kind = "empty", SourceKind.JOURNAL.value
+        outcome.message = f"{outcome.name} is a journal without a byte: its recorder could not write its first line"
+    else:
+        outcome.status = "not-a-log"
+        outcome.message = f"{outcome.name} {why_not_a_log(seen.head, nameable=True)}"
     return outcome
 
 
@@ -660,6 +665,8 @@ class GameReader:
         head = b"".join(ahead)[:HEAD_BYTES]
         kind = (self._options.kind or detect(head)) if size else None
         if kind is None:
+            if not size and is_journal(self._source.path):
+                return
             raise NoLogError(f"{name} {why_not_a_log(head, nameable=True)}")
         if was_exported(self._source, head, kind):
             raise NoLogError(f"{name}: ics-recorder wrote it; name it to convert it")

@@ -223,7 +223,7 @@ def session_files(file: str) -> Iterator[tuple[str, JournalReader, Iterator[Jour
     for path in paths:
         reader = JournalReader()
         yield str(path), reader, entries(reader, path)
-    if not found:
+    if not found and not (is_journal(Path(file)) and all(path.stat().st_size == 0 for path in paths)):
         raise JournalError(f"{file} is no journal.")
 
 
