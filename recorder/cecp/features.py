@@ -83,15 +83,3 @@ def parse_option(text: str) -> EngineOption | None:
         marked = next((choice[1:] for choice in choices if choice.startswith("*")), None)
         return EngineOption(name, kind, marked, choices=tuple(choice.removeprefix("*") for choice in choices))
     return EngineOption(name, kind, rest)
-
-
-def format_option(option: EngineOption) -> str:
-    """Write the definition that ``parse_option`` reads."""
-    name, kind, value, low, high, choices = option
-    if kind in _BARE:
-        return f"{name} -{kind}"
-    if kind in _RANGES:
-        return f"{name} -{kind} {value} {low} {high}"
-    if kind == "combo":
-        return f"{name} -combo {' /// '.join(f'*{choice}' if choice == value else choice for choice in choices)}"
-    return f"{name} -{kind} {value}"

@@ -26,6 +26,7 @@ from recorder.dialects.forms import RATING, read_rating
 from recorder.dialects.movelist import MONTHS, parse_started
 from recorder.events import GameNotified, GamesCounted, GamesRow, Line, ObserveRefused, Refusal, TablePlayer
 from recorder.text import later
+from recorder.times import short_hms
 
 _WHITE_WIDTH = 11
 _BLACK_WIDTH = 10
@@ -158,14 +159,8 @@ def format_row(event: GamesRow) -> str:
         return f"{event.game_no:>3} ({event.state} {players}) {times} {side}"
     if white.clock_s is None or black.clock_s is None:
         return f"{event.game_no:>3} {players} {times} {side}"
-    clocks = f"{_clock(white.clock_s):>6} -{_clock(black.clock_s):>6}"
+    clocks = f"{short_hms(white.clock_s):>6} -{short_hms(black.clock_s):>6}"
     return f"{event.game_no:>3} {players} {times} {clocks} ({white.material:>2}-{black.material:>2}) {side}"
-
-
-def _clock(seconds: int) -> str:
-    hours, rest = divmod(seconds, 3600)
-    minutes, seconds = divmod(rest, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
 def parse_counted(line: Line) -> GamesCounted | None:
@@ -206,15 +201,6 @@ def parse_notified(line: Line) -> GameNotified | None:
         category or None,
         int(base),
         int(increment),
-    )
-
-
-def format_notified(event: GameNotified) -> str:
-    """Write the line that ``parse_notified`` reads."""
-    return (
-        f"Game notification: {event.white} ({event.white_rating.text:>4}) vs. {event.black} "
-        f"({event.black_rating.text:>4}) {'rated' if event.rated else 'unrated'} {event.category or ''} "
-        f"{event.base_min} {event.increment_s}: Game {event.game_no}"
     )
 
 

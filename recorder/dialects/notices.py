@@ -84,11 +84,6 @@ def parse_partner(line: Line) -> PartnerPlays | None:
     return None if match is None else PartnerPlays(line, int(match[1]), match[2], match[3])
 
 
-def format_partner(event: PartnerPlays) -> str:
-    """Write the line that ``parse_partner`` reads."""
-    return f"Your partner is playing game {event.partner_game_no} ({event.white} vs. {event.black})."
-
-
 def parse_creating(line: Line) -> CreatingLine | None:
     """Read ``Creating: A (1708) B (++++) unrated blitz 5 0``; ``[white]`` is the first one's colour."""
     match = _CREATING.fullmatch(line.text)
@@ -339,17 +334,7 @@ def parse_notice(line: Line) -> GameNotice | None:
     return GameNotice(line, kind, *_facts(match), line.text.rstrip())
 
 
-def format_notice(event: GameNotice) -> str:
-    """Write the line that ``parse_notice`` reads."""
-    return event.text
-
-
 def parse_examine(line: Line) -> ExamineNotice | None:
     """Read a notice of an examined game or of set-up mode, or None; the number in it is what was asked for."""
     found = find_form(_EXAMINE, line.text)
     return None if found is None else ExamineNotice(line, found[0], *_facts(found[1]), line.text.rstrip())
-
-
-def format_examine(event: ExamineNotice) -> str:
-    """Write the line that ``parse_examine`` reads."""
-    return event.text

@@ -255,12 +255,6 @@ def parse_results(line: Line) -> list[GameEnded]:
     return found
 
 
-def parse_result(line: Line) -> GameEnded | None:
-    """Read a line that is exactly one result text; None: it is none, or has text before or behind it."""
-    found = parse_results(line)
-    return found[0] if len(found) == 1 else None
-
-
 def format_result(event: GameEnded) -> str:
-    """Write the line that ``parse_result`` reads."""
+    """Write the line that ``parse_results`` reads."""
     return f"{{Game {event.game_no} ({event.white} vs. {event.black}) {event.reason}}} {event.result}"

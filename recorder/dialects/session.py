@@ -150,11 +150,6 @@ def parse_session(line: Line) -> SessionNotice | None:
     return None
 
 
-def format_session(event: SessionNotice) -> str:
-    """Write the line that ``parse_session`` reads."""
-    return event.line.text
-
-
 # Lines of the login, of settings and of matchmaking, each from its start.
 _NOISE = re.compile(
     r"<(?:s[a-z]?|p[a-z]?|w[a-z])>.*"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.dialects.results import parse_result
+from recorder.dialects.results import parse_results
 from recorder.events import (
     ChatLine,
     ExamineNotice,
@@ -30,8 +30,7 @@ def frame(tail: str, board: str = BOARD, tag: str = "<12> ") -> Style12:
 
 
 def ended(text: str) -> GameEnded:
-    got = parse_result(Line(text, 0))
-    assert got is not None
+    (got,) = parse_results(Line(text, 0))
     return got
 
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from recorder.dialects.lists import (
     format_counted,
-    format_notified,
     format_refusal,
     format_row,
     parse_counted,
@@ -229,7 +228,6 @@ def test_a_notification() -> None:
     assert got == GameNotified(
         Line(text, 0), 30, "A", RatingText("1515", 1515), "B", RatingText("712", 712), True, "standard", 10, 30
     )
-    assert format_notified(got) == text
     assert parse_notified(Line(text.removesuffix(": Game 30"), 0)) is None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -11,13 +12,11 @@ from hypothesis import strategies as st
 from recorder.dialects.icc.fields import (
     IccMove,
     MoveForm,
-    format_fields,
     parse_fields,
     read_move,
     result_of,
-    write_move,
 )
-from recorder.dialects.icc.units import format_datagram, parse_datagram
+from recorder.dialects.icc.units import parse_datagram
 from recorder.dialects.icc.values import (
     BeganPosition,
     BughouseHoldings,
@@ -125,9 +124,8 @@ def text(fields: str) -> str:
 
 
 @pytest.mark.parametrize(("datagram", "fields"), TABLE, ids=lambda value: str(value)[:40])
-def test_both_ways(datagram: IccDatagram, fields: str) -> None:
+def test_every_datagram(datagram: IccDatagram, fields: str) -> None:
     assert parse_datagram(text(fields)) == datagram
-    assert format_datagram(datagram) == text(fields)
 
 
 @pytest.mark.parametrize(("datagram", "fields"), TABLE, ids=lambda value: str(value)[:40])
@@ -168,18 +166,14 @@ def test_what_is_no_datagram(broken: str) -> None:
 @given(st.text(st.characters(max_codepoint=255), max_size=60))
 def test_any_text_raises_only_our_error(junk: str) -> None:
     for candidate in (junk, f"\x19({junk}\x19)", f"\x19(24 {junk}\x19)", f"\x19(15 7 {junk}\x19)"):
-        try:
-            datagram = parse_datagram(candidate)
-        except LineError:
-            continue
-        if not isinstance(datagram, int):
-            reread = parse_datagram(format_datagram(datagram))
-            assert reread == datagram
+        with suppress(LineError):
+            parse_datagram(candidate)
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\x19", max_codepoint=255), max_size=12), max_size=6))
-def test_fields_both_ways(fields: list[str]) -> None:
-    assert parse_fields(format_fields(24, fields)) == (24, fields)
+def test_fields(fields: list[str]) -> None:
+    marked = "".join(f" \x19{{{field}\x19}}" for field in fields)
+    assert parse_fields(f"\x19(24{marked}\x19)") == (24, fields)
 
 
 @pytest.mark.parametrize(
@@ -206,8 +200,6 @@ def test_moves(words: str, settings: dict[int, bool], expected: IccMove) -> None
         form.set(number, on)
     form.learn([tuple(words.split())])
     assert read_move(tuple(words.split()), form) == expected
-    if None not in expected:
-        assert list(write_move(expected)) == words.split()[:5]
 
 
 @pytest.mark.parametrize("words", ["", "3 57", "e4 e2e4 now", "e4 Nf3"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.dialects.results import format_result, parse_result, parse_results, read_reason
+from recorder.dialects.results import format_result, parse_results, read_reason
 from recorder.events import Line
 
 TABLE = [
@@ -75,8 +75,7 @@ TABLE = [
 @pytest.mark.parametrize(("words", "result", "key", "termination", "actor"), TABLE)
 def test_every_reason_both_ways(words: str, result: str, key: str, termination: str, actor: str | None) -> None:
     text = f"{{Game 12 (A vs. B) {words}}} {result}"
-    got = parse_result(Line(text, 7))
-    assert got is not None
+    (got,) = parse_results(Line(text, 7))
     assert (got.game_no, got.white, got.black, got.reason, got.result) == (12, "A", "B", words, result)
     assert (got.reason_key, got.termination, got.actor) == (key, termination, actor)
     assert format_result(got) == text
@@ -84,17 +83,14 @@ def test_every_reason_both_ways(words: str, result: str, key: str, termination: 
 
 @pytest.mark.parametrize("name", ["sometimes", "resigns", "Game", "checkmated", "White", "aborted", "mate-time"])
 def test_names_are_no_reasons(name: str) -> None:
-    got = parse_result(Line(f"{{Game 1 ({name} vs. B) B resigns}} 1-0", 0))
-    assert got is not None
+    (got,) = parse_results(Line(f"{{Game 1 ({name} vs. B) B resigns}} 1-0", 0))
     assert (got.reason_key, got.actor) == ("resign", "B")
-    got = parse_result(Line(f"{{Game 1 ({name} vs. B) {name} resigns}} 0-1", 0))
-    assert got is not None
+    (got,) = parse_results(Line(f"{{Game 1 ({name} vs. B) {name} resigns}} 0-1", 0))
     assert (got.reason_key, got.actor) == ("resign", name)
 
 
 def test_a_name_that_begins_with_the_other_ones_name() -> None:
-    got = parse_result(Line("{Game 1 (Bob vs. Bobby) Bobby forfeits on time} 1-0", 0))
-    assert got is not None
+    (got,) = parse_results(Line("{Game 1 (Bob vs. Bobby) Bobby forfeits on time} 1-0", 0))
     assert (got.reason_key, got.actor) == ("time", "Bobby")
 
 
@@ -106,7 +102,6 @@ def test_two_results_that_lost_their_line_end() -> None:
     first, second = parse_results(Line(text, 100))
     assert (first.game_no, first.reason_key, first.line.offset) == (70, "adjourned-lost", 100)
     assert (second.game_no, second.reason_key, second.line.offset) == (23, "suicide-all", 100 + text.index("{Game 23"))
-    assert parse_result(Line(text, 100)) is None
 
 
 @pytest.mark.parametrize(

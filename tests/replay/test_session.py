@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recorder import read_games
-from recorder.dialects.results import parse_result
+from recorder.dialects.results import parse_results
 from recorder.events import Line
 from recorder.model import Game, GameKind
 from recorder.replay.server.commands import answer_command
@@ -454,8 +454,7 @@ def test_the_end_of_a_saved_game_is_reported(tmp_path: Path, tags: str, movetext
     assert lines.count("Removing game 1 from observation list.") == 1, "clients wait for it"
     assert [line for line in lines if line.startswith("{Game 1 ")] == ([] if result_line is None else [result_line])
     if result_line is not None:
-        ended = parse_result(Line(result_line, 0))
-        assert ended is not None
+        (ended,) = parse_results(Line(result_line, 0))
         assert (ended.game_no, ended.white, ended.black, ended.result) == (1, "Ann", "Bob", result)
     gin = Client.of(list(read_games(path)))
     gin.say("set gin 1", "tell replay play")

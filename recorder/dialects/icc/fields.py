@@ -48,17 +48,6 @@ def parse_fields(text: str) -> tuple[int, list[str]]:
     return int(whole["number"]), fields
 
 
-def format_fields(number: int, fields: list[str]) -> str:
-    """Write the datagram that ``parse_fields`` reads; each argument is enclosed as little as it allows."""
-    return f"\x19({' '.join([str(number), *map(_enclosed, fields)])}\x19)"
-
-
-def _enclosed(field: str) -> str:
-    if _BARE.fullmatch(field):
-        return field
-    return f"\x19{{{field}\x19}}" if any(mark in field for mark in "{}\n\x19") else f"{{{field}}}"
-
-
 _SMITH = re.compile(r"[a-h][1-8][a-h][1-8][pnbrqkEcC]?[NBRQK]?")
 _NUMBER = re.compile(r"-?[0-9]{1,10}", re.ASCII)
 _TIME, _CLOCK, _KIND = 35, 36, 113
@@ -155,11 +144,6 @@ def read_move(words: tuple[str, ...], form: MoveForm) -> IccMove | None:
     names = form.names(len(numbers))
     numbers_by_name = dict(zip(names, map(int, numbers), strict=False))
     return IccMove(san, smith, numbers_by_name.get(_TIME), numbers_by_name.get(_CLOCK), numbers_by_name.get(_KIND))
-
-
-def write_move(move: IccMove) -> tuple[str, ...]:
-    """The words that ``read_move`` reads where it knows the form."""
-    return tuple(str(part) for part in move if part is not None)
 
 
 _WON = {"Res": "resign", "Mat": "checkmate", "Fla": "time", "Adj": "adjudicated", "BQ": "disconnect-loss"}

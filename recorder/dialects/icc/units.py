@@ -19,7 +19,7 @@ no text can be taken for one. Here they get their meaning:
 - The fields of a move depend on settings (35, 36, 113), which may have been made before the log begins. ``MoveForm``
   learns them from acknowledgements and from moves that allow only one form.
 
-Every datagram has a reader and a writer; one table tests both. Trailing fields that we do not know are ignored, as the
+Every datagram has a reader. Trailing fields that we do not know are ignored, as the
 document asks; a datagram that is cut or impossible is ``Malformed``, one that is not about games is counted.
 
 Source: sections 8 and 8.1 of the protocol reference (ICC's formats2.txt). Nothing here has been seen on a wire: no
@@ -31,7 +31,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from recorder.dialects.icc.fields import MoveForm, format_fields, parse_fields, read_move, read_words
+from recorder.dialects.icc.fields import MoveForm, parse_fields, read_move, read_words
 from recorder.dialects.icc.values import (
     BeganPosition,
     BughouseHoldings,
@@ -319,7 +319,6 @@ _READERS: dict[int, Callable[[_Fields], IccDatagram]] = {
     124: _setting,
     144: _lag,
 }
-_ON_SIDES = frozenset((MoreTime, BughousePass, Msec, SimpleBoard, JBoard))
 
 
 def parse_datagram(text: str) -> IccDatagram | int:
@@ -335,29 +334,6 @@ def parse_datagram(text: str) -> IccDatagram | int:
         return reader(_Fields(number, fields))
     except LineError as error:
         raise LineError(str(error), text, error.field, error.value) from None
-
-
-def format_datagram(datagram: IccDatagram) -> str:
-    """Write the datagram that ``parse_datagram`` reads; fields that are None are omitted."""
-    if isinstance(datagram, MovesSent):
-        return format_fields(datagram.number, [str(datagram.game_no), *datagram.words])
-    if isinstance(datagram, MoveList):
-        moves = "".join(f" {{{' '.join(words)}}}" for words in datagram.words)
-        return f"\x19({datagram.number} {datagram.game_no} {datagram.board or '*'}{moves}\x19)"
-    if isinstance(datagram, PgnLines):
-        return format_fields(datagram.number, list(datagram.lines))
-    fields: list[str] = []
-    for name, value in zip(datagram._fields[1:], datagram[1:], strict=True):
-        if value is None:
-            continue
-        if isinstance(value, bool):
-            side = type(datagram) in _ON_SIDES and name in ("white", "to_white", "white_to_move")
-            fields.append("BW"[value] if side else "01"[value])
-        elif name == "castling":
-            fields += list(str(value))
-        else:
-            fields.append(str(value))
-    return format_fields(datagram.number, fields)
 
 
 DATAGRAM_NAME = "datagram"
