@@ -150,7 +150,10 @@ def format_clock(ms: int | None, exact: bool) -> str:
 
     ``exact``: it was measured in milliseconds, which are shown even if they are 000.
     """
-    if ms is None:
-        return "-"
+    return "-" if ms is None else printed_clock(ms, exact or ms % 1000 != 0)
+
+
+def printed_clock(ms: int, exact: bool) -> str:
+    """``4:57.338``, or not ``exact`` ``4:57``, as servers print times of moves; a negative time keeps its sign."""
     seconds, thousandths = divmod(abs(ms), 1000)
-    return f"{'-' if ms < 0 else ''}{short_hms(seconds)}{THOUSANDTHS[thousandths] if exact or thousandths else ''}"
+    return f"{'-' if ms < 0 else ''}{short_hms(seconds)}{THOUSANDTHS[thousandths] if exact else ''}"

@@ -23,9 +23,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from exporters.pgn.tags import decoded
 from recorder.errors import ExportError
 from recorder.model import EXACT, Ply
-from recorder.movetext import THOUSANDTHS
 from recorder.text import plural
-from recorder.times import short_hms
+from recorder.times import printed_clock
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -105,10 +104,7 @@ def clock_text(ms: int | None, exact: bool) -> str:
 
     ``exact``: the server printed thousandths, which are shown even if they are 000; otherwise whole seconds are.
     """
-    if ms is None:
-        return "–"
-    seconds, thousandths = divmod(abs(ms), 1000)
-    return f"{'−' if ms < 0 else ''}{short_hms(seconds)}{THOUSANDTHS[thousandths] if exact else ''}"
+    return "–" if ms is None else printed_clock(ms, exact).replace("-", "−")
 
 
 def number_text(ply: int) -> str:

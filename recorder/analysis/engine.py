@@ -45,23 +45,10 @@ from recorder.analysis.process import EngineProcess, EngineSpec, Patience, clean
 from recorder.errors import EngineError, VariantError
 from recorder.model import AnalysedPosition, Analysis, Game, Thinking
 from recorder.rules.position import Rules
-from recorder.rules.variants import rules_of
+from recorder.rules.variants import chess_board, rules_of
 from recorder.tracking.engines.view import counted
 
 _MOST_INFOS: Final = 100_000
-_BOARDS: Final[dict[str, type[chess.Board]]] = {
-    "chess": chess.Board,
-    "chess960": chess.Board,
-    "crazyhouse": chess.variant.CrazyhouseBoard,
-    "suicide": chess.variant.SuicideBoard,
-    "giveaway": chess.variant.GiveawayBoard,
-    "antichess": chess.variant.AntichessBoard,
-    "atomic": chess.variant.AtomicBoard,
-    "three-check": chess.variant.ThreeCheckBoard,
-    "king-of-the-hill": chess.variant.KingOfTheHillBoard,
-    "horde": chess.variant.HordeBoard,
-    "racing-kings": chess.variant.RacingKingsBoard,
-}
 
 
 class _UciProtocol(chess.engine.UciProtocol):
@@ -102,9 +89,8 @@ class UciDriver:
     async def begin_game(self, game: Game) -> None:
         variant = game.variant or "chess"
         rules = rules_of(variant)
-        kind = (
-            chess.Board if rules is Rules.WILD else _BOARDS.get(variant)
-        )  # UCI has no names for shuffles: they are sent as chess
+        # UCI has no names for shuffles: they are sent as chess.
+        kind = chess.Board if rules is Rules.WILD or variant == "chess960" else chess_board(variant)
         options = self._chess.options
         known = ["chess", *(["chess960"] if "UCI_Chess960" in options else [])]
         if "UCI_Variant" in options:

@@ -15,14 +15,13 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from recorder.model import EventKind, Game, GameEvent, HoldingsChange, Ply, Thinking
+from recorder.replay.boards import irreversible_of, start_of
 from recorder.replay.mainline import play_line, play_ply
 from recorder.replay.moments import Begin, End, ShownPly, moments_of_game
-from recorder.rules.fen import fen, position_from_fen, start_position
+from recorder.rules.fen import fen
 from recorder.rules.position import Position, Rules
 from recorder.rules.prove import has_legal_move, with_holdings
-from recorder.rules.variants import STANDARD_BOARD, has_pockets, known_start, rules_of
-
-_ALL_RIGHTS: Final = 15
+from recorder.rules.variants import has_pockets, known_start, rules_of
 
 
 class SetUp(NamedTuple):
@@ -220,27 +219,13 @@ class _Planning:
     def _set_up(self, ply: int, text: str | None, clocks_ms: tuple[int | None, int | None], *, main: bool) -> None:
         self.look()
         self._track = []
-        position = self._position(text)
+        position = None if self._rules is Rules.FRAMES else start_of(self._game, text, has_pockets(self._rules))
         if position is None or position.white_to_move != (ply % 2 == 0):
             return
-        fields = [] if text is None else text.split()
-        irreversible = int(fields[4]) if len(fields) > 4 and fields[4].isdecimal() else 0
-        place = _Place(ply, position, irreversible, clocks_ms, main)
+        place = _Place(ply, position, irreversible_of(text), clocks_ms, main)
         usual = ply == 0 and known_start(None, self._rules) == (position.board, position.castling)
         self._track = [place]
         self.steps.append(SetUp(position, place.fen, usual))
-
-    def _position(self, text: str | None) -> Position | None:
-        if self._rules is Rules.FRAMES:
-            return None
-        if text is not None:
-            try:
-                return position_from_fen(text, self._rules)
-            except ValueError:  # a board that the rules do not know
-                return None
-        holdings = ("", "") if has_pockets(self._rules) else None
-        rights = 0 if self._rules is Rules.SUICIDE else _ALL_RIGHTS
-        return start_position(STANDARD_BOARD, True, rights, -1, self._rules, holdings)
 
 
 def _ms(seconds: int | None) -> int | None:

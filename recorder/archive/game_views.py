@@ -26,6 +26,7 @@ from recorder.errors import ExportError, ReplayError
 from recorder.model import ELAPSED_DERIVED, EXACT
 from recorder.model.games import control_text
 from recorder.rules.fen import board_fen
+from recorder.rules.variants import chess_board
 from recorder.times import format_clock
 
 if TYPE_CHECKING:
@@ -35,18 +36,6 @@ if TYPE_CHECKING:
 _PLAIN: Final = frozenset(
     (None, "chess", "chess960", "wildcastle", "nocastle", "wild", "losers", "kriegspiel", "twokings")
 )
-_BOARDS: Final[dict[str, type[chess.Board]]] = {
-    "crazyhouse": chess.variant.CrazyhouseBoard,
-    "bughouse": chess.variant.CrazyhouseBoard,
-    "suicide": chess.variant.SuicideBoard,
-    "giveaway": chess.variant.GiveawayBoard,
-    "antichess": chess.variant.AntichessBoard,
-    "atomic": chess.variant.AtomicBoard,
-    "three-check": chess.variant.ThreeCheckBoard,
-    "king-of-the-hill": chess.variant.KingOfTheHillBoard,
-    "horde": chess.variant.HordeBoard,
-    "racing-kings": chess.variant.RacingKingsBoard,
-}
 _BOARD_SIZE: Final = 280
 _GAMES_SHOWN: Final = 10
 _CHART_WIDTH, _CHART_HEIGHT = 420, 120
@@ -122,7 +111,7 @@ def board_after(game: Game, ply: int | None) -> chess.Board:
 def _start(game: Game, part: PgnPart) -> chess.Board:
     """The board on which a part begins."""
     kind = chess.Board if game.variant in _PLAIN or str(game.variant).startswith("wild/") else None
-    kind = kind or _BOARDS.get(str(game.variant))
+    kind = kind or chess_board("crazyhouse" if game.variant == "bughouse" else str(game.variant))
     if kind is None or not (part.fen is None or is_chess_fen(part.fen)):
         raise ExportError(f"Game {game.key[:8]}: python-chess has no board for the variant {game.variant}.")
     if part.fen is None and part.start_ply:

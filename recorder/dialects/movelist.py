@@ -18,6 +18,7 @@ from recorder.errors import LineError
 from recorder.events import Line, ListRow, MovelistRead, RatingText
 from recorder.events.frames import Style12, parse_elapsed
 from recorder.text import later
+from recorder.times import printed_clock
 
 _GAME_NUMBER = re.compile(r"Movelist for game ([0-9]{1,9}):\s*")
 _NAMES = re.compile(rf"(\S+) {RATING} vs\. (\S+) {RATING} --- (\S(?:.*\S)?)\s*")
@@ -348,9 +349,4 @@ def format_movelist(event: MovelistRead) -> list[str]:
 def _written(row: ListRow) -> str:
     if row.elapsed_ms is None:
         return row.san
-    seconds, thousandths = divmod(abs(row.elapsed_ms), 1000)
-    minutes, seconds = divmod(seconds, 60)
-    hours, minutes = divmod(minutes, 60)
-    sign = "-" if row.elapsed_ms < 0 else ""
-    clock = f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
-    return f"{row.san:<7} ({sign}{clock}{f'.{thousandths:03d}' if row.ms else ''})"
+    return f"{row.san:<7} ({printed_clock(row.elapsed_ms, row.ms)})"

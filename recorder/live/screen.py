@@ -22,7 +22,7 @@ from typing import Final, TextIO
 from recorder.live.messages import EVENTS, MessageLevel, MessagePrinter, MessageSink
 from recorder.live.status import ObservedBoard, Snapshot
 from recorder.text import clean, plural
-from recorder.times import short_hms
+from recorder.times import printed_clock
 
 MESSAGE_LINES: Final = 4
 _OTHER_LINES: Final = 7  # title, four lines of facts, column headings, range of games shown
@@ -141,18 +141,12 @@ def _board(board: ObservedBoard, width: int) -> str:
         clean(board.black),
         clean(board.category or "-"),
         clean(board.move or "-"),
-        _clock(board.white_clock_ms),
-        _clock(board.black_clock_ms),
+        "-" if board.white_clock_ms is None else printed_clock(board.white_clock_ms, False),
+        "-" if board.black_clock_ms is None else printed_clock(board.black_clock_ms, False),
         "-" if board.lag_ms is None else _lag(board.lag_ms),
         "-" if board.quiet_ms is None else _short(board.quiet_ms),
     )
     return _row(cells, width, None if board.white_to_move is None else 5 if board.white_to_move else 6)
-
-
-def _clock(ms: int | None) -> str:
-    if ms is None:
-        return "-"
-    return f"{'-' if ms < 0 else ''}{short_hms(abs(ms) // 1000)}"
 
 
 def _lag(ms: int) -> str:

@@ -29,9 +29,11 @@ from recorder.events.frames import (
 from recorder.model import EXACT, EventKind, Game, GameEvent, HoldingsChange, Ply, StartFacts
 from recorder.replay.moments import Begin, ShownPly, What
 from recorder.rules.fen import position_from_fen, start_position
+from recorder.rules.notation import verbose_of
 from recorder.rules.position import Position, Rules
 from recorder.rules.prove import advance, with_holdings
 from recorder.rules.variants import STANDARD_BOARD, has_pockets, rules_of
+from recorder.times import printed_clock
 
 Lines = Mapping[tuple[str, int], str]
 """A game's recorded ``<12>`` lines by log (its SHA-256, or "" if there is only one) and byte offset in it."""
@@ -160,7 +162,7 @@ class ReplayBoard:
             position = next((one.position for one in self.line if one.ply == start.ply), None)
         else:
             position = start_of(self.game, anchor, self.derives)
-        self._start(position, start.ply, start, _irreversible(anchor))
+        self._start(position, start.ply, start, irreversible_of(anchor))
 
     def _start(self, position: Position | None, ply: int, start: StartFacts | None, irreversible: int = 0) -> None:
         self.state = None
@@ -285,16 +287,8 @@ class ReplayBoard:
 
     def _verbose(self, position: Position, ply: Ply) -> str | None:
         """The move in the long notation of a frame; None if its squares are unknown."""
-        uci = ply.uci
-        if uci is None:
-            return None
-        if ply.san.startswith("O-O"):
-            return "o-o-o" if ply.san.startswith("O-O-O") else "o-o"
-        if uci[1] == "@":
-            return f"{uci[0]}/@@-{uci[2:]}"
-        at = (8 - int(uci[1])) * 9 + ord(uci[0]) - ord("a")
-        promoted = f"={uci[4].upper()}" if len(uci) > 4 and not self.old else ""
-        return f"{position.board[at].upper()}/{uci[:2]}-{uci[2:4]}{promoted}"
+        verbose = None if ply.uci is None else verbose_of(position.board, ply.uci, ply.san)
+        return verbose if verbose is None or not self.old else verbose.partition("=")[0]
 
     def _pretty(self, san: str) -> str:
         return san.replace("#", "+") if self.old else san
@@ -335,7 +329,7 @@ class ReplayBoard:
         return 0 if self.game.base_inferred or self.game.base_s is None else self.game.base_s // 60
 
 
-def _irreversible(fen: str | None) -> int:
+def irreversible_of(fen: str | None) -> int:
     """The half-move counter of a FEN."""
     fields = [] if fen is None else fen.split()
     return int(fields[4]) if len(fields) > 4 and fields[4].isdecimal() else 0
@@ -356,16 +350,6 @@ def _whole(verbose: str, ply: Ply) -> str:
     """Return the move with the promoted piece, which some servers omit."""
     uci = ply.uci
     return verbose if uci is None or len(uci) < 5 or "=" in verbose else f"{verbose}={uci[4].upper()}"
-
-
-def elapsed_text(elapsed_ms: int, exact: bool) -> str:
-    """The time of a move as frames and move lists print it, without parentheses."""
-    sign, rest = ("-", -elapsed_ms) if elapsed_ms < 0 else ("", elapsed_ms)
-    seconds, thousandths = divmod(rest, 1000)
-    minutes, seconds = divmod(seconds, 60)
-    hours, minutes = divmod(minutes, 60)
-    text = f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
-    return f"{sign}{text}.{thousandths:03d}" if exact else f"{sign}{text}"
 
 
 def frame_text(
@@ -400,7 +384,7 @@ def frame_text(
         str(at.black_clock_ms // unit),
         str(at.ply // 2 + 1),
         at.verbose,
-        f"({elapsed_text(at.elapsed_ms, exact)})",
+        f"({printed_clock(at.elapsed_ms, exact)})",
         at.pretty,
         str(int(flip)),
         str(int(board.is_ticking(at))),

@@ -89,6 +89,16 @@ def split_verbose(verbose: str) -> tuple[str, int, int, str | None] | None:
     return None
 
 
+def verbose_of(board: str, uci: str, san: str) -> str:
+    """Write a move as frames do: ``P/e2-e4``. SAN says what castles: some variants begin with the king on d1."""
+    if san.startswith("O-O"):
+        return "o-o-o" if san.startswith("O-O-O") else "o-o"
+    if uci[1] == "@":
+        return f"{uci[0]}/@@-{uci[2:]}"
+    promotion = f"={uci[4].upper()}" if len(uci) > 4 else ""
+    return f"{board[index_of(uci[:2])].upper()}/{uci[:2]}-{uci[2:4]}{promotion}"
+
+
 #: Only geometrically possible moves are remembered, so both dictionaries are bounded by geometry (< 6,000 texts each).
 _SHIFTS: Final[tuple[dict[str, Shift], dict[str, Shift]]] = ({}, {})
 

@@ -13,9 +13,12 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import permutations
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from recorder.rules.position import Rules
+
+if TYPE_CHECKING:
+    import chess
 
 _GAPS = re.compile(r"[\s_-]+")
 _FICS_WILD = frozenset((*(f"wild/{number}" for number in range(9)), "wild/8a"))
@@ -173,6 +176,16 @@ def known_variant_like(word: str) -> str | None:
 def icc_variant(number: int) -> str:
     """The variant of ICC's wild number; ``wild/N`` for a number that has no name of its own."""
     return _BY_ICC.get(number, f"wild/{number}")
+
+
+def chess_board(name: str) -> type[chess.Board] | None:
+    """The board of python-chess for our name; None: it has none."""
+    import chess.variant  # here: it takes a while to load
+
+    try:
+        return chess.variant.find_variant(name.replace("-", " "))
+    except ValueError:
+        return None
 
 
 def pgn_variant(name: str | None) -> str | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from recorder.events.frames import Style12
 from recorder.model import Disposition, EventKind
 from recorder.rules.fen import fen
-from recorder.rules.position import Position, Rules
+from recorder.rules.position import Position
 from recorder.rules.prove import advance
 from recorder.rules.variants import has_pockets
+from recorder.tracking.examined.nodes import could_follow
 from recorder.tracking.game_table import GameTable
 from recorder.tracking.plies import bridged, frame_position, start_facts, try_rules
 from recorder.tracking.tracked_game import TrackedGame
@@ -123,26 +124,6 @@ def _plausible(run: TrackedGame, frame: Style12) -> bool:
         return True
     if (frame.base_min, frame.increment_s) != (last.base_min, last.increment_s):
         return False
-    if run.position is None:
+    if run.position is None or has_pockets(run.position.rules) or frame.ply < run.ply:
         return True
-    if has_pockets(run.position.rules):
-        return True
-    plies = frame.ply - run.ply
-    if plies < 0:
-        return True
-    before, after = run.position.board, frame.board
-    if _pieces(after) > _pieces(before) or frame.castling & ~last.castling:
-        return False
-    at_home = (
-        *zip(before[54:62], after[54:62], "P" * 8, strict=True),
-        *zip(before[9:17], after[9:17], "p" * 8, strict=True),
-    )
-    if any(now == pawn != was for was, now, pawn in at_home):
-        return False
-    changed = sum(was != now for was, now in zip(before, after, strict=True))
-    # Two squares a ply, three en passant, four castling; other variants' captures may clear more.
-    return run.position.rules is Rules.BOARDS or changed <= 3 * plies + 2
-
-
-def _pieces(board: str) -> int:
-    return len(board) - board.count("-") - board.count(" ")
+    return not frame.castling & ~last.castling and could_follow(run.position, frame.board, frame.ply - run.ply)

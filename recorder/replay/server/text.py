@@ -35,10 +35,11 @@ from recorder.events import (
 )
 from recorder.events.frames import Style12
 from recorder.model import EXACT, EventKind, Game, GameEvent, Player, Ply, control_of
-from recorder.replay.boards import BoardState, ReplayBoard, elapsed_text, frame_text
+from recorder.replay.boards import BoardState, ReplayBoard, frame_text
 from recorder.replay.moments import ShownPly, What
 from recorder.replay.served import is_saved, served_kind, served_rating, served_start
 from recorder.rules.variants import STANDARD_BOARD
+from recorder.times import printed_clock
 
 _SPOKEN: Final = {
     "kibitz": "kibitzes", "whisper": "whispers", "say": "says", "partner-tell": "tells the partner", "tell": "tells",
@@ -311,11 +312,11 @@ def style_1(board: ReplayBoard, state: BoardState, flip: bool) -> list[str]:
     beside = [f"Move # : {state.ply // 2 + 1} ({'White' if position.white_to_move else 'Black'})", *[""] * 7]
     if state.pretty != "none":
         mover = "Black" if position.white_to_move else "White"
-        beside[1] = f"{mover} Moves : '{state.pretty:<7} ({elapsed_text(state.elapsed_ms, False)})'"
+        beside[1] = f"{mover} Moves : '{state.pretty:<7} ({printed_clock(state.elapsed_ms, False)})'"
     timed = board.game.base_s is not None or any(ply.clock_ms is not None for ply in board.plies)
     sides = zip(("White", "Black"), (state.white_clock_ms, state.black_clock_ms), board.material(state), strict=True)
     for row, (side, clock_ms, material) in zip((4, 3), sides, strict=True):
-        beside[row] = f"{side} Clock : {elapsed_text(clock_ms // 1000 * 1000, False) if timed else 'unknown'}"
+        beside[row] = f"{side} Clock : {printed_clock(clock_ms // 1000 * 1000, False) if timed else 'unknown'}"
         beside[row + 2] = f"{side} Strength : {material}"
     if board.holdings is not None:
         beside[2], beside[7] = f"Black holds : [{board.holdings[1]}]", f"White holds : [{board.holdings[0]}]"

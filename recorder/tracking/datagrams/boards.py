@@ -12,7 +12,7 @@ from typing import NamedTuple
 from recorder.events import Line
 from recorder.events.frames import Style12
 from recorder.model import Origin, Ply, Precision, Proof
-from recorder.rules.position import Position, decode_move
+from recorder.rules.position import Position
 from recorder.tracking.plies import ply_from_frame, start_facts
 from recorder.tracking.tracked_game import TrackedGame
 
@@ -103,20 +103,6 @@ def make_board(
     board.tokens = tail
     board.reported = times
     return board
-
-
-def verbose_of(before: Position, move: int) -> str:
-    """Write a move, as plies keep it, as frames do: ``P/e2-e4``."""
-    uci = decode_move(move)
-    if uci[1] == "@":
-        return f"{uci[0]}/@@-{uci[2:4]}"
-    origin = "abcdefgh".index(uci[0]) + 9 * (8 - int(uci[1]))
-    target = "abcdefgh".index(uci[2]) + 9 * (8 - int(uci[3]))
-    piece, prey = before.board[origin], before.board[target]
-    if piece in "Kk" and (abs(target - origin) == 2 or (prey in "Rr" and prey.isupper() == piece.isupper())):
-        return "o-o" if target > origin else "o-o-o"
-    promotion = f"={uci[4].upper()}" if len(uci) > 4 else ""
-    return f"{piece.upper()}/{uci[:2]}-{uci[2:4]}{promotion}"
 
 
 def set_times(run: TrackedGame, board: DatagramBoard) -> None:

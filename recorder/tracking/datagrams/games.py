@@ -12,12 +12,13 @@ from recorder.dialects.icc.values import ClocksSet, IccGame, MoreTime, MoveLag, 
 from recorder.events import Event, GameNotice, GameNoticeKind, Line, RatingText
 from recorder.model import Anomaly, AnomalyKind, EventKind, Precision
 from recorder.rules.fen import start_position
-from recorder.rules.position import Position, Rules
+from recorder.rules.notation import verbose_of
+from recorder.rules.position import Position, Rules, decode_move
 from recorder.rules.prove import Step, advance, play_san
 from recorder.rules.tables import index_of
 from recorder.rules.variants import STANDARD_BOARD, variant_of
 from recorder.tracking.boards import Boards
-from recorder.tracking.datagrams.boards import DatagramBoard, Times, sharpen, verbose_of
+from recorder.tracking.datagrams.boards import DatagramBoard, Times, sharpen
 from recorder.tracking.facts import HeaderFacts, rating_number
 from recorder.tracking.tracked_game import TrackedGame
 
@@ -143,7 +144,7 @@ def play(position: Position, move: IccMove, board: str | None = None) -> tuple[D
         step = play_san(position, move.san)
         if isinstance(step, str):
             return step
-        verbose = verbose_of(position, step[0])
+        verbose = verbose_of(position.board, decode_move(step[0]), step[1])
         if board is not None and step[2].board != board:
             step = advance(position, verbose, move.san, board)
             if isinstance(step, str):

@@ -211,22 +211,20 @@ class NodeTable:
             node.row = node.row._replace(move=move, san=san, flags=flags, proof_code=int(proof))
 
 
-def could_follow(before: Position, after: Position, plies: int) -> bool:
+def could_follow(before: Position, after: str, plies: int) -> bool:
     """Whether a board can be a later one.
 
     No piece appeared without holdings, no pawn went back, and no more squares changed than so many plies can change.
     """
-    was, now = before.board, after.board
-    if before.rules in (Rules.BOARDS, Rules.FRAMES, Rules.ATOMIC):
-        return True  # one capture may clear many squares
-    if before.holdings is None and before.rules not in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
-        if _pieces(now) > _pieces(was):
+    was, rules = before.board, before.rules
+    if rules in (Rules.BOARDS, Rules.FRAMES):
+        return True
+    if before.holdings is None and rules not in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
+        back = any(after[at] == "pP"[at > 17] != was[at] for at in (*range(9, 17), *range(54, 62)))
+        if back or _pieces(after) > _pieces(was):
             return False
-        at_home = (*zip(was[54:62], now[54:62], "P" * 8, strict=True), *zip(was[9:17], now[9:17], "p" * 8, strict=True))
-        if any(new == pawn != old for old, new, pawn in at_home):
-            return False
-    # Two squares a ply, three en passant, four castling.
-    return sum(old != new for old, new in zip(was, now, strict=True)) <= 3 * plies + 2
+    # Two squares a ply, three en passant, four castling; one explosion may clear many.
+    return rules is Rules.ATOMIC or sum(map(str.__ne__, was, after)) <= 3 * plies + 2
 
 
 def _pieces(board: str) -> int:

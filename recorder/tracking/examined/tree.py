@@ -325,7 +325,7 @@ class ExaminedTree:
                     jumped = seen.ply > current.ply + 1
                     ways = find_ways(played[2], child.seen, child.ply - seen.ply) if jumped else []
                     same = seen.ply < current.ply if on_line else len(ways) == 1
-                if same and could_follow(played[2], child.position, child.ply - seen.ply):
+                if same and could_follow(played[2], child.position.board, child.ply - seen.ply):
                     self._table.hang(child, node)
         self._table.join(node, parent, played)
         for child in list(node.children):
@@ -362,10 +362,10 @@ class ExaminedTree:
                 over = line[0]
         else:
             return None
-        if over is not None and not could_follow(over.position, seen.position, seen.ply - over.ply):
+        if over is not None and not could_follow(over.position, seen.position.board, seen.ply - over.ply):
             return None
         if under is not None and (
-            under.joined or not could_follow(seen.position, under.position, under.ply - seen.ply)
+            under.joined or not could_follow(seen.position, under.position.board, under.ply - seen.ply)
         ):
             return None
         if over is not None and seen.lan is None:
