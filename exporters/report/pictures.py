@@ -159,7 +159,7 @@ def _evaluation(board: PlaybackBoard, number: int, letter: str) -> Panel:
     plot.axes(_move_ticks(board), ticks, "White's chances of winning")
     judged = sorted(board.judged.items())
     plot.band("chances", [(ply, 500, one.chances) for ply, one in judged])
-    plot.line("third", [(ply, one.chances) for ply, one in judged])
+    plot.line("chances", [(ply, one.chances) for ply, one in judged])
     for ply, one in judged:
         if one.word in ("mistake", "blunder"):
             plot.dot(one.word, ply, one.chances, f"{number_text(ply)} {one.word}, {one.evaluation}")
@@ -219,11 +219,8 @@ _MOST_OPENINGS = 6
 _FEWEST_SIDES = 3
 
 
-def rating_panel(own: Sequence[Mapping[str, Any]]) -> Panel | None:
-    """The ratings that the logs state for a player, of the games with a date: others have no place in the order.
-
-    ``own`` are the player's sides in the order of the games. None if no kind of game has two ratings.
-    """
+def rating_panels(own: Sequence[Mapping[str, Any]]) -> Iterator[Panel]:
+    """The ratings that the logs state for a player, of the games with a date: others have no place in the order."""
     kinds: dict[str, list[tuple[int, int]]] = {}
     rated = [row for row in own if known(row["player_rating"])]
     for place, row in enumerate(row for row in rated if known(row["day"])):
@@ -232,7 +229,7 @@ def rating_panel(own: Sequence[Mapping[str, Any]]) -> Panel | None:
     ordered = sorted(kinds.items(), key=lambda one: (-len(one[1]), one[0]))
     shown = [one for one in ordered[: len(_KINDS)] if len(one[1]) > 1]
     if not shown:
-        return None
+        return
     values = [rating for _, points in shown for _, rating in points]
     places = [place for _, points in shown for place, _ in points]
     plot = Plot((min(places), max(places)), (min(values), max(values)))
@@ -255,7 +252,7 @@ def rating_panel(own: Sequence[Mapping[str, Any]]) -> Panel | None:
         (kind, _rating_words(name, [rating for _, rating in points]))
         for kind, (name, points) in zip(_KINDS, shown, strict=False)
     ]
-    return Panel("Ratings", plot.svg("Ratings"), key, " ".join(filter(None, notes)))
+    yield Panel("Ratings", plot.svg("Ratings"), key, " ".join(filter(None, notes)))
 
 
 def _thinned(points: Sequence[tuple[int, int]], most: int) -> Sequence[tuple[int, int]]:
@@ -278,15 +275,28 @@ def _rating_words(kind: str, ratings: Sequence[int]) -> str:
     return f"{kind}: {spread}, {ratings[-1]} in the last of {plural(len(ratings), 'game')}"
 
 
-def player_panels(found: PlayerTables, own: Sequence[Mapping[str, Any]]) -> Iterator[Panel]:
-    """The pictures of a player for which there is data: clocks, thinks, lost games, openings."""
-    yield from _curve(found)
-    yield from _by_phase(found.tables["phases"])
-    yield from _lost(found.games, own)
-    yield from _openings(found.games, own)
+def player_panels(
+    found: PlayerTables, own: Sequence[Mapping[str, Any]], scales: dict[str, float] | None = None
+) -> Iterator[Panel]:
+    """The pictures of a player for which there is data: ratings, clocks, thinks, lost games, openings.
+
+    ``own`` are the player's sides in the order of the games. ``scales`` has the highest value of each picture, and gets
+    those of this player.
+    """
+    most = {} if scales is None else scales
+    yield from rating_panels(own)
+    yield from _curve(found, most)
+    yield from _by_phase(found.tables["phases"], most)
+    yield from _lost(found.games, own, most)
+    yield from _openings(found.games, own, most)
 
 
-def _curve(found: PlayerTables) -> Iterator[Panel]:
+def _highest(scales: dict[str, float], name: str, value: float) -> float:
+    scales[name] = max(value, scales.get(name, 0))
+    return scales[name]
+
+
+def _curve(found: PlayerTables, scales: dict[str, float]) -> Iterator[Panel]:
     """The clocks by move of the time control of most games: median and quartiles, and the opponents' median."""
     rows = found.tables["curve"].rows
     most = max(rows, key=lambda row: (row["sides"], str(row["time_control"])), default=None)
@@ -304,7 +314,8 @@ def _curve(found: PlayerTables) -> Iterator[Panel]:
     base = str(control).partition("+")[0]
     high = max([float(base) if base.isdigit() else 0.0, *(row["q75_ms"] / 1000 for row in mine)])
     low = min([0.0, *(row["q25_ms"] / 1000 for row in mine)])
-    last = int(mine[-1]["move_no"])
+    last = int(_highest(scales, "moves", int(mine[-1]["move_no"])))
+    high = _highest(scales, "clock", high)
     plot = Plot((1, max(last, 2)), (low, high))
     plot.axes(number_ticks(1, last), clock_ticks(low, high), "clock left (min:s) by move")
     plot.band("white", [(row["move_no"], row["q25_ms"] / 1000, row["q75_ms"] / 1000) for row in mine])
@@ -316,11 +327,12 @@ def _curve(found: PlayerTables) -> Iterator[Panel]:
     yield Panel("Clock left by move", plot.svg(f"Clock left by move. {note}"), key, note)
 
 
-def _of_bars(heading: str, bars: Sequence[Bar], note: str, *, left: int, room: int) -> Panel:
-    return Panel(heading, draw_bars(bars, f"{heading}. {note}", left=left, room=room), note=note)
+def _of_bars(heading: str, bars: Sequence[Bar], note: str, scales: dict[str, float], *, left: int, room: int) -> Panel:
+    most = _highest(scales, heading, max(value or 0 for bar in bars for value, _ in bar.values))
+    return Panel(heading, draw_bars(bars, f"{heading}. {note}", left=left, room=room, most=most), note=note)
 
 
-def _by_phase(phases: PlayerTable) -> Iterator[Panel]:
+def _by_phase(phases: PlayerTable, scales: dict[str, float]) -> Iterator[Panel]:
     rows = [row for row in phases.rows if known(row["phase"])]
     whole_ms = sum(int(row["total_ms"]) for row in phases.rows)
     bars = []
@@ -330,14 +342,14 @@ def _by_phase(phases: PlayerTable) -> Iterator[Panel]:
             Bar(str(row["phase"]), [(float(row["mean_ms"]), f"{_seconds(row['mean_ms'])}, {share} of the time")])
         )
     if bars:
-        yield _of_bars("Mean think time by phase", bars, what_counts(phases.attrs), left=90, room=170)
+        yield _of_bars("Mean think time by phase", bars, what_counts(phases.attrs), scales, left=90, room=170)
 
 
 def _seconds(ms: float) -> str:
     return f"{ms / 1000:.1f} s"
 
 
-def _lost(games: Sequence[PlayerGame], own: Sequence[Mapping[str, Any]]) -> Iterator[Panel]:
+def _lost(games: Sequence[PlayerGame], own: Sequence[Mapping[str, Any]], scales: dict[str, float]) -> Iterator[Panel]:
     """How much time the player had left at the end of lost games."""
     lost = {row["key"] for row in own if known(row["score"]) and float(row["score"]) == 0}
     clocks = [one.last_ms for one in games if one.key in lost and one.last_ms is not None]
@@ -352,10 +364,12 @@ def _lost(games: Sequence[PlayerGame], own: Sequence[Mapping[str, Any]]) -> Iter
         words = f"{plural(counts[place], 'game')}, {percent_text(counts[place] / len(clocks))}"
         bars.append(Bar(names[place], [(counts[place], words)]))
     note = f"The player's clock after the last move of {plural(len(clocks), 'lost game')}, in minutes and seconds."
-    yield _of_bars("Time left in lost games", bars, note, left=110, room=130)
+    yield _of_bars("Time left in lost games", bars, note, scales, left=110, room=130)
 
 
-def _openings(games: Sequence[PlayerGame], own: Sequence[Mapping[str, Any]]) -> Iterator[Panel]:
+def _openings(
+    games: Sequence[PlayerGame], own: Sequence[Mapping[str, Any]], scales: dict[str, float]
+) -> Iterator[Panel]:
     """The openings of most games by the player's time for the moves of the opening."""
     names = {
         row["key"]: f"{str(row['opening']).partition(': ')[0]} ({'White' if row['side'] == 'white' else 'Black'})"
@@ -372,4 +386,4 @@ def _openings(games: Sequence[PlayerGame], own: Sequence[Mapping[str, Any]]) -> 
     means = sorted(((sum(times) / len(times), name, len(times)) for name, times in most), reverse=True)
     bars = [Bar(name, [(mean_ms, f"{_seconds(mean_ms)}, {plural(number, 'game')}")]) for mean_ms, name, number in means]
     note = f"The mean time for all moves of the opening, of the {plural(len(means), 'opening')} of most games."
-    yield _of_bars("Openings by time", bars, note, left=190, room=120)
+    yield _of_bars("Openings by time", bars, note, scales, left=190, room=120)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from exporters.measures.source import Plies, among
 from exporters.report.events import CAUSE_WORDS
 from exporters.report.page import clock_text, plain_name, render_page
-from exporters.report.pictures import player_panels, rating_panel
+from exporters.report.pictures import player_panels
 from exporters.report.player_measures import PlayerTable
 from exporters.report.svg import draw_board, drawings
 from exporters.report.tables import (
@@ -436,7 +436,12 @@ def games_by_server(sides: Sequence[_Row], chosen: ChosenPlayer) -> dict[str, in
     return _servers([row for row in sides if row["player_id"] in chosen.identities])
 
 
-def player_report(
+def player_report(plies: Plies | pd.DataFrame, sides: Sequence[_Row], **about: Any) -> bytes:
+    """Make a self-contained page about one player, of what ``player_values`` takes."""
+    return render_player(player_values(plies, sides, **about), about.get("site"))
+
+
+def player_values(
     plies: Plies | pd.DataFrame,
     sides: Sequence[_Row],
     *,
@@ -445,8 +450,8 @@ def player_report(
     site: Site | None = None,
     filters: Mapping[str, str] | None = None,
     boards: BoardsOf | None = None,
-) -> bytes:
-    """Make a self-contained page about one player; the same tables give the same bytes.
+) -> dict[str, Any]:
+    """What the page of a player shows.
 
     ``plies`` are both sides of the player's games, ``sides`` the player's. ``excluded`` counts by reason the games that
     match the filters and are not there.
@@ -456,8 +461,36 @@ def player_report(
     own_sides = [row for row in sides if row["player_id"] in chosen.identities]
     games = plies.in_games(among("mover_id", chosen.identities)).gathered()
     page = PlayerPage(chosen.handle, chosen.identities, {**(excluded or {}), **chosen.excluded}, filters or {})
-    (html,) = player_pages(games, own_sides, [page], site=site, boards=boards)
-    return html
+    (values,) = _values_of(games, own_sides, [page], site, boards)
+    return values
+
+
+def render_player(
+    values: Mapping[str, Any],
+    site: Site | None,
+    *,
+    versus: Mapping[str, Any] | None = None,
+    form: Mapping[str, Any] | None = None,
+) -> bytes:
+    """Make the page of a player, or of two side by side, whose pictures then have the same scales."""
+    both = [dict(one) for one in (values, versus) if one is not None]
+    scales: dict[str, float] = {}
+    for _ in range(2 if versus else 0):
+        for one in both:
+            tables, own = one["measured"]
+            one["charts"] = list(player_panels(tables, own, scales))
+    shown = {**both[0], "one": both[0], "versus": None, "form": form}
+    if versus:
+        headings = dict.fromkeys(chart.heading for one in both for chart in one["charts"])
+        charts = [{chart.heading: chart for chart in one["charts"]} for one in both]
+        shown |= {
+            "versus": both,
+            "title": f"{both[0]['handle']} and {both[1]['handle']}: use of time",
+            "pairs": [[(one.get(heading), heading) for one in charts] for heading in headings],
+        }
+    scripts = ("games.js",) if form else ()
+    styles = ("board.css", "chart.css", "tables.css", *(("web.css",) if form else ()))
+    return render_page("player.html", shown, styles=styles, scripts=scripts, site=site)
 
 
 class PlayerPage(NamedTuple):
@@ -485,6 +518,13 @@ def player_pages(
 
     ``plies`` and ``sides`` are of all their games, both sides.
     """
+    for values in _values_of(plies, sides, pages, site, boards):
+        yield render_player(values, site)
+
+
+def _values_of(
+    plies: Plies, sides: Sequence[_Row], pages: Sequence[PlayerPage], site: Site | None, boards: BoardsOf | None
+) -> Iterator[dict[str, Any]]:
     from exporters.report.player_measures import measure_players
 
     numbers = {identity: str(number) for number, page in enumerate(pages) for identity in page.identities}
@@ -498,11 +538,10 @@ def player_pages(
         sections = sections_of(tables, site, page.filters, _by_control(own))
         shown = [one._replace(tables=[table for table in one.tables if table.rows]) for one in sections]
         servers = _servers(own)
-        ratings = rating_panel(own)
         thinks = list(_thinks(tables.longest, site, boards))
         all_games = site and site.games(**page.filters)
         listed = _newest_first(own)[: _FEW_GAMES if all_games else MOST_GAMES]
-        values = {
+        yield {
             "title": f"{plain_name(page.handle)}: use of time",
             "description": _description(own, servers),
             "handle": plain_name(page.handle),
@@ -510,7 +549,8 @@ def player_pages(
             "facts": list(_facts(own, tables.moves, servers)),
             "left_out": [f"{plural(games, 'game')} {reason}" for reason, games in page.excluded.items()],
             "sentences": list(_sentences(tables)),
-            "charts": [*([ratings] if ratings else []), *player_panels(tables, own)],
+            "measured": (tables, own),
+            "charts": list(player_panels(tables, own)),
             "thinks": thinks,
             "drawings": drawings(site.assets if site else None) if any(one["board"] for one in thinks) else "",
             "openings": _openings(own, site, page.filters),
@@ -520,8 +560,8 @@ def player_pages(
             "games": [_game(row, site) for row in listed],
             "all_games": all_games,
             "game_count": len({row["key"] for row in own}),
+            "href": site and site.player(page.handle, None),
         }
-        yield render_page("player.html", values, styles=("board.css", "chart.css", "tables.css"), site=site)
 
 
 def _thinks(longest: Sequence[_Row], site: Site | None, boards: BoardsOf | None) -> Iterator[dict[str, Any]]:

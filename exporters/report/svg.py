@@ -159,10 +159,13 @@ class Bar(NamedTuple):
     href: str | None = None
 
 
-def draw_bars(rows: Sequence[Bar], label: str, *, room: int = _ROOM, left: int = _LABEL) -> Markup:
-    """Bars one below the other, one for each value of a row; ``room`` is that of the words behind them."""
+def draw_bars(rows: Sequence[Bar], label: str, *, room: int = _ROOM, left: int = _LABEL, most: float = 0) -> Markup:
+    """Bars one below the other, one for each value of a row.
+
+    ``room`` is that of the words behind them; ``most`` has room, too, if no value is so high.
+    """
     values = [value for row in rows for value, _ in row.values if value is not None]
-    low, high = min([0.0, *values]), max([0.0, *values])
+    low, high = min([0.0, *values]), max([most, *values])
     scale = (WIDTH - left - room) / ((high - low) or 1)
     zero = left - low * scale
     parts, y = [], 4

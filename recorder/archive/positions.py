@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import TYPE_CHECKING, Final
@@ -127,11 +127,15 @@ class ExploredMove:
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """What was played in a position, most games first; in ``ended`` games no move is known after it."""
+    """What was played in a position, most games first; in ``ended`` games no move is known after it.
+
+    ``places`` has where each game reached it first.
+    """
 
     games: int
     ended: int
     moves: Sequence[ExploredMove]
+    places: Mapping[str, Occurrence]
 
 
 def explore(archive: ArchiveStore, where: GameFilter, limit_s: float | None = None) -> Explored:
@@ -148,8 +152,13 @@ def explore(archive: ArchiveStore, where: GameFilter, limit_s: float | None = No
     moves: dict[int, ExploredMove | None] = {}
     counted: set[tuple[str, int]] = set()
     going_on: set[str] = set()
+    places: dict[str, Occurrence] = {}
     for one in found:
-        if one.key not in facts or one.move is None:
+        if one.key not in facts:
+            continue
+        if one.key not in places or one.ply < places[one.key].ply:
+            places[one.key] = one
+        if one.move is None:
             continue
         if one.move not in moves:
             moves[one.move] = _explored(board, one.move)
@@ -169,7 +178,7 @@ def explore(archive: ArchiveStore, where: GameFilter, limit_s: float | None = No
         explored.rating = _middle(explored._ratings, mean=True)
         explored.think_ms, explored.clock_ms = _middle(explored._think_ms), _middle(explored._clock_ms)
     ordered = sorted(legal, key=lambda one: (-one.games, one.san))
-    return Explored(len(facts), len(facts.keys() - going_on), ordered)
+    return Explored(len(facts), len(facts.keys() - going_on), ordered, places)
 
 
 def _explored(board: chess.Board, move: int) -> ExploredMove | None:

@@ -15,8 +15,6 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.types import Receive, Scope, Send
 
 from exporters.report.page import BarItem, plain_name, policy_of, visible
-from exporters.report.svg import draw_board, drawings
-from exporters.report.tables import NOTHING
 from exporters.selection import read_position
 from recorder.archive.exporting import no_player, one_player, require_variants
 from recorder.archive.insights import compute_insight
@@ -25,23 +23,20 @@ from recorder.archive.pages.completions import Completion, completions
 from recorder.archive.pages.player_pages import PLAYER_GAMES
 from recorder.archive.pages.related import games_by_source, games_in_progress
 from recorder.archive.pages.reports import page_of_game, page_of_player
-from recorder.archive.positions import Explored, ExploredMove, explore, with_position
+from recorder.archive.positions import explore, with_position
 from recorder.archive.reading.kept_bytes import GameLine, lines_of_game, short_names
 from recorder.errors import ExportError, SearchTimeoutError, StorageError, UnknownVariantError
 from recorder.filters import filter_control
 from recorder.model import Game
-from recorder.openings import opening_of
-from recorder.rules.fen import position_from_fen
-from recorder.rules.position import Rules
-from recorder.text import plural
-from recorder.times import format_clock
+from recorder.web.explorer import NEWEST, explorer_page
 from recorder.web.insights import python_code, read_insight, shown_insight
 from recorder.web.links import WebSite
-from recorder.web.listing import FIELDS, PAGE_GAMES, ListState, read_list
-from recorder.web.pages import field_values, game_bar, games_page, insights_page, lines_page, message_page, render
+from recorder.web.listing import PAGE_GAMES, ListState, read_list
+from recorder.web.pages import VERSUS, form_of, game_bar, games_page, insights_page, lines_page, message_page
 from recorder.web.work import BusyError, LeftError, Page, Work
 from storage import ArchiveStore, GameFilter, SourceRow
 from storage.maintenance.private import public_game
+from storage.read.listing import ListOrder
 
 SEARCH_S: Final = 5.0
 """How long a search may take."""
@@ -106,6 +101,12 @@ async def _leaves(receive: Receive) -> None:
     """Return when the client has gone."""
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+def cleaned(pairs: Sequence[tuple[str, str]], address: Callable[[str], str]) -> Response | None:
+    """The way to the address without the empty fields of a form; None: it has none."""
+    given = [(name, value) for name, value in pairs if value.strip()]
+    return None if len(given) == len(pairs) else RedirectResponse(address(urlencode(given)), 303)
 
 
 def not_found(_request: Request, _error: Exception) -> Response:
@@ -218,9 +219,10 @@ class GameAnswers:
     Its methods run in threads, several requests at once. ``check`` is as for ``file_of_games``.
     """
 
-    def __init__(self, where: str, *, public: bool, check: Callable[[], None]) -> None:
+    def __init__(self, where: str, choices: FormChoices, *, public: bool, check: Callable[[], None]) -> None:
         self._where = where
         self._check = check
+        self._choices = choices
         self._public = public
 
     def game(self, request: Request) -> Response:
@@ -264,31 +266,44 @@ class GameAnswers:
             return file_of_games(archive, where, suffix, game.key[:8], public=self._public, check=self._check)
 
     def player(self, request: Request) -> Response:
-        """The page of a player, about the newest games that match the filters in the address."""
+        """The page of a player, about the newest games that match the filters in the address, alone or with another."""
         handle = request.path_params["handle"]
+        plain = WebSite()
+        pairs = [(name, value) for name, value in request.query_params.multi_items() if name != "player"]
+        address = f"{plain.player(handle, None)}"
+        if (clean := cleaned(pairs, lambda query: f"{address}?{query}" if query else address)) is not None:
+            return clean
+        versus = dict(pairs).get("versus", "").strip()
         try:
-            listed = read_list([*request.query_params.multi_items(), ("player", handle)])
+            both = [read_list([*pairs, ("player", one)]) for one in (handle, versus) if one]
         except ExportError as error:
             return not_understood(error)
-        plain = WebSite()
+        listed = both[0]
+        insights = listed.query() if not versus else f"{urlencode([('versus', versus)])}&{listed.query()}"
         bar = (
             BarItem("Games", "/", "up"),
             BarItem("Explorer", plain.explorer()),
-            BarItem("Insights", plain.insights(listed.query())),
+            BarItem("Insights", plain.insights(insights)),
             BarItem("Live", plain.live),
             BarItem(f"Games of {plain_name(handle)}", plain.listing(listed.query())),
         )
+        form = form_of(listed.values, self._choices.current(), without=("player", "next"))
         with open_archive(self._where) as archive, archive.snapshot():
-            listed = reached(archive, listed)
-            if not archive.count(listed.where):
-                sentence = f"No game of {handle} matches the filters of this address."
-                return page(message_page("No such player", visible(sentence)), 404)
-            where = replace(listed.where, last=PLAYER_GAMES)
-            try:
-                handle = one_player(archive, handle)
-                shown = page_of_player(archive, handle, where, site=WebSite(bar), filters=listed.values)
-            except ExportError as error:  # several players or guests have this handle
-                return page(message_page("No such player", visible(str(error))), 404)
+            found = []
+            for name, given in zip((handle, versus), both, strict=False):
+                given = reached(archive, given)
+                if not archive.count(given.where):
+                    sentence = f"No game of {name} matches the filters of this address."
+                    return page(message_page("No such player", visible(sentence)), 404)
+                try:
+                    found.append((one_player(archive, name), replace(given.where, last=PLAYER_GAMES), given.values))
+                except ExportError as error:  # several players or guests have this handle
+                    return page(message_page("No such player", visible(str(error))), 404)
+            (name, where, values), *others = found
+            form |= {"action": address, "versus": {**VERSUS, "value": versus}}
+            shown = page_of_player(
+                archive, name, where, site=WebSite(bar), filters=values, form=form, versus=next(iter(others), None)
+            )
         return page(shown.html)
 
     def _find(self, archive: ArchiveStore, request: Request) -> Game | Response:
@@ -355,10 +370,8 @@ class InsightAnswers:
 
     def insights(self, request: Request) -> Response:
         """A measure of the games that match filters, of one player or of two."""
-        pairs = [(name, value) for name, value in request.query_params.multi_items() if value.strip()]
-        if len(pairs) < len(request.query_params.multi_items()):
-            return RedirectResponse(WebSite().insights(urlencode(pairs)), 303)
-        return self._answer(pairs)
+        pairs = request.query_params.multi_items()
+        return cleaned(pairs, WebSite().insights) or self._answer(pairs)
 
     def _answer(self, pairs: list[tuple[str, str]]) -> Response:
         asked = dict(pairs)
@@ -410,76 +423,6 @@ class InsightAnswers:
         return page(insights_page(asked, asked, self._choices.current(), problem=problem), status)
 
 
-_POSITION: Final = ("moves", "position")
-_LONGEST_MOVES: Final = 150
-"""Characters of moves in an address; after more of them it has the position."""
-
-
-def explorer_page(listed: ListState, found: Explored, *, unindexed: int) -> bytes:
-    """Show the moves that were played in a position; ``unindexed`` games were not searched."""
-    assert listed.where.position is not None
-    position = position_from_fen(listed.where.position, Rules.CHESS)
-    games = listed.query(next=None)
-    plain = WebSite()
-    site = WebSite(
-        (
-            BarItem("Games", plain.listing(games), "up"),
-            BarItem("Explorer", plain.explorer(), here=True),
-            BarItem("Insights", plain.insights(listed.query(sort=None, next=None))),
-            BarItem("Live", plain.live),
-        )
-    )
-    opening = opening_of(position)
-    others = {name: value for name, value in listed.values.items() if name not in (*_POSITION, "next")}
-    fields = [field_values(field, listed.values.get(field.name, ""), {}) for field in FIELDS if field.name in _POSITION]
-    values = {
-        "title": f"Position: {listed.values.get('moves') or listed.where.position}",
-        "description": f"{plural(found.games, 'game')} reached this position",
-        "fields": fields,
-        "hidden": list(others.items()),
-        "opening": f"{opening.name} ({opening.eco})" if opening else "Position without a name",
-        "defs": drawings(site.assets),
-        "board": draw_board(position.board),
-        "board_words": f"Position {listed.where.position}",
-        "to_move": "White" if position.white_to_move else "Black",
-        "start": site.explorer(urlencode(others)),
-        "games": found.games,
-        "count": plural(found.games, "game"),
-        "games_href": site.listing(games),
-        "chosen": [
-            (field.label, value, site.explorer(listed.query(**{field.name: None})))
-            for field, value in listed.chosen
-            if field.name in others
-        ],
-        "moves": [_row(move, listed, site) for move in found.moves],
-        "ended": plural(found.ended, "game") if found.ended else "",
-        "unindexed": plural(unindexed, "game") if unindexed else "",
-    }
-    return render("explorer.html", values, replace(site, listed=listed), styles=("board.css",))
-
-
-def _row(move: ExploredMove, listed: ListState, site: WebSite) -> dict[str, Any]:
-    """A move with the links to the games behind it and to the position after it."""
-    moves, start = f"{listed.values.get('moves', '')} {move.san}".strip(), listed.values.get("position")
-    following = listed.query(moves=moves, position=start, next=None)
-    if len(moves) > _LONGEST_MOVES:
-        following = listed.query(moves=None, position=move.position, next=None)
-    here = {} if "moves" in listed.values or start else {"position": listed.where.position}
-    return {
-        "san": move.san,
-        "href": site.explorer(following),
-        "games": f"{move.games:,}",
-        "games_words": f"{plural(move.games, 'game')} with {move.san}",
-        "games_href": site.listing(listed.query(**here, next=move.san)),
-        "won": round(100 * move.white / move.games),
-        "not_lost": 100 - round(100 * move.black / move.games),
-        "shares": [f"{count / move.games:.0%}" for count in (move.white, move.draws, move.black)],
-        "rating": NOTHING if move.rating is None else str(move.rating),
-        "think": NOTHING if move.think_ms is None else format_clock(move.think_ms, False),
-        "clock": NOTHING if move.clock_ms is None else format_clock(move.clock_ms, False),
-    }
-
-
 class ListAnswers:
     """The lists of an archive, ``public`` without remarks. Its methods run in threads, several requests at once.
 
@@ -495,9 +438,8 @@ class ListAnswers:
     def games(self, request: Request) -> Response:
         """The list of games. A form leaves empty fields in the address: the address without them is the list's."""
         pairs = request.query_params.multi_items()
-        if any(not value.strip() for _, value in pairs):
-            query = urlencode([(name, value) for name, value in pairs if value.strip()])
-            return RedirectResponse(WebSite().listing(query), 303)
+        if (clean := cleaned(pairs, WebSite().listing)) is not None:
+            return clean
         try:
             listed = read_list(pairs)
             with open_archive(self._where) as archive, archive.snapshot():
@@ -566,6 +508,8 @@ class ListAnswers:
     def explorer(self, request: Request) -> Response:
         """The moves that were played in a position, of the games that match the filters in the address."""
         pairs = request.query_params.multi_items()
+        if (clean := cleaned(pairs, WebSite().explorer)) is not None:
+            return clean
         try:
             listed = read_list(pairs)
             if listed.where.position is None:
@@ -574,9 +518,11 @@ class ListAnswers:
                 require_variants(archive, listed.where)
                 found = explore(archive, listed.where, SEARCH_S)
                 missing = archive.positions.state().missing
+                keys = replace(listed.where, reached=frozenset(found.places))
+                games = archive.list_games(keys, ListOrder("date", descending=True), NEWEST, limit_s=SEARCH_S)
         except ExportError as error:
             return not_understood(error)
-        return page(explorer_page(listed, found, unindexed=missing))
+        return page(explorer_page(listed, found, games, self._choices.current(), unindexed=missing))
 
 
 def _counts(archive: ArchiveStore, listed: ListState) -> tuple[int, dict[str, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -89,10 +89,7 @@ def games_page(
         "unknown": [f"{plural(number, 'game')} {reason}" for reason, number in unknown.items() if number],
         "without": without and f"{without[:1].upper()}{without[1:]}",
         "unindexed": plural(unindexed, "game") if unindexed else "",
-        "chosen": [
-            (field.label, _words(field, value), site.listing(listed.query(**{field.name: None})))
-            for field, value in listed.chosen
-        ],
+        "chosen": chosen_filters(listed, site.listing),
         "scores": [
             (words, f"{scores[name]:,}", site.listing(listed.query(outcome=name)))
             for name, words in _OUTCOMES
@@ -103,7 +100,7 @@ def games_page(
         "score": _score(scores),
         "downloads": [(name, site.download(listed.query(), suffix)) for suffix, name in _FORMATS],
         "pages": pages,
-        **_form(listed.values, choices, None if listed.sort == "-date" else listed.sort),
+        "form": form_of(listed.values, choices, hidden={} if listed.sort == "-date" else {"sort": listed.sort}),
     }
     return render("games.html", values, site, scripts=("games.js",))
 
@@ -125,8 +122,8 @@ def message_page(
 ) -> bytes:
     """Show what went wrong and what to do: never a page about a list without games."""
     site = WebSite((_GAMES, _EXPLORER, _INSIGHTS, _LIVE))
-    form = {"fields": (), "others": (), "open": False, "sort": None} if values is None else _form(values, choices or {})
-    return render("message.html", {"title": heading, "description": sentence, "sentence": sentence, **form}, site)
+    form = None if values is None else form_of(values, choices or {})
+    return render("message.html", {"title": heading, "description": sentence, "sentence": sentence, "form": form}, site)
 
 
 def login_page(target: str, wrong: bool) -> bytes:
@@ -162,7 +159,7 @@ def insights_page(
         "shown": shown,
         "codes": [(name, code.split("\n")) for name, code in codes],
         "problem": problem,
-        **_form(values, choices),
+        "form": form_of(values, choices),
     }
     return render("insights.html", found, site, scripts=("games.js",))
 
@@ -230,25 +227,37 @@ def render(
     site: WebSite,
     scripts: Sequence[str] = (),
     styles: Sequence[str] = (),
+    data: object = None,
 ) -> bytes:
     """Make a page of the site from a template of this folder."""
-    return render_page(
-        template, values, styles=("tables.css", "web.css", *styles), scripts=scripts, site=site, folder=_TEMPLATES
-    )
+    styles = ("tables.css", "web.css", *styles)
+    return render_page(template, values, styles=styles, scripts=scripts, data=data, site=site, folder=_TEMPLATES)
 
 
-def _form(
-    values: Mapping[str, str], choices: Mapping[str, Sequence[str]], sort: str | None = None
-) -> dict[str, object]:
+def form_of(
+    values: Mapping[str, str],
+    choices: Mapping[str, Sequence[str]],
+    *,
+    without: Collection[str] = (),
+    hidden: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
     """The fields of the form: those that are always shown, the others, and whether these are open."""
-    fields = [field_values(field, values.get(field.name, ""), choices) for field in FIELDS]
+    fields = [field_values(field, values.get(field.name, ""), choices) for field in FIELDS if field.name not in without]
     others = [field for field in fields if not field["first"]]
     return {
         "fields": [field for field in fields if field["first"]],
         "others": others,
         "open": any(field["value"] for field in others),
-        "sort": sort,
+        "hidden": list((hidden or {}).items()),
     }
+
+
+def chosen_filters(listed: ListState, address: Callable[[str], str]) -> list[tuple[str, str, str]]:
+    """The filters that are set, in words, each with the address of the page without it."""
+    return [
+        (field.label, _words(field, value), address(listed.query(**{field.name: None})))
+        for field, value in listed.chosen
+    ]
 
 
 def field_values(field: FormField, value: str, choices: Mapping[str, Sequence[str]]) -> dict[str, Any]:
@@ -261,6 +270,10 @@ def field_values(field: FormField, value: str, choices: Mapping[str, Sequence[st
         unknown = [] if not value or value in dict(known) else [(value, value)]
         found["words"] = [*known, *unknown]
     return found
+
+
+VERSUS: Final = field_values(FormField("versus", "Compare with player"), "", {})
+"""The field of a second player."""
 
 
 def _words(field: FormField, value: str) -> str:

@@ -497,7 +497,7 @@ def make_app(archive: SiteArchive, access: Access, feed: LiveFeed) -> Guard:
     """Make the site of an archive."""
     public = not access.private
     lists = ListAnswers(archive.where, archive.choices, public=public, check=archive.work.check)
-    games = GameAnswers(archive.where, public=public, check=archive.work.check)
+    games = GameAnswers(archive.where, archive.choices, public=public, check=archive.work.check)
     insights, live = InsightAnswers(archive.where, archive.choices, public=public), _Live(feed)
 
     def made(path: str, make: Callable[[Request], Response], *, shared: bool = True) -> Route:

@@ -18,7 +18,7 @@ from exporters.measures.program import run_each
 from exporters.measures.source import Plies
 from exporters.report.game import game_report
 from exporters.report.index import index_report
-from exporters.report.pictures import rating_panel
+from exporters.report.pictures import rating_panels
 from exporters.report.player import _opponents, player_report
 from recorder import Archive
 from recorder.archive.pages.reports import boards_of
@@ -96,7 +96,7 @@ def many_servers(tmp_path: Path) -> Cli:
 def test_the_command_names_what_is_counted_together_and_what_is_excluded(
     many_servers: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("exporters.report.player.player_report", lambda *_, **__: b"")  # only messages are read
+    monkeypatch.setattr("exporters.report.player.render_player", lambda *_, **__: b"")  # only messages are read
 
     def message_of(*words: str, code: int = 0) -> str:
         return many_servers("report", *words, "-o", tmp_path / "page.html", "--force", code=code).stderr
@@ -150,15 +150,13 @@ def test_ratings_are_a_line_for_each_kind_of_game() -> None:
         {"category": kind, "variant": "chess", "player_rating": rating, "day": "2020-01-01"}
         for kind, rating in (("blitz", 1500), ("standard", 1700), ("blitz", 1623), (None, 1400), ("blitz", None))
     ]
-    curve = rating_panel(sides)
-    assert curve is not None
+    (curve,) = rating_panels(sides)
     assert curve.key == [("white", "blitz: 1500 to 1623, 1623 in the last of 2 games")]
     assert curve.note == "2 kinds of games with fewer ratings not shown."
     assert curve.svg.count('class="line') == 1
     assert ">1500</text>" in curve.svg
-    assert rating_panel(sides[:2]) is None
-    undated = rating_panel([*sides, {**sides[0], "player_rating": 900, "day": None}])
-    assert undated is not None
+    assert not list(rating_panels(sides[:2]))
+    (undated,) = rating_panels([*sides, {**sides[0], "player_rating": 900, "day": None}])
     assert (undated.svg, undated.key) == (curve.svg, curve.key)
     assert undated.note == f"{curve.note} 1 game without a date not shown."
 
@@ -167,8 +165,7 @@ def test_a_rating_curve_of_many_games_keeps_its_extremes() -> None:
     row = {"category": "blitz", "variant": "chess", "day": "2020-01-01"}
     ratings = [1500 + n % 7 for n in range(50_000)]
     ratings[12_345], ratings[34_567] = 1400, 1650
-    curve = rating_panel([{**row, "player_rating": rating} for rating in ratings])
-    assert curve is not None
+    (curve,) = rating_panels([{**row, "player_rating": rating} for rating in ratings])
     (line,) = re.findall('class="line white" d="M([^"]*)"', curve.svg)
     points = line.split("L")
     assert 250 < len(points) <= 1000

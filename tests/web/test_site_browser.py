@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ PAGES = {
     "lines": "/game/6af87f9e/lines?ply=12",
     "missing": "/nothing",
     "player": "/player/Helmsman",
+    "comparison": "/player/Helmsman?versus=AntaresLight",
     "insights": "/insights?measure=usage&by=phase&then=side&player=Helmsman&versus=AntaresLight",
     "explorer": "/explorer?moves=e4",
     "live": "/live",
@@ -85,6 +87,30 @@ def test_a_reader_searches_and_replays_by_keyboard(page: Page, url: str) -> None
     assert page.locator("button.mv[aria-current] .san").inner_text() == "Rxc3"
     page.get_by_role("link", name="Games", exact=True).click()
     page.wait_for_url("**/?player=helmsman")
+
+
+def test_a_reader_plays_moves_on_the_board_of_the_explorer_and_takes_them_back(page: Page, url: str) -> None:
+    page.goto(f"{url}/explorer?rated=yes")
+    board = page.locator("#board")
+    for square in ((4.5, 6.5), (4.5, 4.5), (4.5, 1.5), (4.5, 3.5)):  # e2, e4, e7, e5
+        box = board.bounding_box()
+        assert box is not None
+        side = box["width"] / 8
+        with page.expect_navigation() if square[1] in (4.5, 3.5) else nullcontext():
+            board.click(position={"x": square[0] * side, "y": square[1] * side})
+    assert page.url == f"{url}/explorer?moves=e4+e5&rated=yes"
+    page.get_by_role("link", name="Take back").click()
+    page.wait_for_url(f"{url}/explorer?moves=e4&rated=yes")
+
+
+def test_the_page_of_a_player_is_short(page: Page, url: str) -> None:
+    page.set_viewport_size({"width": 1366, "height": 650})
+    page.goto(f"{url}/player/Helmsman")
+    assert page.evaluate("document.documentElement.scrollHeight") <= 2500
+    page.get_by_label("Compare with player").fill("AntaresLight")
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_url(f"{url}/player/Helmsman?versus=AntaresLight")
+    expect(page.locator("main h2 a")).to_have_text(["Helmsman", "AntaresLight"])
 
 
 @pytest.mark.usefixtures("without_pictures")

@@ -80,26 +80,38 @@ def page_of_player(
     site: Site | None = None,
     filters: Mapping[str, str] | None = None,
     progress: Progress = no_progress,
+    form: Mapping[str, Any] | None = None,
+    versus: tuple[str, GameFilter, Mapping[str, str]] | None = None,
 ) -> ReportPage:
     """The page of one player's games.
 
-    ``filters`` is ``chosen`` by the names that filters have in the site's addresses.
+    ``filters`` is ``chosen`` by the names that filters have in the site's addresses. ``versus`` is the same of another
+    player, to compare with; ``form`` has the fields of a site's form.
     """
-    from exporters.report.player import games_by_server, player_of_handle, player_report
+    from exporters.report.player import games_by_server, player_of_handle, player_values, render_player
     from exporters.tables.tables import open_tables
 
-    excluded = require_games(archive, chosen)
-    if chosen.servers:
-        counts = [archive.count(replace(one, last=None)) for one in (replace(chosen, servers=frozenset()), chosen)]
-        excluded |= {"on other servers": counts[0] - counts[1]} if counts[0] > counts[1] else {}
-    with open_tables(archive, chosen, progress=progress) as tables:
-        in_progress = games_in_progress(archive)
-        sides = [row | ending_of(row, in_progress) for row in tables.side_rows(player)]
-        of_player = player_of_handle(sides, player)
-        plies = tables.plies().ending(in_progress)
-        html = player_report(
-            plies, sides, player=player, excluded=excluded, site=site, filters=filters, boards=boards_of(archive)
-        )
+    def read(player: str, chosen: GameFilter, filters: Mapping[str, str] | None) -> tuple[Any, ...]:
+        excluded = require_games(archive, chosen)
+        if chosen.servers:
+            counts = [archive.count(replace(one, last=None)) for one in (replace(chosen, servers=frozenset()), chosen)]
+            excluded |= {"on other servers": counts[0] - counts[1]} if counts[0] > counts[1] else {}
+        with open_tables(archive, chosen, progress=progress) as tables:
+            in_progress = games_in_progress(archive)
+            sides = [row | ending_of(row, in_progress) for row in tables.side_rows(player)]
+            plies = tables.plies().ending(in_progress)
+            boards = boards_of(archive)
+            about: dict[str, Any] = {
+                "player": player,
+                "excluded": excluded,
+                "site": site,
+                "filters": filters,
+                "boards": boards,
+            }
+            return player_values(plies, sides, **about), player_of_handle(sides, player), sides, excluded
+
+    values, of_player, sides, excluded = read(player, chosen, filters)
+    html = render_player(values, site, versus=read(*versus)[0] if versus else None, form=form)
     servers = games_by_server(sides, of_player)
     title = f"the report of {plural(sum(servers.values()), 'game')} of {of_player.handle}"
     return ReportPage(html, title, {**excluded, **of_player.excluded}, servers)
