@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,20 +17,16 @@ import recorder.saved.bpgn
 import recorder.saved.pgn
 import recorder.tracking.engines.games
 import recorder.tracking.tracker
-from recorder import read_games
 from recorder.archive.following.follower import Follower
 from recorder.archive.reading.importing import SourcePass, store
 from recorder.archive.reading.inputs import ReadOptions
-from recorder.containment import SWITCH, contain
+from recorder.containment import SWITCH
 from recorder.dialects.chat import parse_chat
-from recorder.dialects.gameinfo import parse_delta
-from recorder.errors import SourceError
-from recorder.events import ChatLine, Line, Malformed
 from recorder.live.conversation import Conversation
 from recorder.live.login.login import Login
 from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
-from recorder.model import AnomalyKind, Disposition, Game, SourceKind, SourceReport
+from recorder.model import Disposition, Game, SourceKind, SourceReport
 from recorder.reading import make_pipeline
 from recorder.saved.bpgn_boards import make_games
 from recorder.saved.pgn_game import read_game
@@ -42,7 +35,6 @@ from recorder.sources.redaction import Redactor
 from recorder.tracking.assemble import assemble
 from recorder.tracking.session import ServerSession
 from recorder.tracking.tracker import InProgressTracker
-from recorder.wire.lines import LineReader
 from tests.support.cli import ADJOURNED, WATCHER, Cli
 
 STREAM = WATCHER.read_bytes()
@@ -113,46 +105,6 @@ def break_boards(monkeypatch: pytest.MonkeyPatch) -> bytes:
     return STREAM[:PLACE] + board + b"\n\r" + STREAM[PLACE:]
 
 
-def test_tests_run_with_containment_off() -> None:
-    assert os.environ[SWITCH] == "off"
-    script = "from recorder.containment import contain; contain(ValueError('boom'))"
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert "ValueError: boom" in run.stderr
-
-
-def test_without_containment_an_error_goes_its_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    break_games(monkeypatch)
-    with pytest.raises(ValueError, match="boom"):
-        read(STREAM)
-
-
-@pytest.mark.parametrize("error", [SourceError("gone"), MemoryError()])
-@pytest.mark.usefixtures("contained")
-def test_what_is_no_defect_goes_its_way(error: Exception) -> None:
-    with pytest.raises(type(error)):
-        contain(error)
-
-
-@pytest.mark.usefixtures("contained")
-def test_an_error_is_reported_with_its_kind_words_and_place() -> None:
-    try:
-        int("x")
-    except ValueError as error:
-        failure = contain(error)
-    assert failure.startswith("ValueError: invalid literal for int() with base 10: 'x' (test_containment.py:")
-
-
-@pytest.mark.usefixtures("contained")
-def test_a_game_that_fails_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    break_games(monkeypatch)
-    games, report = read(STREAM)
-    assert players(games) == OTHERS
-    (found,) = report.anomalies
-    assert (found.kind, found.game_no) == (AnomalyKind.INTERNAL_ERROR, 2)
-    assert found.message.startswith("ValueError: boom (test_containment.py:")
-    assert (found.text, THIRD.encode() in STREAM[found.offset :][:400]) == ("Anderssen - Steinitz", True)
-
-
 @pytest.mark.usefixtures("contained")
 def test_a_board_that_fails_breaks_its_game_off_and_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     data = break_boards(monkeypatch)
@@ -179,65 +131,12 @@ def test_an_end_that_fails_leaves_the_moves(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.usefixtures("contained")
-def test_a_line_that_fails_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    break_lines(monkeypatch, "marked")
-    games, report = read(STREAM[:PLACE] + CHAT + b"\n\r" + STREAM[PLACE:])
-    assert players(games) == GAMES
-    (found,) = report.failures
-    assert (found.offset, found.text) == (PLACE, CHAT.decode())
-    assert report.frames[Disposition.QUOTED] == 1
-
-
-@pytest.mark.usefixtures("contained")
-def test_a_line_that_fails_ends_what_was_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = failing(parse_delta, lambda _: True)
-    monkeypatch.setitem(recorder.dialects.recogniser._TAG_PARSERS, "<d1>", broken)
-    recogniser = recorder.dialects.recogniser.Recogniser()
-    lines = [
-        *("\x19[24 *", "Ann kibitzes: one", "<d1> 1", "Ann kibitzes: two"),
-        *("\x19]", "Movelist for game 3:", "<d1> 2", "Ann kibitzes: three"),
-    ]
-    events = recogniser.feed([Line(text, 10 * number) for number, text in enumerate(lines)])
-    causes = [event.line for event in events if isinstance(event, Malformed) and event.cause is not None]
-    assert causes == [Line("<d1> 1", 20), Line("<d1> 2", 60)]
-    assert [event.text for event in events if isinstance(event, ChatLine)] == ["one", "two", "three"]
-    assert recogniser.pending_offset is None
-    assert recogniser.finish() == []
-
-
-@pytest.mark.usefixtures("contained")
 def test_only_the_first_hundred_are_kept_and_the_others_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     break_lines(monkeypatch, "marked")
     games, report = read(STREAM + b"marked words\n" * 1_234)
     assert players(games) == GAMES
     assert len(report.failures) == 100
     assert report.warnings == ["1,134 more internal errors are counted, not listed."]
-
-
-class BreakingReader:
-    """A reader of lines that fails where a chunk has the mark."""
-
-    def __init__(self) -> None:
-        self.real = LineReader()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.real, name)
-
-    def receive(self, chunk: Any) -> Any:
-        if b"marked" in chunk.data:
-            raise ValueError("boom")
-        return self.real.receive(chunk)
-
-
-@pytest.mark.usefixtures("contained")
-def test_bytes_that_become_no_line_cost_that_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recorder.pipeline, "LineReader", BreakingReader)
-    games, report = read(b"Welcome\n" + STREAM[:PLACE] + CHAT + b"\n\r" + STREAM[PLACE:])
-    assert players(games) == GAMES
-    assert [(found.offset, found.text) for found in report.failures] == [
-        (0, "Welcome"),  # the block's first line: it may be half of one
-        (PLACE + 7, CHAT.decode()),  # with the rest of the line end
-    ]
 
 
 @pytest.mark.usefixtures("contained")
@@ -436,12 +335,6 @@ def test_what_could_not_be_stored_of_a_followed_log_is_reported_and_retried(
     assert len(cli.json("games", "--json")) == 5
 
 
-def test_without_containment_an_error_ends_following(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    fail_once(monkeypatch)
-    with pytest.raises(ValueError, match="boom"):
-        Follower(str(cli.archive), WATCHER, ReadOptions()).look()
-
-
 @pytest.mark.usefixtures("contained")
 def test_a_game_in_progress_that_cannot_be_stored_is_stored_when_it_is_over(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -468,7 +361,3 @@ def test_who_records_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     talk.receive(b"\nmarked words\n" * 3 + b"fics% ", 0, 0)
     assert (talk.boards, talk.games) == (data.count(b"<12> "), 5)
     assert len(talk.tracker.failures.anomalies) == 1 + 3
-
-
-def test_every_game_of_the_log_is_read_without_an_error() -> None:
-    assert players(list(read_games(WATCHER))) == GAMES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import shlex
 import signal
@@ -67,6 +68,43 @@ class Tin:
     def left(self) -> list[int]:
         """Those that are still there, zombies too."""
         return [pid for pid in self.pids if exists(pid)]
+
+
+#: The same in the other protocol.
+UCI = """\
+import os, signal, sys, time
+def say(text):
+    sys.stdout.write(text + chr(10)); sys.stdout.flush()
+open({pids!r}, "a").write(f"{{os.getpid()}}\\n")
+begin = {begin!r}; search = {search!r}; leave = {leave!r}
+exec(begin)
+for line in sys.stdin:
+    words = line.split()
+    if words[0] == "uci":
+        say("id name Tin"); say("option name Hash type spin default 1 min 1 max 9"); say("uciok")
+    elif words[0] == "isready":
+        say("readyok")
+    elif words[0] == "go":
+        say("info depth 1 score cp 20 nodes 30 time 4")
+        exec(search)
+        say("bestmove 0000" if not search else "bestmove (none)")
+    elif words[0] == "quit":
+        exec(leave)
+        break
+"""
+
+
+class UciTin(Tin):
+    """The same with the other protocol."""
+
+    def __init__(self, folder: Path, *, begin: str = "", search: str = "", leave: str = "") -> None:
+        super().__init__(folder)
+        path = folder / "uci.py"
+        path.write_text(UCI.format(pids=str(folder / "pids"), begin=begin, search=search, leave=leave))
+        self.spec = EngineSpec("uci", shlex.join((sys.executable, "-S", str(path))))
+
+
+BOTH = pytest.mark.parametrize("make", [Tin, UciTin])
 
 
 def exists(pid: int) -> bool:
@@ -164,18 +202,41 @@ BAD = {
 }  # fmt: skip
 
 
+UCI_BAD = {
+    "hangs-at-once": ({"begin": "time.sleep(60)"}, "for 2 s; one of xboard's protocol is named with --engine."),
+    "hangs": ({"search": "time.sleep(60)"}, "has not ended its search for 2.02 s"),
+    "crashes": BAD["crashes"],
+    "is-killed": BAD["is-killed"],
+    "is-killed-by-a-number": BAD["is-killed-by-a-number"],
+    "crashes-at-once": BAD["crashes-at-once"],
+    "floods": BAD["floods"],
+    "floods-in-one-line": BAD["floods-in-one-line"],
+    "makes-an-illegal-move": ({"search": "say('bestmove e2e5')"}, "breaks its protocol: "),
+}
+
+
 SILENT = {"hangs-at-once", "never-tells-all", "hangs", "is-none"}
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.long] * (name in SILENT)) for name in BAD])
-def test_one_that_misbehaves_is_named_and_nothing_is_left(name: str, tmp_path: Path) -> None:
-    does, problem = BAD[name]
-    tin = Tin(tmp_path, **does)
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        pytest.param(make, name, marks=[pytest.mark.long] * (name in SILENT))
+        for make, bad in ((Tin, BAD), (UciTin, UCI_BAD))
+        for name in bad
+    ],
+)
+def test_one_that_misbehaves_is_named_and_nothing_is_left(
+    make: type[Tin], name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    does, problem = (BAD if make is Tin else UCI_BAD)[name]
+    tin = make(tmp_path, **does)
     with pytest.raises(EngineError) as error:
         run_once(tin, QUICK if name in SILENT else PATIENT)
     assert str(error.value).startswith("The engine ")
     assert problem in str(error.value)
     assert tin.left == []
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
 def run_once(tin: Tin, patience: Patience) -> None:
@@ -183,8 +244,9 @@ def run_once(tin: Tin, patience: Patience) -> None:
         look(engine, game_of(MATE))
 
 
-def test_after_a_crash_the_next_game_has_a_new_process(tmp_path: Path) -> None:
-    tin = Tin(
+@BOTH
+def test_after_a_crash_the_next_game_has_a_new_process(make: type[Tin], tmp_path: Path) -> None:
+    tin = make(
         tmp_path,
         search=f"os.path.exists({str(tmp_path / 'once')!r}) or (open({str(tmp_path / 'once')!r}, 'w'), os._exit(1))",
     )
@@ -196,9 +258,10 @@ def test_after_a_crash_the_next_game_has_a_new_process(tmp_path: Path) -> None:
     assert tin.left == []
 
 
+@BOTH
 @pytest.mark.parametrize("leave", ["time.sleep(60)", "signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"])
-def test_one_that_does_not_leave_is_ended(leave: str, tmp_path: Path) -> None:
-    tin = Tin(tmp_path, leave=leave)
+def test_one_that_does_not_leave_is_ended(leave: str, make: type[Tin], tmp_path: Path) -> None:
+    tin = make(tmp_path, leave=leave)
     with open_engine(tin.spec, Limits(time_ms=20), PATIENT) as engine:
         look(engine, game_of(MATE))
     assert tin.left == []
@@ -233,13 +296,14 @@ def is_running(pid: int) -> bool:
 KILLS = "signal.signal(signal.SIGTERM, signal.SIG_IGN); os.kill(os.getppid(), signal.SIGKILL); time.sleep(600)"
 
 
-def test_it_does_not_outlive_a_program_that_is_killed(tmp_path: Path) -> None:
+@BOTH
+def test_it_does_not_outlive_a_program_that_is_killed(make: type[Tin], tmp_path: Path) -> None:
     """It kills the program that started it, and continues its search."""
-    assert_ends_after(Tin(tmp_path, search=KILLS), "--engine", tmp_path)
+    assert_ends_after(make(tmp_path, search=KILLS), tmp_path)
 
 
-def assert_ends_after(tin: Tin, option: str, folder: Path) -> None:
-    game = folder / "game.pgn"
+def assert_ends_after(tin: Tin, folder: Path) -> None:
+    game, option = folder / "game.pgn", "--uci" if isinstance(tin, UciTin) else "--engine"
     game.write_text(f"{MATE}\n")
     command = (sys.executable, "-m", "recorder", "replay", "engine", str(game), option, tin.spec.command)
     assert subprocess.run(command, check=False, capture_output=True, timeout=120).returncode == -signal.SIGKILL
@@ -250,9 +314,10 @@ def assert_ends_after(tin: Tin, option: str, folder: Path) -> None:
         time.sleep(0.01)
 
 
+@BOTH
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, RuntimeError])
-def test_a_stop_in_the_middle_leaves_no_process(stop: type[BaseException], tmp_path: Path) -> None:
-    tin = Tin(tmp_path)
+def test_a_stop_in_the_middle_leaves_no_process(stop: type[BaseException], make: type[Tin], tmp_path: Path) -> None:
+    tin = make(tmp_path)
     with pytest.raises(stop):
         stop_at_ply(tin, 2, stop)
     assert tin.left == []
@@ -268,8 +333,9 @@ def stop_at_ply(tin: Tin, ply: int, stop: type[BaseException]) -> None:
 INTERRUPTS = "os.kill(os.getppid(), signal.SIGINT); time.sleep(60)"
 
 
-def test_an_interrupt_while_it_searches_leaves_no_process(tmp_path: Path) -> None:
-    tin = Tin(tmp_path, search=INTERRUPTS)
+@BOTH
+def test_an_interrupt_while_it_searches_leaves_no_process(make: type[Tin], tmp_path: Path) -> None:
+    tin = make(tmp_path, search=INTERRUPTS)
     with pytest.raises(KeyboardInterrupt):
         run_once(tin, PATIENT)
     assert tin.left == []

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import base64
-import inspect
 import io
 import re
 from collections.abc import Callable
-from enum import Enum
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -25,7 +23,6 @@ STANDARD = CORPUS / "server/a01_standard/observer_GuestObsA.raw.gz"
 CRAZYHOUSE = CORPUS / "server/a03_crazyhouse"
 BUGHOUSE = CORPUS / "server/a12_bughouse/observer_GuestBga.raw.gz"
 ADJOURNED = CORPUS / "server/c08_adjourn/observer_GuestXw.raw"
-EXAMINED = CORPUS / "server/a10_examine"
 
 
 @pytest.fixture(scope="module")
@@ -255,33 +252,6 @@ def test_a_variant_that_only_the_archive_has_is_known(tmp_path: Path) -> None:
         archive.games(variant="whirlpool")
 
 
-def test_an_archive_is_not_merged_into_itself_or_from_nothing(path: Path, tmp_path: Path) -> None:
-    archive = recorder.Archive(path)
-    with pytest.raises(recorder.StorageError, match="the archive itself"):
-        archive.import_archive(path)
-    with pytest.raises(recorder.StorageError, match="no such archive"):
-        archive.import_archive(tmp_path / "none.db")
-    (tmp_path / "text.db").write_text("no database")
-    with pytest.raises(recorder.StorageError):
-        archive.import_archive(tmp_path / "text.db")
-
-
-def test_games_are_found_by_their_keys(archive: recorder.Archive) -> None:
-    game = archive["last"]
-    assert archive[game.key[:12]] == game
-    with pytest.raises(recorder.StorageError, match="begins with ffffffffffff"):
-        archive["ffffffffffff"]
-    with pytest.raises(recorder.StorageError, match="several keys"):
-        archive[shared_beginning(archive)]
-    with pytest.raises(TypeError, match="key is text"):
-        archive[0]  # type: ignore[index]  # the wrong type is the test
-
-
-def shared_beginning(archive: recorder.Archive) -> str:
-    keys = [game.key for game in archive]
-    return next(key[0] for key in keys if sum(other[0] == key[0] for other in keys) > 1)
-
-
 @pytest.mark.long
 def test_tables_have_a_row_for_each_game_of_the_iterator(archive: recorder.Archive) -> None:
     keys = [game.key for game in archive.games(player="Morphy")]
@@ -291,12 +261,6 @@ def test_tables_have_a_row_for_each_game_of_the_iterator(archive: recorder.Archi
     assert sum(map(len, archive.batches(50, player="Morphy"))) == len(archive.plies(player="Morphy"))
     assert set(archive.events(player="Morphy")["key"]) <= set(keys)
     assert not archive.matches().empty
-
-
-def test_enums_are_never_bare_integers(archive: recorder.Archive) -> None:
-    plies = [ply for game in archive for ply in game.plies]
-    assert all(isinstance(value, Enum) for ply in plies for value in (ply.proof, ply.origin))
-    assert {type(ply.precision) for ply in plies} <= {recorder.Precision, type(None)}
 
 
 def test_every_game_of_python_chess_has_the_moves_and_clocks(archive: recorder.Archive) -> None:
@@ -382,15 +346,6 @@ def test_a_game_without_plies_is_drawn(archive: recorder.Archive) -> None:
     assert repr(game).endswith(" · no moves")
 
 
-def test_options_of_pgn(archive: recorder.Archive) -> None:
-    game = some_game(archive, variant="chess", source=log_of(archive, STANDARD))
-    assert "%" not in game.to_pgn("none")
-    assert "[%emt " in game.to_pgn({"emt"})
-    assert game.to_pgn(style="fics") != game.to_pgn()
-    with pytest.raises(recorder.ExportError):
-        game.to_pgn("clocks")
-
-
 def test_players_by_parts_of_names_and_a_warning_for_an_unknown_one(archive: recorder.Archive, tmp_path: Path) -> None:
     assert {*archive.game_table(white="morp*")["white"]} == {"Morphy"}
     assert len(archive.game_table(player="*", since="2000", until="2001-02")) == 0
@@ -421,13 +376,6 @@ def test_a_name_cannot_be_markup(tmp_path: Path) -> None:
     archive = recorder.Archive(tmp_path / "games.db")
     archive.import_logs(path)
     assert "<b>" not in archive._repr_html_()
-
-
-def test_an_empty_archive_is_shown(tmp_path: Path) -> None:
-    archive = recorder.Archive(tmp_path / "games.db")
-    assert len(archive) == 0
-    assert archive
-    assert "0 games" in archive._repr_html_()
 
 
 def test_tables_say_units_and_what_is_excluded(archive: recorder.Archive) -> None:
@@ -465,18 +413,3 @@ def test_times_may_be_timedelta(archive: recorder.Archive) -> None:
     with pytest.raises(AttributeError, match="read it without as_timedelta"):
         timed.ics  # noqa: B018  # looking it up is the test
     assert "elapsed" in next(archive.batches(last=1, as_timedelta=True))
-
-
-def test_filters_and_arguments_are_in_signatures_and_docstrings(archive: recorder.Archive) -> None:
-    """Editors and notebooks complete them."""
-    for method in (archive.games, archive.plies, archive.batches, archive.sides, archive.export_pgn):
-        assert recorder.Filters.__annotations__.keys() <= inspect.signature(method).parameters.keys()
-        words = " ".join((inspect.getdoc(method) or "").split())
-        assert ", ".join(recorder.Filters.__annotations__) in words
-    plies = archive.plies(last=1)
-    for name in recorder.measures.__all__:
-        function, method = getattr(recorder.measures, name), getattr(plies.ics, name)
-        assert [*inspect.signature(function).parameters][1:] == [*inspect.signature(method).parameters][:-1]
-        for words in (inspect.getdoc(function) or "", inspect.getdoc(method) or ""):
-            assert ", ".join(recorder.Filters.__annotations__) in " ".join(words.split())
-            assert "``" in words.split("Returns:")[1], "the columns"

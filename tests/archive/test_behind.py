@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from pathlib import Path
 from typing import Any
 
@@ -45,32 +44,6 @@ def test_pieces_of_a_log_give_the_same_archive_as_one_import(
     )
     assert other.finish(), other.problem
     assert (pgn_keys(pgn) if pgn.exists() else []) == before, "an archive that is new finds them in the file"
-
-
-def test_games_and_events_of_all_pieces_are_written_once(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(recorder.archive.following.follower, "_AT_ONCE", 3_000)
-    pgn, events = tmp_path / "games.pgn", io.StringIO()
-    updater = Follower(
-        str(cli.archive),
-        WATCHER,
-        ReadOptions(),
-        outlets=(FinishedGames(str(pgn), PgnOptions()), EventLineWriter(events)),
-    )
-    first: list[bool] = []
-    read_on = updater._read_on
-
-    def noting() -> bool:
-        first.append(bool(updater._lagging))
-        return read_on()
-
-    monkeypatch.setattr(updater, "_read_on", noting)
-    assert updater.finish(), updater.problem
-    assert first == [True], "it was not imported as a whole"
-    assert len(pgn_keys(pgn)) == len(set(pgn_keys(pgn))) == 5
-    output = [json.loads(line) for line in events.getvalue().splitlines()]
-    assert len([one for one in output if one["event"] == "game_started"]) == 5
 
 
 def test_an_unwritable_pgn_is_retried_with_pauses(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import gzip
 import signal
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from recorder.archive.sharing import cluster
-from recorder.errors import ExitCode, RecorderError
+from recorder.errors import ExitCode
 from storage.dataset.folder import open_folder
 from tests.support.cli import GUESTS, SERVER, WATCHER, Cli
 from tests.support.dask_cluster import DaskCluster, dask_cluster
@@ -162,19 +160,6 @@ def test_what_a_worker_does_not_reach_is_one_sentence(
     said = cli("convert", WATCHER, "--dataset", tmp_path / "set", *how, code=ExitCode.INPUT).stderr
     assert "not the same program" in said
     assert not list((tmp_path / "set").iterdir())
-
-
-@pytest.mark.parametrize(
-    ("theirs", "sentence"),
-    [
-        ("0.0.1", "tcp://w: this worker has version 0.0.1 of ics-recorder"),
-        (PackageNotFoundError("ics-recorder"), "tcp://w: ics-recorder is not installed on this worker"),
-    ],
-)
-def test_workers_of_another_version_are_refused(theirs: object, sentence: str) -> None:
-    client = SimpleNamespace(run=lambda *_words, **_how: {"tcp://w": theirs})
-    with pytest.raises(RecorderError, match=sentence):
-        cluster._check_versions(cast(Any, client))
 
 
 def test_a_cluster_that_is_not_there_is_one_sentence(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from exporters.dataset_parts import DATASET_EVENT_COLUMNS, DATASET_GAME_COLUMNS,
 from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, MATCH_COLUMNS, PLY_COLUMNS
 from recorder import PARSER_VERSION, Archive, Dataset
 from recorder.archive.reading import importing, inputs
-from recorder.archive.sharing import dataset_making, dataset_sources
+from recorder.archive.sharing import dataset_sources
 from recorder.archive.sharing.dataset_sources import Reporting, SourceMade, SourceToMake, make_source
 from recorder.errors import ExitCode
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
@@ -426,29 +426,6 @@ def test_the_manifest_counts_games_that_several_sources_have(cli: Cli, tmp_path:
 )
 def test_options_that_contradict_each_other_are_refused(cli: Cli, words: tuple[str, ...], said: str) -> None:
     assert said in cli("convert", WATCHER, *words, code=2).stderr
-
-
-def test_each_log_is_reported_when_it_is_finished(tmp_path: Path) -> None:
-    """The bar has a label and a total from the start; a damaged log has its name, wherever it is."""
-    seen: list[tuple[str, int, int | None]] = []
-    cut = tmp_path / "cut.log.gz"
-    cut.write_bytes(gzip.compress(ADJOURNED.read_bytes())[:1_000])
-    paths = [str(WATCHER), str(cut)]
-    report = dataset_making.convert_to_dataset(
-        paths,
-        str(tmp_path / "set"),
-        inputs.ReadOptions(),
-        jobs=1,
-        progress=lambda *step: seen.append(step),
-        on_file=lambda outcome: seen.append((outcome.status, 0, 0)),
-    )
-    assert seen[0] == ("2 files", 0, WATCHER.stat().st_size + 1_000)
-    assert None not in [total for _, _, total in seen]
-    names = [name.partition(":")[0] for name, _, _ in seen]
-    assert list(dict.fromkeys(names[names.index("file 2 of 2") :])) == ["file 2 of 2", "file 1 of 2", "new"]
-    assert names.index("new") < len(names) - 2
-    moved = inputs.Input("logs/cut.log.gz", cut)
-    assert importing.fingerprint(moved).damage == (report.outcomes[1].message or "").replace(str(cut), moved.name)
 
 
 def test_what_continues_after_an_interrupt_is_printed(

@@ -26,9 +26,8 @@ import recorder.archive.following.follower
 import storage.write.in_progress
 from exporters.games_json import game_object
 from exporters.pgn.exporter import PgnOptions
-from recorder import read_games
 from recorder.archive.following.events import EventLineWriter, EventPipe
-from recorder.archive.following.follower import Follower, is_over
+from recorder.archive.following.follower import Follower
 from recorder.archive.following.pgn import FinishedGames, refuse_unwritable
 from recorder.archive.reading.inputs import ReadOptions
 from recorder.errors import ExportError
@@ -314,37 +313,7 @@ def test_verify_agrees_while_the_archive_is_written(cli: Cli, tmp_path: Path) ->
     cli("db", "check")
 
 
-def test_a_player_erased_while_following_is_excluded(cli: Cli, tmp_path: Path) -> None:
-    other = Cli(tmp_path / "other.sqlite")
-    other("import", WATCHER)
-    games = sorted(games_of(other), key=lambda game: game["sources"][0]["offset"])
-    handle = games[-1]["white"]["handle"]
-    others = [game for game in games if handle not in (game["white"]["handle"], game["black"]["handle"])]
-    assert others
-    log = tmp_path / "session.log"
-    updater = follow(cli, log)
-    append(log, STREAM[:END])
-    updater.look(settle=True)
-    cli("forget", "--yes", handle)
-    append(log, STREAM[END:])
-    updater.look()
-    assert updater.finish(), updater.problem
-    cli("db", "check")
-    assert "agrees" in cli("verify").stdout
-    assert handle not in cli("export", "games", "--include", "empty").stdout
-    assert len(games_of(cli)) == len(others)
-
-
 # -- finished games --------------------------------------------------------------------------------------------------
-
-
-def test_when_a_game_is_over() -> None:
-    assert is_over("result", 100, 0)
-    assert is_over("adjourned", 100, 0)
-    assert not is_over("log-ends", 0, 100)
-    assert is_over("unobserved", 99, 100)
-    assert not is_over("unobserved", 100, 100), "it may be observed again"
-    assert is_over("log-ends", 100, 0, final=True), "no more of its log ever comes"
 
 
 def finished(path: object) -> FinishedGames:
@@ -392,19 +361,6 @@ def test_a_game_is_appended_when_its_end_is_reported(cli: Cli, tmp_path: Path) -
         games.wait()
         over = sum(game["reason"] is not None for game in games_of(cli)) if at > 800 else 0
         assert (len(pgn_keys(pgn)) if pgn.exists() else 0) == over
-
-
-def test_a_finished_game_is_appended_once_despite_a_crash(cli: Cli, tmp_path: Path) -> None:
-    journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
-    pgn = tmp_path / "games.pgn"
-    journal.received(STREAM[: STREAM.index(b"\n", END) + 8])
-    for _ in range(3):
-        games = finished(pgn)
-        updater = follow(cli, journal.path, games)
-        updater.look(settle=True)
-        games.wait()
-        updater.close()
-    assert len(pgn_keys(pgn)) == len(set(pgn_keys(pgn))) == sum(game["reason"] is not None for game in games_of(cli))
 
 
 MIDDLE = STREAM.rindex(b"<12>", 0, END)  # in the middle of a game
@@ -474,20 +430,6 @@ def test_a_final_end_that_could_not_be_appended_is_appended_later(cli: Cli, tmp_
     assert sorted(pgn_keys(pgn)) == sorted(game["key"] for game in games_of(cli) if game["plies"])
 
 
-def test_two_programs_that_append_the_same_games_write_each_once(cli: Cli, tmp_path: Path) -> None:
-    log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
-    append(log, STREAM)
-    games = [game for game in read_games(log) if game.segments]
-    one, other = finished(pgn), finished(pgn)
-    cli("import", log)
-    one._where = other._where = str(cli.archive)
-    for outlet, some in ((one, games[:2]), (other, games[1:4]), (one, games[2:]), (other, games)):
-        outlet.take(list(some))
-        outlet.wait()
-    assert pgn_keys(pgn) == [game.key for game in games]
-    assert one.games + other.games == len(games)
-
-
 def test_existing_text_of_the_file_is_kept(cli: Cli, tmp_path: Path) -> None:
     log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
     mine = '[Event "my own"]\n[Result "*"]\n\n1. e4 *'  # without an end of line
@@ -510,42 +452,6 @@ def test_a_folder_gets_a_file_a_day(cli: Cli, tmp_path: Path) -> None:
     assert games.problem is None
     assert sum(len(pgn_keys(path)) for path in (tmp_path / "pgn").iterdir()) == 5
     assert games.games == 5
-
-
-def test_an_unwritable_file_gets_its_games_later(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recorder.archive.following.follower, "_SETTLE_S", 0.0)
-    log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
-    pgn.mkdir()
-    append(log, STREAM)
-    games = FinishedGames(str(pgn), PgnOptions())
-    games._split = False  # it became a folder when it was opened
-    updater = follow(cli, log, games)
-    updater.look()
-    assert games.problem is not None
-    pgn.rmdir()
-    updater.look()
-    assert games.problem is None
-    assert len(pgn_keys(pgn)) == 5
-
-
-def test_a_game_that_cannot_be_written_does_not_block_others(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
-    append(log, STREAM)
-    games = finished(pgn)
-    put, bad = FinishedGames._put, [True]
-
-    def fails_first(self: FinishedGames, archive: ArchiveStore | None, game: Any) -> None:
-        if bad:
-            bad.clear()
-            raise ExportError("its entry cannot be replaced")
-        put(self, archive, game)
-
-    monkeypatch.setattr(FinishedGames, "_put", fails_first)
-    follow(cli, log, games).look()
-    assert games.problem == "its entry cannot be replaced"
-    assert len(pgn_keys(pgn)) == 4
 
 
 def test_a_pgn_in_an_unwritable_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -666,21 +572,6 @@ def test_each_ply_is_emitted_when_its_line_arrives(cli: Cli, tmp_path: Path) -> 
         updater.look()
         printed = out.getvalue().count('"event": "ply"')
         assert printed == sum(len(game["plies"]) for game in games_of(cli))
-
-
-def test_a_closed_pipe_of_events_does_not_stop_following(cli: Cli, tmp_path: Path) -> None:
-    log = tmp_path / "session.log"
-    reader, writer = os.pipe()
-    os.close(reader)
-    pipe = EventPipe(writer)
-    updater = follow(cli, log, EventLineWriter(pipe))
-    append(log, STREAM)
-    updater.look()
-    assert updater.finish()
-    pipe.close()
-    assert pipe.lost == "The event reader has ended"
-    assert len(games_of(cli)) == 5
-    os.close(writer)
 
 
 @pytest.mark.parametrize("reads", [False, True])

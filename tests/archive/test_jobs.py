@@ -16,7 +16,7 @@ from click.testing import Result
 from recorder.archive.care import verifying
 from recorder.archive.reading import converting, workers
 from recorder.archive.reading.importing import SourceReading
-from recorder.archive.reading.workers import Channel, batches
+from recorder.archive.reading.workers import Channel
 from recorder.errors import ExitCode
 from storage import ArchiveStore, SourceRow
 from tests.archive.test_reading_ahead import ROOT, contents
@@ -186,18 +186,6 @@ def test_convert_writes_the_same(cli: Cli, tmp_path: Path) -> None:
     assert all(texts)
 
 
-@pytest.mark.long
-def test_convert_leaves_no_file_where_no_log_can_be_read(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "empty.log").touch()
-    words = ["convert", str(WATCHER), str(tmp_path / "empty.log"), "-o", str(tmp_path / "games.pgn")]
-    assert "empty.log is empty" in both(cli, *words[:-2], code=ExitCode.INPUT).stderr
-    (tmp_path / "empty.log").write_bytes(WATCHER.read_bytes() + b"\n<12> rubbish\n")
-    assert "1 anomaly in" in both(cli, *words[:-2], "--strict", code=ExitCode.FINDINGS).stderr
-    words[1:3] = str(tmp_path / "missing.log"), str(tmp_path / "lost.log")
-    assert "no such file" in both(cli, *words, code=ExitCode.INPUT).stderr
-    assert not (tmp_path / "games.pgn").exists()
-
-
 def dying_conversion(task: converting._Task, channel: Channel) -> converting.Converted:
     """As ``_convert_apart``; kills its process when it comes to one log."""
     if task.source.path == ADJOURNED:
@@ -213,9 +201,3 @@ def test_a_conversion_whose_process_dies_names_the_log(
     message = cli("convert", WATCHER, ADJOURNED, "-o", target, "--jobs", "2", code=ExitCode.INPUT).stderr
     assert f"{ADJOURNED}: the process that read it ended with signal 9. Convert it again." in message
     assert target.read_text() == cli("convert", WATCHER).stdout
-
-
-def test_small_logs_are_read_together_and_large_ones_alone() -> None:
-    monkey = [1, 2 << 20, 5, 6, 7, 8]
-    assert [list(group) for group in batches(monkey)] == [[0], [1], [2, 3, 4], [5]]
-    assert batches([]) == []

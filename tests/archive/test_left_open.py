@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
-import threading
 from pathlib import Path
-
-import pytest
 
 from recorder.archive.recording.archiving import import_left_open
 from recorder.journal import JournalWriter, Sync, open_sessions
-from tests.support.live import in_loop
 
 
 def left_open(folder: Path) -> Path:
@@ -41,19 +37,6 @@ def start(folder: Path, *, works: bool | None = True) -> tuple[list[list[Path]],
     return imported, messages
 
 
-def test_a_journal_left_open_is_imported_and_ended_once(tmp_path: Path) -> None:
-    left = left_open(tmp_path)
-    writer = JournalWriter(tmp_path, host="chess.example", port=5000, role="proxy", sync=Sync.OS)
-    assert start(tmp_path) == (
-        [[left], [left]],
-        ["1 journal was left open by a crash; the archive has all of it now."],
-    )
-    assert [found.path for found in open_sessions(tmp_path)] == [writer.path]
-    assert start(tmp_path) == ([], [])
-    writer.close()
-    assert start(tmp_path / "nowhere") == ([], [])
-
-
 def test_a_journal_that_cannot_be_imported_waits_for_the_next_start(tmp_path: Path) -> None:
     left = left_open(tmp_path)
     before = left.read_bytes()
@@ -66,19 +49,6 @@ def test_a_journal_left_open_is_ended_without_an_import_too(tmp_path: Path) -> N
     message = "1 journal was left open by a crash and ended now, and not imported: do it later"
     assert start(tmp_path, works=None) == ([], [message])
     assert open_sessions(tmp_path) == []
-
-
-@in_loop
-async def test_ending_a_long_journal_does_not_block_the_recorder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    left_open(tmp_path)
-    goes_on = threading.Event()
-    monkeypatch.setattr("recorder.journal.close_left_open", lambda _path: goes_on.wait(10))
-    asyncio.get_running_loop().call_later(0.1, goes_on.set)
-    messages: list[str] = []
-    await import_left_open(tmp_path, None, messages.append, "do it later")
-    assert len(messages) == 1
 
 
 def test_a_journal_locked_by_another_process_is_skipped(tmp_path: Path) -> None:

@@ -90,13 +90,6 @@ def test_games_for_an_unwritable_pgn_wait_for_their_recorder(cli: Cli, tmp_path:
     assert len(pgn_keys(ours)) == 5
 
 
-def test_a_journal_without_the_note_names_no_pgn(tmp_path: Path) -> None:
-    for name, data in (("empty", b""), ("other", b"no journal\n"), ("torn", b"ics-recorder jour")):
-        (tmp_path / f"{name}.journal").write_bytes(data)
-        assert outlets_of(tmp_path / f"{name}.journal") == (None, False)
-    assert outlets_of(tmp_path / "nothing.journal") == (None, False)
-
-
 def test_an_erased_journal_is_not_imported(cli: Cli, tmp_path: Path) -> None:
     left = left_open(cli, tmp_path / "j", None)
     cli("import", left)

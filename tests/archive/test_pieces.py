@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
-import errno
 import os
 import signal
 from collections.abc import Callable, Generator, Iterator
@@ -74,40 +72,6 @@ def test_the_archive_is_that_of_an_undivided_reading(
     assert divided == [True, True]
     assert report.games > 50
     assert [outcome.status for outcome in report.outcomes] == ["new", "new"]
-
-
-def test_progress_is_of_what_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recorder.archive.reading.importing.read_blocks", partial(read_blocks, size=4096))
-    path = tmp_path / "fics.pgn"
-    path.write_bytes(FICS)
-    shown: list[int] = []
-    import_with(2, tmp_path / "a.db", [path], progress=lambda name, done, total: shown.append(done))
-    recognised = shown.index(len(FICS)) + 1
-    assert len(shown) - recognised > 3
-    assert shown[recognised:] == sorted(shown[recognised:])
-    assert shown[recognised] < shown[-1] == len(FICS)
-
-
-@pytest.mark.parametrize(
-    ("text", "border"),
-    [
-        (b'1. e4 1-0\n\n[Event "x"]', 11),
-        (b'1. e4 0-1\r\n\r\n\r\n[Event "x"]\n1. e4 *\n\n[Event "y"]', 15),
-        (b'1. e4 1/2-1/2\n[Event "x"]', 0),
-        (b'1. e4 *\n\n[Event "x"]', 0),
-        (b'[Event "x"]', 0),
-    ],
-)
-def test_a_piece_ends_where_a_game_does(text: bytes, border: int) -> None:
-    assert reading_ahead._last_border(text) == border
-
-
-@pytest.mark.long
-def test_a_compressed_file_is_divided_too(tmp_path: Path, divided: list[bool]) -> None:
-    path = tmp_path / "saved.pgn.bz2"
-    path.write_bytes(bz2.compress(SAVED))
-    both(tmp_path, [path])
-    assert divided == [True]
 
 
 @pytest.mark.long
@@ -183,29 +147,6 @@ def test_games_without_a_border_are_read_undivided(
     path.write_text('[Event "x"]\n' + "".join(game.format(number) for number in range(1000)))
     (report,) = both(tmp_path, [path])
     assert report.games == 1000
-    assert divided == [False]
-
-
-def full_piece(piece: _Piece, channel: Channel) -> Found | None:
-    """As ``_read_piece``, without space in the temporary folder from the second piece on."""
-
-    def full(*_: object, **_how: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with pytest.MonkeyPatch.context() as patch:
-        if piece.offset:
-            patch.setattr(reading_ahead, "write_parts", full)
-        return _read_piece(piece, channel)
-
-
-@pytest.mark.long
-def test_a_full_temporary_folder_costs_nothing(
-    tmp_path: Path, divided: list[bool], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reading_ahead, "_read_piece", full_piece)
-    path = tmp_path / "saved.pgn"
-    path.write_bytes(SAVED)
-    both(tmp_path, [path])
     assert divided == [False]
 
 

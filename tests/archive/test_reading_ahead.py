@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -22,8 +21,8 @@ from recorder.archive.reading.import_paths import ImportReport, import_paths
 from recorder.archive.reading.importing import ReadBefore
 from recorder.archive.reading.inputs import Input, ReadOptions
 from recorder.archive.reading.reading_ahead import _read_log, _Task
-from recorder.archive.reading.workers import Channel, WorkerDiedError, Workers
-from recorder.errors import ExitCode, StorageError
+from recorder.archive.reading.workers import Channel, Workers
+from recorder.errors import ExitCode
 from recorder.progress import Progress, no_progress
 from storage import ArchiveStore
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
@@ -114,23 +113,6 @@ def test_logs_that_grow_repeat_or_are_none_are_settled_in_their_turn(tmp_path: P
 
 
 @pytest.mark.long
-def test_a_second_import_reads_only_what_is_new(tmp_path: Path) -> None:
-    log = tmp_path / "session.log"
-    whole = WATCHER.read_bytes()
-    log.write_bytes(whole[: len(whole) // 2])
-    shutil.copy(ADJOURNED, tmp_path / ADJOURNED.name)
-    paths = [log, tmp_path / ADJOURNED.name]
-    import_with(1, tmp_path / "one.db", paths)
-    import_with(3, tmp_path / "three.db", paths)
-    log.write_bytes(whole)
-    repeated = both(tmp_path, paths, paths)
-    assert [[outcome.status for outcome in report.outcomes] for report in repeated] == [
-        ["grown", "known"],
-        ["known", "known"],
-    ]
-
-
-@pytest.mark.long
 def test_games_of_several_logs_keep_the_order_of_their_keys(tmp_path: Path) -> None:
     """The same games from several observers: equal keys, and merged games."""
     folder = SERVER / "a09_ivariables"
@@ -192,37 +174,6 @@ def full_log(task: _Task, log: tuple[int, Input], channel: Channel) -> ReadBefor
 def test_a_full_temporary_folder_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading_ahead, "_read_log", full_log)
     both(tmp_path, [WATCHER, ADJOURNED])
-
-
-def failing(task: str, channel: Channel) -> str:
-    channel.say(f"{task} is begun")
-    if task == "two":
-        raise StorageError(f"{task} cannot be done")
-    return f"{task} is done"
-
-
-def printing(task: str, channel: Channel) -> str:
-    print("what a library prints")
-    return task
-
-
-def dying(task: str, channel: Channel) -> None:
-    sys.exit(7)
-
-
-def test_calls_say_and_give_their_result() -> None:
-    messages: list[str] = []
-    with Workers(2) as processes:
-        good = processes.submit(failing, "one", said=messages.append)
-        bad = processes.submit(failing, "two", said=messages.append)
-        assert good.result() == "one is done"
-        with pytest.raises(StorageError, match="two cannot be done"):
-            bad.result()
-        assert sorted(messages) == ["one is begun", "two is begun"]
-        assert processes.submit(printing, "three", said=messages.append).result() == "three"
-        with pytest.raises(WorkerDiedError, match="ended with exit status 7"):
-            processes.submit(dying, "four", said=messages.append).result()
-        assert processes.submit(printing, "five", said=messages.append).result() == "five"
 
 
 def test_the_password_is_not_given_to_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:

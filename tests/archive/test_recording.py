@@ -144,25 +144,6 @@ async def test_an_unfinished_import_is_finished_by_the_next_start(cli: Cli, tmp_
 
 
 @in_loop
-async def test_a_forgotten_journal_left_open_by_a_crash_is_not_imported(cli: Cli, tmp_path: Path) -> None:
-    journal = JournalWriter(tmp_path / "elsewhere", host="h", port=1, role="record", sync=Sync.OS)
-    journal.received(STREAM)
-    left = tmp_path / "j" / journal.path.name
-    left.parent.mkdir()
-    left.write_bytes(journal.path.read_bytes())
-    journal.close()
-    cli("import", left)
-    assert len(games_of(cli)) == 5
-    (row,) = cli.json("sources", "--json")
-    cli("sources", "forget", row["id"])
-    child = ArchiveChild(str(cli.archive), lambda _: None)
-    child.start()
-    assert await child.import_journals([left])
-    assert await child.finish() == []
-    assert games_of(cli) == []
-
-
-@in_loop
 async def test_the_archive_process_ends_when_its_recorder_is_killed(cli: Cli, tmp_path: Path) -> None:
     program = f"""
 import asyncio, time

@@ -10,7 +10,6 @@ import pty
 import re
 import shutil
 import sqlite3
-import stat
 import subprocess
 import sys
 import threading
@@ -22,7 +21,6 @@ from typing import Any
 import pytest
 
 from recorder.errors import ExitCode
-from recorder.progress import of_several
 from recorder.reading import read_games
 from recorder.sources.name_dates import check_format, date_in_name
 from storage import ArchiveStore
@@ -152,17 +150,6 @@ def test_a_format_that_is_no_date_is_refused(cli: Cli, form: str) -> None:
     assert result.stderr.count("\n") <= 4
 
 
-def test_progress_counts_the_files() -> None:
-    shown: list[str] = []
-
-    def progress(name: str, done: int, total: int | None) -> None:
-        shown.append(name)
-
-    of_several(progress, 45, 98)("logs/a.log", 1, 2)
-    of_several(progress, 1, 1)("logs/a.log", 1, 2)
-    assert shown == ["file 45 of 98: a.log", "logs/a.log"]
-
-
 def test_json_report(cli: Cli) -> None:
     (outcome,) = cli.json("import", "--json", WATCHER)
     assert outcome["status"] == "new"
@@ -170,11 +157,6 @@ def test_json_report(cli: Cli) -> None:
     assert (outcome["games"], outcome["plies"], outcome["undated_games"]) == (5, 122, 5)
     assert outcome["report"]["frames"] == {"ply": 122, "start": 5}
     assert "anomalies" not in outcome["report"]
-
-
-def test_only_the_owner_may_read_the_archive(cli: Cli) -> None:
-    cli("import", ADJOURNED)
-    assert stat.S_IMODE(cli.archive.stat().st_mode) == 0o600
 
 
 def test_a_second_import_changes_nothing(filled: Cli) -> None:
@@ -421,15 +403,6 @@ def test_verbose_lists_unrecognised_lines_by_shape(cli: Cli, tmp_path: Path) -> 
     log.write_bytes(ADJOURNED.read_bytes() + b"\r\nZwitscher 12 tirili\r\nZwitscher 7 tirili\r\n")
     text = cli("import", "-v", log).stdout
     assert f"         2 from {ADJOURNED.stat().st_size + 2}: " in text
-
-
-def test_secrets_do_not_reach_the_archive(cli: Cli, tmp_path: Path) -> None:
-    log = tmp_path / "x.log"
-    log.write_bytes(b"login: Ann\r\npassword: hunter2butlonger\r\n" + WATCHER.read_bytes())
-    cli("import", log)
-    cli("db", "backup", tmp_path / "copy.sqlite")
-    assert b"hunter2butlonger" not in (tmp_path / "copy.sqlite").read_bytes()
-    assert cli("verify").stdout.count("agrees") == 1
 
 
 def test_an_interrupted_import_keeps_the_finished_logs(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

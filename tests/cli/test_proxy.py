@@ -165,27 +165,6 @@ async def test_after_a_kill_the_journal_has_all_bytes_that_reached_either_side(t
 
 
 @in_loop
-async def test_the_password_is_nowhere(tmp_path: Path) -> None:
-    secret = "s3cretWord"
-    async with (
-        ScriptedServer(Dialogue(FICS, {"Ann": secret})) as server,
-        running(*words(server, tmp_path)) as command,
-    ):
-        caller = await Caller.call(await port_of(command))
-        caller.send(b"Ann\nwrong" + secret.encode() + b"\nAnn\n" + secret.encode() + b"\ndate\n")
-        await caller.until(b"**** Invalid password! ****")
-        await caller.until(b"date: Command not found.")
-        proc = Path("/proc") / str(command.process.pid)
-        assert secret.encode() not in (proc / "cmdline").read_bytes() + (proc / "environ").read_bytes()
-        assert await command.end(signal.SIGTERM) == 0
-        assert (await server.connection()).lines[3] == secret.encode()
-    kept = journalled(tmp_path)
-    assert b"date\n" not in kept.sent, "it was typed before the login was complete"
-    assert secret.encode() not in kept.raw + kept.sent
-    assert secret not in command.talk
-
-
-@in_loop
 async def test_warns_when_others_can_reach_it(tmp_path: Path) -> None:
     async with (
         ScriptedServer(Dialogue(FICS)) as server,

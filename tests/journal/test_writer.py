@@ -10,7 +10,6 @@ import signal
 import stat
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,10 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recorder.errors import JournalError
-from recorder.journal.format import MAX_DATA_BYTES, JournalHeader, Record, RecordKind, parse_note
+from recorder.journal.format import JournalHeader, Record, RecordKind, parse_note
 from recorder.journal.parts import PartFile, new_part, part_blocks, session_parts
 from recorder.journal.reader import JournalReader
-from recorder.journal.writer import Compressor, JournalWriter, Sync
+from recorder.journal.writer import JournalWriter, Sync
 from tests.support.effort import examples
 
 S = 1_000_000_000
@@ -160,17 +159,6 @@ def test_received_bytes_are_in_the_file_when_the_call_returns(tmp_path: Path) ->
         journal.close()
 
 
-def test_a_very_long_read_is_several_records(tmp_path: Path) -> None:
-    journal = writer(tmp_path)
-    data = os.urandom(2 * MAX_DATA_BYTES + 1)
-    journal.received(data, 5)
-    journal.close()
-    ((_, records),) = parts(tmp_path)
-    assert [len(record.data) for record in records[:-1]] == [MAX_DATA_BYTES, MAX_DATA_BYTES, 1]
-    assert b"".join(record.data for record in records[:-1]) == data
-    assert {record.at_ns for record in records[:-1]} == {5}
-
-
 def test_always_syncs_every_record(tmp_path: Path) -> None:
     disk, clock = Disk(), Hands()
     journal = writer(tmp_path, open_part=disk.open, clock=clock)
@@ -203,19 +191,6 @@ def test_interval_loses_two_seconds_at_most(tmp_path: Path) -> None:
             oldest = None
         assert oldest is None or now - oldest <= 2 * S
     assert 100 < disk.syncs < 700
-    journal.close()
-
-
-def test_interval_needs_no_sync_while_nothing_comes(tmp_path: Path) -> None:
-    disk, clock = Disk(), Hands()
-    clock.utc -= DAY // 2
-    journal = writer(tmp_path, open_part=disk.open, clock=clock, sync=Sync.INTERVAL)
-    journal.received(b"x")
-    before = disk.syncs
-    for _ in range(100):
-        clock.go(S)
-        journal.tick()
-    assert disk.syncs == before + 1
     journal.close()
 
 
@@ -283,14 +258,6 @@ def test_rotation_by_day(tmp_path: Path, by_tick: bool) -> None:
     journal.close()
     found = [[record.data for record in records[:-1]] for _, records in parts(tmp_path)]
     assert found == [[b"still the old day"], [b"the new day", b"the same day"], []]
-
-
-def test_two_writers_never_share_a_file(tmp_path: Path) -> None:
-    clock = Hands()
-    writers = [writer(tmp_path, clock=clock) for _ in range(5)]
-    assert len({journal.path for journal in writers}) == 5
-    for journal in writers:
-        journal.close()
 
 
 FAULTS: list[tuple[str, int, str]] = [
@@ -363,36 +330,6 @@ def test_a_removed_folder(tmp_path: Path, sync: Sync) -> None:
         journal.received(b"y")
 
 
-@pytest.mark.parametrize("use", [JournalWriter.tick, JournalWriter.close])
-def test_a_removed_file_is_seen_while_nothing_comes(tmp_path: Path, use: Callable[[JournalWriter], None]) -> None:
-    journal = writer(tmp_path, sync=Sync.OS)
-    journal.path.unlink()
-    with pytest.raises(JournalError, match="removed"):
-        use(journal)
-
-
-def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(JournalError, match="cannot be written"):
-        writer(tmp_path / "file" / "folder")
-
-
-def test_a_folder_that_must_not_be_written(tmp_path: Path) -> None:
-    def refused(path: Path) -> PartFile:  # root may write everywhere, so the system is not asked
-        raise PermissionError(errno.EACCES, "Permission denied", str(path))
-
-    with pytest.raises(JournalError, match="Permission denied"):
-        writer(tmp_path, open_part=refused)
-
-
-def test_closed_is_closed(tmp_path: Path) -> None:
-    journal = writer(tmp_path)
-    journal.close()
-    journal.close()
-    with pytest.raises(JournalError, match="is closed"):
-        journal.received(b"x")
-
-
 def test_a_part_that_stays_plain_is_noted(tmp_path: Path) -> None:
     journal = writer(tmp_path, max_bytes=1)
     first = journal.path
@@ -415,26 +352,6 @@ def test_a_part_that_stays_plain_is_noted(tmp_path: Path) -> None:
         if record.kind is RecordKind.NOTE
     ]
     assert [note["part"] for note in notes if note["kind"] == "uncompressed"] == [first.name]
-
-
-def test_a_part_is_compressed_once_however_late_what_a_crash_left_is_looked_at(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begun, look = threading.Event(), Compressor._compress_left_over
-
-    def late(self: Compressor, *there: Any) -> None:
-        begun.wait(5)
-        look(self, *there)
-
-    monkeypatch.setattr(Compressor, "_compress_left_over", late)
-    journal = writer(tmp_path, max_bytes=1)
-    first = journal.path
-    journal.received(b"x")
-    first.with_name(f"{first.name}.zst").mkdir()
-    journal.received(b"y")
-    begun.set()
-    journal.close()
-    assert [name for name, _ in journal._compressor.failures()] == [first.name]
 
 
 LIMITED = """

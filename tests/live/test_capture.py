@@ -14,13 +14,12 @@ import pytest
 from click.testing import CliRunner
 
 from recorder.cli import main
-from recorder.dialects.session import Family
 from recorder.errors import JournalError, LoginError
 from recorder.journal import JournalHeader, JournalReader, JournalWriter, Record, RecordKind, Sync
 from recorder.journal.format import parse_note
 from recorder.journal.parts import PartFile, new_part
 from recorder.live.capture import Capture, pause_s
-from recorder.live.conversation import Conversation, Lasting, RequestQueue, setting_commands
+from recorder.live.conversation import Conversation, Lasting, RequestQueue
 from recorder.live.login.login import Login
 from recorder.live.messages import EVENTS, Fact
 from recorder.live.net.connection import Connection
@@ -33,7 +32,7 @@ from recorder.sources import read_blocks
 from recorder.wire.timeseal import PING_ANSWER, Sealing, unseal
 from tests.support.live import in_loop, journalled
 from tests.support.script import Fault, Hear, Say, Step
-from tests.support.testserver import FATICS, FICS, ICC, Dialogue, ScriptedServer
+from tests.support.testserver import FATICS, FICS, Dialogue, ScriptedServer
 
 TABLE = (
     b"\n\r 12 1835 Ann         1831 Bob        [ br  5   0]   2:08 -  3:25 (31-30) W:  9\n\r\n\r"
@@ -157,18 +156,6 @@ async def test_a_lasting_setting_is_restored_and_the_password_is_nowhere(tmp_pat
     assert connection.lines.index(b"variables") < connection.lines.index(b"set style 12")
     assert connection.lines[-2:] == [b"set style 1", b"quit"]
     assert PASSWORD not in run.journals + "".join(run.messages)
-
-
-@in_loop
-async def test_a_password_that_the_server_repeats_is_not_kept(tmp_path: Path) -> None:
-    changed = b'\n\rPassword changed from "' + PASSWORD.encode() + b'" to "another".\n\rfics% '
-    script: list[Step] = [Hear(b"games"), Say(changed), Say(BOARD)]
-    async with ScriptedServer(Dialogue(FICS, ACCOUNTS, script=script, answers=ANSWERS)) as server:
-        run = Run(server.port, tmp_path, "Ann", lambda: PASSWORD)
-        await run.until(lambda: run.capture.progress.boards == 1)
-        await run.end()
-    assert "Password changed from" in run.journals
-    assert PASSWORD not in run.journals
 
 
 @in_loop
@@ -358,16 +345,6 @@ def test_pauses_grow_and_are_bounded() -> None:
     assert pauses[0] == 2.0
     assert pauses[-1] == 300.0
     assert pause_s(1, 0.0) == 1.0
-
-
-def test_settings_are_changed_quietly_on_icc() -> None:
-    assert setting_commands(Family.ICC, {"style": "1", "gin": "0"}) == (
-        ["/set-quietly style 12", "/set-quietly gin 1"],
-        ["/set-quietly style 1", "/set-quietly gin 0"],
-    )
-    assert setting_commands(Family.ICC, {})[1] == []
-    assert setting_commands(Family.FICS, {"style": "12", "gin": "1"})[1] == []
-    assert ICC.prompt == "aics% "
 
 
 @in_loop

@@ -21,12 +21,10 @@ from recorder.live.net.sockets import MAX_CLIENTS, Address, listen
 from recorder.live.proxy import Closed, Proxy
 from recorder.live.recording import DeferredJournal, Journal, RecordedConnection
 from recorder.live.relay import HIGH_BYTES, ProxySide
-from recorder.replay.server.login import Manners
-from recorder.wire.timeseal import seal
 from tests.support.corpus import stream_bytes, stream_chunks
 from tests.support.live import Caller, in_loop, journalled
 from tests.support.script import Fault, Hear, Say, script_of_chunks
-from tests.support.testserver import FICS, MANNERS, Dialogue, ScriptedServer
+from tests.support.testserver import FICS, Dialogue, ScriptedServer
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -151,39 +149,6 @@ async def test_any_bytes_pass_both_ways_unchanged_and_are_all_counted(tmp_path: 
     assert it.proxy.forwarded == {ProxySide.CLIENT: len(up), ProxySide.SERVER: len(down)}
     assert it.proxy.unrecorded == 0
     assert not it.messages
-
-
-@pytest.mark.parametrize("sealed", [False, True])
-@pytest.mark.parametrize("manners", MANNERS.values(), ids=MANNERS)
-@in_loop
-async def test_the_password_is_in_no_journal(tmp_path: Path, manners: Manners, sealed: bool) -> None:
-    secret = b"s3cretWord"
-    dialogue = Dialogue(manners, {"Ann": secret.decode()}, answers={b"date": b"It is late.\n\r"})
-    wrap = (lambda line: seal(line, 17)) if sealed else (lambda line: line + b"\n")
-    async with ScriptedServer(dialogue) as server, between(server.port, tmp_path) as it:
-        caller = await Caller.call(it.port)
-        if sealed:
-            caller.send(wrap(b"TIMESTAMP|ann|test|"))
-        for line in (b"Ann", secret, b"date"):  # like xboard, without waiting for prompts
-            caller.send(wrap(line))
-        await caller.until(b"It is late.\n\r")
-        caller.send(wrap(b"password " + secret + b" newerWord"))
-        caller.send(wrap(b"quit"))
-        await caller.rest()
-        connection = await server.connection()
-        assert connection.lines == [b"Ann", secret, b"date", b"password " + secret + b" newerWord", b"quit"]
-        caller.writer.close()
-        await it.until_closed()
-    kept = journalled(tmp_path)
-    assert kept.received == connection.written
-    assert len(kept.sent) == len(connection.heard)
-    assert wrap(b"date") not in kept.sent, "it was typed before the login was complete"
-    assert wrap(b"quit") in kept.sent
-    for word in (secret, b"newerWord"):
-        assert word not in kept.raw
-        assert word not in kept.sent
-    assert wrap(secret).strip() not in kept.sent
-    assert secret.decode() not in "".join(it.messages)
 
 
 @in_loop

@@ -65,20 +65,6 @@ def test_white_s_bars_go_up_and_black_s_down() -> None:
     assert ax.get_ylim()[0] == -ax.get_ylim()[1]
 
 
-def test_times_of_an_untimed_game_are_drawn() -> None:
-    ax = move_times(posed(TEN, base_s=0))
-    assert len(bars(ax)) == 10
-    assert "untimed" in title(ax)
-
-
-def test_figures_of_whole_seconds_are_no_finer() -> None:
-    ax = move_times(posed([0, 0, 3000, 4000, 2000], precision="seconds"))
-    assert labels(ax) == [
-        "Ann (white): 0:05 in all, median 0:02 from move 2",
-        "Bob (black): 0:04 in all, median 0:04 from move 2",
-    ]
-
-
 def test_shares_of_think_times_by_phase() -> None:
     shares = PICTURES["thinking"].table(posed(TEN), PlotOptions())
     opening = shares[shares["plies"] > 0].set_index("think")["plies"].to_dict()
@@ -87,14 +73,6 @@ def test_shares_of_think_times_by_phase() -> None:
     assert len({*shares["think"]}) == len(shares)
     assert shares["share"].sum() == 1
     assert shares.attrs == {"games": 1, "plies": 8, "excluded": {"of first moves": 2}}
-
-
-def test_what_counts_is_what_counts_in_the_measures() -> None:
-    charged = posed([700, 900, *TEN[2:]], lags_ms=LAGS)  # a server that charges first moves
-    instant, lags = measures.instant(charged, by=()), measures.lag(charged, by=())
-    assert PICTURES["thinking"].table(charged, PlotOptions())["plies"].sum() == instant["plies"].sum() == 8
-    assert instant.attrs["excluded"] == {"first move": 2}
-    assert len(PICTURES["lag"].table(charged, PlotOptions())) == lags["plies"].sum() == 10
 
 
 def test_phases_have_bars_and_medians() -> None:
@@ -161,12 +139,6 @@ def test_the_heat_map_s_median_and_axes() -> None:
     assert len(ax.figure.axes) == 2  # with the colour bar
 
 
-def test_long_games_have_wider_columns() -> None:
-    ax = think_heatmap(posed([500] * 600))
-    assert footer(ax).endswith("5 moves a column")
-    assert ax.get_xlim() == (0.5, 300.5)
-
-
 def test_lag_of_one_game_has_a_point_for_each_move() -> None:
     ax = lag_course(posed(TEN, lags_ms=LAGS))
     assert {f"ply-{ply}" for ply in range(1, 11)} <= gids(ax)
@@ -183,21 +155,6 @@ def test_lag_of_several_games_is_a_median_and_a_band() -> None:
     assert [label.split(":")[0] for label in labels(ax)] == ["Bob", "opponents"]
     assert {"band-white", "band-black"} <= gids(ax)
     assert title(ax).startswith("Bob: Lag")
-
-
-def test_lag_s_histogram_counts_every_move_once() -> None:
-    ax = lag_histogram(posed(TEN, lags_ms=LAGS))
-    counted = sum(len(part.get_path().vertices) > 0 for part in ax.patches)
-    assert counted == 2
-    assert ax.get_xlim()[0] == 0
-    assert ax.get_xlabel().startswith("lag (ms), bins of 25 ms")
-
-
-def test_the_lag_sheet_has_one_title_and_one_footer() -> None:
-    figure = lag_sheet(posed(TEN, lags_ms=LAGS, mover_sealed=False))
-    assert len(figure.axes) == 2
-    assert figure.get_suptitle().startswith("Ann (2100)")
-    assert figure.get_supxlabel().endswith("10 plies are of players without a time seal")
 
 
 def test_lag_that_is_not_printed() -> None:
@@ -310,16 +267,6 @@ def test_leads_name_what_is_excluded() -> None:
     assert (table.attrs["games"], table.attrs["plies"]) == (6, 12)
 
 
-def test_times_of_zero_have_an_axis_of_a_second() -> None:
-    ax = move_times(posed([0, 0, 0, 0]))
-    assert ax.get_ylim() == (-1.08, 1.08)
-    figure = ax.get_figure()
-    assert figure is not None
-    figure.canvas.draw()
-    labels = [text.get_text() for text in ax.get_yticklabels()]
-    assert len(set(labels)) * 2 - 1 == len(labels)  # each time once above and once below zero
-
-
 @pytest.mark.long
 def test_how_a_player_s_games_ended() -> None:
     table = PICTURES["endings"].table(many(), PlotOptions("ann"))
@@ -333,24 +280,6 @@ def test_how_a_player_s_games_ended() -> None:
     assert labels(endings(many(), player="ann")) == ["won 5", "lost 1"]
     with pytest.raises(ExportError, match="Zoe made no move"):
         endings(many(), player="Zoe")
-
-
-@pytest.mark.long
-def test_the_profile_has_six_pictures_and_a_head() -> None:
-    figure = player_profile(many(), player="ann")
-    names = [ax.get_title(loc="left") for ax in figure.axes if ax.get_title(loc="left")]
-    assert names == [
-        "Clock left by move",
-        "Think times by phase",
-        "Think times by move",
-        "Lag",
-        "Score by clock lead",
-        "How games ended",
-    ]
-    assert figure.get_suptitle().startswith("Ann\n")
-    (subtitle,) = [text for ax in figure.axes for text in ax.texts if text.get_gid() == "subtitle"]
-    assert subtitle.get_text().startswith("6 games: +5 =0 −1 · rated 2100 · freechess.org · 2020-01-01")
-    assert figure.get_supxlabel() == "6 games, 150 plies of the player"
 
 
 @pytest.mark.long
@@ -489,18 +418,6 @@ def test_leads_of_games_of_which_some_have_no_clocks_are_drawn() -> None:
     table = lead_scores(joined(timed, bare))
     assert table.attrs["excluded"] == {"without both clocks": 2}
     assert table["sides"].sum() == 2
-
-
-@pytest.mark.parametrize(("times", "from_zero"), [([1000] * 40, False), ([15_000] * 30, True)])
-def test_the_clock_axis_of_a_match_begins_at_0_where_that_flattens_nothing(times: list[int], from_zero: bool) -> None:
-    match = joined(posed(times, variant="bughouse"), posed(times, key="b" * 20, variant="bughouse", server_game_no=18))
-    ax = bughouse_clocks(match)
-    low, high = ax.get_ylim()
-    assert bool(low == 0) is from_zero
-    assert ("not from 0" in ax.get_ylabel()) is not from_zero
-    last = 300 - sum(times) / 2000
-    assert low < last
-    assert (300 - last) * 2 >= high - low
 
 
 def test_whole_seconds_of_one_side_or_phase_round_no_other_median() -> None:

@@ -22,7 +22,7 @@ from recorder.replay.places import (
     parse_position,
     seek,
 )
-from recorder.replay.timing import Playhead, ReplayMoment, cap_idle, mark
+from recorder.replay.timing import Playhead, ReplayMoment, cap_idle
 
 S = 1_000_000_000
 GAPS = st.lists(st.integers(0, 90_000), max_size=30)
@@ -146,13 +146,6 @@ def test_a_loop_restarts_after_a_second() -> None:
     assert nothing.take(S) == []
 
 
-def test_no_speed_is_an_error() -> None:
-    with pytest.raises(ValueError, match="more than 0"):
-        Playhead(at(0), 0, speed=0)
-    with pytest.raises(ValueError, match="more than 0"):
-        Playhead(at(0), 0).set_speed(Fraction(-1), 0)
-
-
 @given(GAPS, st.integers(0, 60_000))
 def test_idle_caps(gaps: list[int], most_ms: int) -> None:
     moments = recording(gaps)
@@ -160,11 +153,6 @@ def test_idle_caps(gaps: list[int], most_ms: int) -> None:
     assert [one.what for one in capped] == [one.what for one in moments]
     assert [one.at_ms for one in capped] == list(accumulate(min(gap, most_ms) for gap in gaps))
     assert list(cap_idle(moments, 90_000)) == moments
-
-
-def test_marks() -> None:
-    marked = list(mark(at(0, 1, 2), {1: "here"}))
-    assert [one.markers for one in marked] == [(), ("here",), ()]
 
 
 FORMS: list[tuple[str, Position]] = [

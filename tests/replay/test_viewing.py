@@ -18,8 +18,6 @@ from recorder.replay.several import moments_of_games
 from recorder.replay.show import ReplaySource
 from recorder.replay.terminal.viewing import KEYS, Viewing
 from recorder.replay.terminal.watch import (
-    _CODES,
-    _COLOURS,
     LEAST_COLUMNS,
     LEAST_LINES,
     KeyReader,
@@ -194,15 +192,6 @@ def test_one_board_is_large_where_there_is_room(width: int, height: int, large: 
     assert left == len(lines) + sum(int(row.split()[1]) for row in rows_below)
 
 
-def test_both_boards_of_a_match_are_large_where_there_is_room() -> None:
-    viewing = at(Viewing(recording("a12_bughouse", "observer_GuestBga", 2), 0), "6w")
-    large = "a     b     c     d     e     f     g     h"
-    wide = "\n".join(text(viewing, width=130, height=40))
-    assert wide.count(large) + wide.count(large[::-1]) == 2
-    narrower = "\n".join(text(viewing, width=110, height=40))
-    assert (narrower.count(large), narrower.count("h  g  f  e  d  c  b  a")) == (1, 1)
-
-
 @pytest.mark.parametrize(
     ("width", "height", "sizes", "rows"),
     [
@@ -286,16 +275,6 @@ def test_the_clock_of_the_side_to_move_runs() -> None:
     assert later.ms == ply.black_clock_ms - 50
     viewing.press("end", 0)
     assert not any(viewing.clock(viewing.focus, white, 0).runs for white in (True, False))
-
-
-def test_the_running_clock_is_marked_without_a_colour() -> None:
-    viewing = at(chess(), "4w")
-    for look in (SceneStyle(), PLAIN, LETTERS):
-        (runs,) = [span for row in draw(viewing, 0, 80, 24, look) for span in row if span.style == "runs"]
-        assert re.fullmatch(r">\d+:\d\d\.\d   ", runs.text)
-    assert "3" not in {code[0] for word in ("runs", "now", "said", "dim", "bold") for code in _CODES[word].split(";")}
-    for name, codes in _COLOURS.items():  # a piece has the background of its square
-        assert codes.startswith("48;5;") or name in ("white", "black")
 
 
 def test_a_stopped_clock_shows_its_milliseconds() -> None:

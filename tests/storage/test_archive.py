@@ -7,7 +7,6 @@ import os
 import sqlite3
 import stat
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NoReturn
@@ -20,12 +19,9 @@ from recorder.model import (
     Anomaly,
     AnomalyKind,
     Disposition,
-    Game,
     GameKind,
-    Origin,
     Player,
     Precision,
-    Proof,
     Segment,
     Shape,
     SourceReport,
@@ -33,7 +29,6 @@ from recorder.model import (
 )
 from recorder.model.plies import shown_line
 from storage import ArchiveStore, GameFilter, check
-from storage.files import open_sqlite
 
 from .conftest import EVERYTHING, MAY_2020, import_bytes, make_game
 
@@ -51,31 +46,10 @@ def test_a_new_archive_is_its_owners_alone(path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_snapshot_within_a_transaction_ends_without_it(archive: ArchiveStore) -> None:
-    row = import_bytes(archive, b"x", [make_game()])
-    with archive.transaction():
-        with archive.snapshot():
-            assert archive.count() == 1
-        archive.erasures.forget_source(row.id)
-        assert archive.count() == 0, "read where it was written"
-
-
-def test_a_url_and_a_path_open_the_same_file(path: Path) -> None:
-    with ArchiveStore.open(f"sqlite:///{path}", create=True) as archive:
-        import_bytes(archive, b"x", [make_game()])
-    with ArchiveStore.open(str(path), read_only=True) as archive:
-        assert archive.count() == 1
-
-
 @pytest.mark.parametrize("where", ["", ":memory:", "sqlite://", "postgresql://localhost/games", "no such://"])
 def test_what_is_no_file_is_refused(where: str) -> None:
     with pytest.raises(StorageError):
         ArchiveStore.open(where, create=True)
-
-
-def test_a_missing_archive_is_reported(path: Path) -> None:
-    with pytest.raises(StorageError, match="There is no archive at"):
-        ArchiveStore.open(str(path))
 
 
 def test_a_folder_is_no_archive(tmp_path: Path) -> None:
@@ -145,11 +119,6 @@ def test_a_file_that_is_no_database_is_reported_and_not_changed(path: Path) -> N
     assert path.read_bytes() == b"fics% \n\r" * 500
 
 
-def test_reading_only_means_it(path: Path, archive: ArchiveStore) -> None:
-    with ArchiveStore.open(str(path), read_only=True) as reader, pytest.raises(StorageError, match="read-only"):
-        import_bytes(reader, b"x")
-
-
 def test_kept_bytes_come_back_from_any_place(archive: ArchiveStore) -> None:
     data = os.urandom(1 << 19) * 5
     row = import_bytes(archive, data)
@@ -168,17 +137,6 @@ def test_bytes_that_are_not_kept_are_not_there(archive: ArchiveStore) -> None:
         list(archive.read_source(row.id))
 
 
-def test_the_size_given_must_be_the_size_kept(archive: ArchiveStore) -> None:
-    with archive.write_source(
-        sha256="0" * 64, size_bytes=3, name="x", path=None, kind="raw", keep=True, parser_version="1", options={}
-    ) as writer:
-        writer.keep(b"ab")
-        with pytest.raises(StorageError, match="given as 3 bytes, but 2"):
-            writer.finish(SourceReport())
-        writer.keep(b"c")
-        writer.finish(SourceReport())
-
-
 def test_a_block_that_raises_leaves_nothing(archive: ArchiveStore) -> None:
     def write() -> None:
         with archive.write_source(
@@ -194,17 +152,6 @@ def test_a_block_that_raises_leaves_nothing(archive: ArchiveStore) -> None:
     assert archive.sources() == []
     assert archive.count() == 0
     assert check(archive.path) == []
-
-
-def test_a_source_without_a_report_is_not_committed(archive: ArchiveStore) -> None:
-    with (
-        pytest.raises(StorageError, match="without its report"),
-        archive.write_source(
-            sha256="0" * 64, size_bytes=0, name="x", path=None, kind="raw", keep=False, parser_version="1", options={}
-        ),
-    ):
-        pass
-    assert archive.sources() == []
 
 
 def test_the_report_comes_back(archive: ArchiveStore) -> None:
@@ -253,19 +200,6 @@ def test_a_grown_log_keeps_its_old_bytes_when_the_new_ones_are_not_wanted(archiv
     assert check(archive.path) == []
 
 
-def test_two_sources_of_one_game_are_two_observations(archive: ArchiveStore) -> None:
-    import_bytes(archive, b"one", [make_game()])
-    import_bytes(archive, b"two", [make_game(), replace(make_game(), white=Player("Cy"))])
-    found = list(archive.games(EVERYTHING))
-    assert len({game.key for game in found}) == 3
-    assert make_game().key in {game.key for game in found}
-    shown = list(archive.games(GameFilter(kinds=frozenset(), min_plies=0)))
-    assert len(shown) == 2
-    (both,) = (game for game in shown if game.merged_from)
-    assert {archive.game(key).key for key in both.merged_from} == {both.key} == {min(both.merged_from)}
-    assert check(archive.path) == []
-
-
 def test_forgetting_undoes_an_import(archive: ArchiveStore) -> None:
     kept = import_bytes(archive, b"one", [make_game(0)])
     row = import_bytes(archive, b"two", [make_game(1, white=Player("Cy")), make_game(2)])
@@ -276,24 +210,10 @@ def test_forgetting_undoes_an_import(archive: ArchiveStore) -> None:
     assert check(archive.path) == []
 
 
-def test_sources_are_named_by_the_beginning_of_their_id(archive: ArchiveStore) -> None:
-    row = import_bytes(archive, b"one")
-    assert archive.source(row.id[:3]) == row
-    for wrong in ("", "xyz"):
-        with pytest.raises(StorageError, match="No source has an id"):
-            archive.source(wrong)
-
-
 def test_games_come_by_start_then_source_and_place(archive: ArchiveStore) -> None:
     undated = [make_game(number, time_basis=TimeBasis.CLOCK, started_at_ms=5) for number in (3, 4)]
     import_bytes(archive, b"one", [undated[1], make_game(1), undated[0], make_game(0)])
     assert keys(archive, EVERYTHING) == [game.key for game in (make_game(0), make_game(1), *undated)]
-
-
-def test_many_games_stream_in_order(archive: ArchiveStore) -> None:
-    games = [make_game(number) for number in range(450)]
-    import_bytes(archive, b"one", games[::-1])
-    assert list(archive.games()) == games
 
 
 FILTERS = [
@@ -385,44 +305,6 @@ def test_an_ambiguous_key_lists_the_candidates(archive: ArchiveStore) -> None:
         archive.game("a")
 
 
-def test_what_is_not_wanted_is_not_loaded(archive: ArchiveStore) -> None:
-    import_bytes(archive, b"one", [make_game()])
-    (game,) = archive.games(with_events=False, with_holdings=False, with_lines=False)
-    seen = game.observations[0]
-    assert (seen.events, seen.holdings, [line.number for line in seen.lines]) == ([], [], [0])
-    assert game.plies == make_game().plies
-
-
-def game_of_all_qualities(proofs: list[Proof]) -> Game:
-    kinds = [(proof, origin, precision) for proof in proofs for origin in Origin for precision in (*Precision, None)]
-    game = make_game()
-    line = game.observations[0].lines[0]
-    line.plies = [
-        line.plies[0]._replace(ply=number, proof_code=proof, origin_code=origin, precision_code=precision)
-        for number, (proof, origin, precision) in enumerate(kinds, 1)
-    ]
-    game.segments = [Segment(1, len(kinds), 0)]
-    return game
-
-
-def test_timed_plies_hold_what_pgn_shows_and_nothing_else(archive: ArchiveStore) -> None:
-    game = game_of_all_qualities([proof for proof in Proof if proof is not Proof.UNPROVED])
-    import_bytes(archive, b"one", [game])
-    (found,) = archive.games(whole_plies=False)
-    assert len(found.plies) == len(game.plies) > 1
-    for whole, timed in zip(game.plies, found.plies, strict=True):
-        clock = "white_clock_ms" if whole.white_moved else "black_clock_ms"
-        wanted = {"ply", "san", clock, "elapsed_ms", "proof_code", "origin_code", "precision_code"}
-        assert timed._asdict() == {name: value if name in wanted else None for name, value in whole._asdict().items()}
-
-
-def test_a_line_with_a_ply_that_is_not_proved_is_always_whole(archive: ArchiveStore) -> None:
-    game = game_of_all_qualities(list(Proof))
-    import_bytes(archive, b"one", [game])
-    (found,) = archive.games(whole_plies=False)
-    assert found.plies == game.plies
-
-
 @pytest.mark.parametrize("precision", [Precision.MILLISECONDS, Precision.SECONDS, None])
 @pytest.mark.parametrize("clock_ms", [180_000, 59_999, -1, None])
 def test_pgn_is_the_same_from_whole_plies_and_from_what_it_shows(
@@ -457,28 +339,3 @@ def test_any_san_and_missing_numbers_come_back_from_what_is_shown(archive: Archi
     import_bytes(archive, b"one", [game, whole])
     for wanted, shown in zip((game, whole), archive.games(whole_plies=False), strict=True):
         assert [(ply.ply, ply.san) for ply in shown.plies] == [(ply.ply, ply.san) for ply in wanted.plies]
-
-
-def test_a_game_names_its_sources(archive: ArchiveStore) -> None:
-    import_bytes(archive, b"zero")
-    row = import_bytes(archive, b"one", [make_game()])
-    assert archive.game_sources(make_game().key) == [row]
-
-
-def test_the_same_bytes_twice_are_refused_and_change_nothing(archive: ArchiveStore) -> None:
-    row = import_bytes(archive, b"one", [make_game()])
-    with pytest.raises(StorageError, match=r"cannot be read or written: UNIQUE constraint failed: sources\.sha256"):
-        import_bytes(archive, b"one", [make_game(1)])
-    assert archive.sources() == [row]
-    assert list(archive.games(EVERYTHING)) == [make_game()]
-
-
-def test_a_corrupt_archive_is_reported_in_one_sentence(archive: ArchiveStore, path: Path) -> None:
-    import_bytes(archive, b"one", [make_game()])
-    connection = open_sqlite(path)
-    connection.execute("ALTER TABLE plies RENAME TO lost")
-    connection.close()
-    with pytest.raises(
-        StorageError, match=r"no such table: plies\. The archive is corrupt: `ics-recorder db check` lists all findings"
-    ):
-        list(archive.games())

@@ -12,7 +12,7 @@ import pytest
 from recorder.relating.grouping import pair_of
 from storage import ArchiveStore
 from storage.files import driver_of
-from storage.settings import Decision, decide, decisions, load_decided, rename_decisions, take_over_decisions
+from storage.settings import decide, decisions, take_over_decisions
 from storage.write.games import successor
 
 from .conftest import import_bytes, make_game
@@ -29,23 +29,6 @@ def _settings() -> sqlite3.Connection:
 def driver() -> Iterator[sqlite3.Connection]:
     with closing(_settings()) as found:
         yield found
-
-
-def test_a_later_decision_replaces_an_earlier_one(driver: sqlite3.Connection) -> None:
-    decide(driver, [("a", "b"), ("a", "c")], same=True, now_ms=1)
-    decide(driver, [("a", "b")], same=False, now_ms=2)
-    assert decisions(driver) == [Decision("a", "b", False, 2), Decision("a", "c", True, 1)]
-    decided = load_decided(driver)
-    assert (decided.same, decided.apart) == ({("a", "c")}, {("a", "b")})
-
-
-def test_decisions_move_with_keys_that_games_exchange(driver: sqlite3.Connection) -> None:
-    decide(driver, [("a", "c")], same=True, now_ms=1)
-    decide(driver, [("b", "c")], same=False, now_ms=1)
-    rename_decisions(driver, lambda key: {"a": "b", "b": "a"}.get(key, key))
-    assert decisions(driver) == [Decision("a", "c", False, 1), Decision("b", "c", True, 1)]
-    rename_decisions(driver, lambda key: {"b": "d"}.get(key, key))
-    assert decisions(driver)[1] == Decision("c", "d", True, 1), "the lesser key is first"
 
 
 @pytest.mark.parametrize(
@@ -65,10 +48,6 @@ def test_of_two_archives_the_later_decision_counts(
         decide(other, [("x", "b")], same=its[0], now_ms=its[1])
         take_over_decisions(other, driver, {"x": "a"}.get)
         assert [(one.key, one.other, one.same) for one in decisions(driver)] == [("a", "b", same)]
-
-
-def _decided_ms(archive: ArchiveStore) -> dict[str, int]:
-    return {one.key: one.decided_ms for one in archive.duplicates.decisions()}
 
 
 def test_decisions_follow_games_whose_keys_change(archive: ArchiveStore) -> None:

@@ -59,16 +59,6 @@ def test_what_is_left_has_the_keys_of_a_new_archive(archive: ArchiveStore, gone:
     somebody.close()
 
 
-def test_what_comes_after_takes_its_place_among_equal_keys(archive: ArchiveStore) -> None:
-    rows = [import_bytes(archive, data, [make_game()]) for data in COPIES]
-    archive.erasures.forget_source(rows[1].id)
-    import_bytes(archive, COPIES[1], [make_game()])
-    key = make_game().key
-    hashes = sorted(row.sha256 for row in rows)
-    ranked = [key, *(successor(key, number) for number in (2, 3, 4))]
-    assert dict(contents(archive)) == dict(zip(ranked, hashes, strict=True))
-
-
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 def test_journals_have_equal_keys_in_the_order_of_their_names(archive: ArchiveStore, order: tuple[int, ...]) -> None:
     """Their hashes change while they grow, and games of a growing journal are stored again and again."""

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 import storage.files
-from recorder.errors import StorageError
 from storage import ArchiveStore, backup, check
 from storage.files import open_sqlite
 from tests.support.cli import WATCHER, Cli
@@ -21,7 +20,6 @@ from .conftest import EVERYTHING, import_bytes, make_game
 
 GAMES = 6  # of each source
 BACKUPS = 25
-LIMIT_S = 120
 
 
 def hammer(path: Path) -> None:
@@ -123,12 +121,3 @@ def test_a_locked_archive_is_reported_in_one_sentence_with_the_time(
     cli("db", "check")
     locked.execute("ROLLBACK")
     assert "5 games" in cli("import", WATCHER).stdout
-
-
-def test_who_waits_long_enough_gets_his_turn(path: Path, locked: sqlite3.Connection) -> None:
-    with ArchiveStore.open(str(path)) as archive:
-        with pytest.raises(StorageError, match="is locked: another program"):
-            import_bytes(archive, b"two", [make_game(1)])
-        locked.execute("COMMIT")
-        import_bytes(archive, b"two", [make_game(1)])
-        assert archive.count(EVERYTHING) == 2

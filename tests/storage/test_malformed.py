@@ -143,7 +143,6 @@ def _write_schema(connection: sqlite3.Connection, table: str, sql: str) -> None:
 
 
 CASES = tuple(_cases())
-NAMES = [f"{table}.{column}={str(value)[:8]!a}" for table, column, value in CASES]
 OUT = itertools.count()
 
 
@@ -197,30 +196,6 @@ def test_no_malformed_value_ends_a_command_with_a_traceback(
         path.write_bytes(sound)
         assert _damage(path, *case)
         _runs(path, words)
-
-
-@pytest.mark.parametrize(
-    ("table", "column", "value"),
-    [
-        ("plies", "ply", HUGE),
-        ("games", "kind", "unheard-of"),
-        ("games", "start_precision", "unheard-of"),
-        ("plies", "quality", 77),
-        ("sources", "options", "{"),
-        ("plies", "white_clock_ms", b"\xff"),
-        ("observations", "started_at_ms", "never"),
-    ],
-)
-def test_a_reader_says_that_the_archive_is_corrupt_and_db_check_where(
-    tmp_path: Path, sound: bytes, table: str, column: str, value: object
-) -> None:
-    path = tmp_path / "archive.sqlite"
-    path.write_bytes(sound)
-    assert _damage(path, table, column, value)
-    messages = (_runs(path, words) for words in COMMANDS if words[0] not in SLOW)
-    assert any(f"Error: {path}: " in one and "corrupt: `ics-recorder db check` lists all" in one for one in messages)
-    cli = Cli(path)
-    assert f"{column} is " in cli("db", "check", code=ExitCode.FINDINGS).stdout
 
 
 @pytest.mark.parametrize(

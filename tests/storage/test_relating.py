@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import random
 import re
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -22,17 +19,16 @@ from sqlalchemy import Connection
 from recorder.archive.following.follower import Follower
 from recorder.archive.reading.inputs import ReadOptions
 from recorder.errors import StorageError
-from recorder.model import Game, GameKind
-from storage import ArchiveStore, GameFilter, check, current, head
+from recorder.model import Game
+from storage import current, head
 from storage.schema.upgrade import upgrade
 from storage.write import merged as relating
 from tests.relating.interrupted import Played, journal_of
-from tests.relating.scenes import connections, games_of, journal, played, whole
+from tests.relating.scenes import connections, journal, whole
 from tests.support.cli import Cli
 from tests.support.corpus import stream_bytes, truth
 from tests.support.effort import examples
 
-from .conftest import EVERYTHING, import_bytes, make_game
 from .test_schema import later_scripts
 
 SCENARIO = "a11_adjourn_disconnect"
@@ -225,30 +221,11 @@ def test_links_are_stored_both_ways(cli: Cli, tmp_path: Path, scenario: str, con
     assert sum(len(game["links"]) for game in theirs) == sum(len(game["links"]) for game in games)
 
 
-def test_games_that_are_alone_cost_no_comparison(archive: ArchiveStore) -> None:
-    import_bytes(archive, b"one", [make_game(number) for number in range(5)])
-    assert all(not game.merged_from for game in archive.games(EVERYTHING))
-    assert archive.count(GameFilter(kinds=frozenset(GameKind), min_plies=0)) == 5
-    assert archive.stale_games() == []
-
-
 def test_a_game_that_was_tampered_with_is_stale(cli: Cli, tmp_path: Path) -> None:
     cli("import", *_write(tmp_path / "logs"))
     change = "UPDATE games SET result = '0-1' WHERE source_id IS NULL AND ply_count = 45"
     _edit(cli.archive, lambda connection: connection.execute(change))
     assert "differs from what its sources give" in cli("verify", code=1).output
-
-
-def test_an_archive_that_the_migrations_made_relates_what_comes_next(tmp_path: Path) -> None:
-    """Games in the archive are related when another source of them is imported."""
-    path = tmp_path / "old.sqlite"
-    path.touch()
-    upgrade(path)
-    with ArchiveStore.open(str(path)) as archive:
-        for name in itertools.islice(connections(SCENARIO), 2):
-            import_bytes(archive, name.encode(), played(games_of(SCENARIO, name)), name=name)
-        assert any(game.merged_from for game in archive.games())
-        assert check(archive.path) == []
 
 
 def test_two_recorders_that_see_one_game_have_one(cli: Cli, tmp_path: Path) -> None:
@@ -403,26 +380,6 @@ def test_an_upgrade_that_ends_before_the_merging_changes_nothing(
             upgrade(cli.archive, scripts)
     assert current(cli.archive) == head()
     upgrade(cli.archive)
-    assert cli("export", "games").stdout == wanted
-
-
-@pytest.mark.long
-def test_an_upgrade_that_is_killed_before_the_merging_changes_nothing(cli: Cli, tmp_path: Path) -> None:
-    cli("import", *_write(tmp_path / "logs"))
-    wanted = cli("export", "games").stdout
-    _edit(cli.archive, _unmerge)
-    scripts = later_scripts(tmp_path / "scripts", "op.create_table('later', sa.Column('id', sa.Integer()))")
-    code = (
-        "import os, sys; from pathlib import Path;"
-        "from storage.schema import upgrade as schema; from storage.write import merged;"
-        "merged.relate_all = lambda driver: os._exit(9); schema.upgrade(*map(Path, sys.argv[1:]))"
-    )
-    killed = subprocess.run([sys.executable, "-c", code, str(cli.archive), str(scripts)], check=False)
-    assert killed.returncode == 9
-    assert current(cli.archive) == head()
-    assert "is not merged from its sources" in cli("db", "check", code=1).stdout
-    cli("db", "upgrade")
-    assert cli("db", "check").output == "The archive is sound.\n"
     assert cli("export", "games").stdout == wanted
 
 

@@ -14,10 +14,10 @@ import pytest
 
 from recorder.errors import StorageError
 from storage import ArchiveStore, check, current, head, reading_other, upgrade
-from storage.files import make_engine, open_sqlite
+from storage.files import open_sqlite
 from storage.schema import upgrade as schema_module
 from storage.schema.tables import metadata
-from storage.schema.upgrade import SCRIPTS, differences, revisions
+from storage.schema.upgrade import SCRIPTS, revisions
 
 from .conftest import import_bytes, make_game
 
@@ -188,52 +188,6 @@ def test_an_archive_that_another_process_made_meanwhile_is_kept(archive: Archive
     assert dump(path) == before
 
 
-def test_two_new_archives_have_two_secrets(archive: ArchiveStore, path: Path, tmp_path: Path) -> None:
-    ArchiveStore.open(str(tmp_path / "other.db"), create=True).close()
-    assert dump(path) != dump(tmp_path / "other.db")
-
-
-@pytest.mark.parametrize(
-    ("ours", "theirs", "equal"),
-    [
-        ("(\n\ta INT, \n\tCONSTRAINT x UNIQUE (a, b)\n)", "( a INT, CONSTRAINT x UNIQUE (a, b) )", True),
-        (
-            "(a, CONSTRAINT c CHECK (a IN (1, 2)), CONSTRAINT b UNIQUE (a))",
-            "(a, CONSTRAINT b UNIQUE (a), CONSTRAINT c CHECK (a IN (1, 2)))",
-            True,
-        ),
-        ("(a, b)", "(b, a)", False),
-        ("(a, CONSTRAINT x UNIQUE (a, b))", "(a, CONSTRAINT x UNIQUE (b, a))", False),
-        ("(a, CONSTRAINT c CHECK (a IN (1, 2)))", "(a, CONSTRAINT c CHECK (a IN (2, 1)))", False),
-        ("(a) WITHOUT ROWID", "(a)", False),
-    ],
-)
-def test_statements_are_compared_by_what_they_mean(ours: str, theirs: str, equal: bool) -> None:
-    assert (normalised(f"CREATE TABLE t {ours}") == normalised(f"CREATE TABLE t {theirs}")) is equal
-
-
-def test_both_ways_give_the_tables_of_the_models(
-    archive: ArchiveStore, path: Path, migrated: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(schema_module, "_statements", dict)  # Alembic is asked about the new one, too
-    for file in (path, migrated):
-        engine = make_engine(file, read_only=True)
-        with engine.connect() as connection:
-            assert differences(connection) == []
-        assert current(file) == head()
-
-
-@pytest.mark.parametrize(
-    "statement", ["ALTER TABLE games ADD COLUMN more TEXT", "DROP INDEX ix_games_black_id", "CREATE TABLE more (a)"]
-)
-def test_a_schema_that_differs_is_reported(archive: ArchiveStore, path: Path, statement: str) -> None:
-    assert check(archive.path) == []
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute(statement)
-    (finding,) = check(archive.path)
-    assert finding.startswith("The schema differs from the migrations': ")
-
-
 def test_a_new_archive_is_made_and_checked_without_the_migrations(tmp_path: Path) -> None:
     """In a process of its own: here they are loaded by then."""
     code = f"""if True:
@@ -245,19 +199,6 @@ def test_a_new_archive_is_made_and_checked_without_the_migrations(tmp_path: Path
     """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "[]\n"
-
-
-def test_the_head_is_the_last_migration() -> None:
-    assert head() == revisions()[-1]
-
-
-def test_every_constraint_has_a_name(archive: ArchiveStore, path: Path) -> None:
-    connection = open_sqlite(path, read_only=True)
-    for name, sql in connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'"):
-        words = sql.replace("\n", " ").replace("\t", " ")
-        unnamed = words.count("PRIMARY KEY") + words.count("FOREIGN KEY") + words.count("UNIQUE") + words.count("CHECK")
-        assert words.count("CONSTRAINT") == unnamed, name
-    connection.close()
 
 
 @pytest.mark.parametrize("old", revisions())
