@@ -178,29 +178,6 @@ def test_commands_use_no_sql_threads_processes_sockets_or_file_formats() -> None
     assert {name: machinery for name, machinery in found.items() if machinery} == {}
 
 
-def test_the_machinery_of_other_layers_is_seen() -> None:
-    def machinery(path: str) -> set[str]:
-        return machinery_of((ROOT / path).read_text(encoding="utf-8"))
-
-    assert machinery("recorder/live/net/sockets.py") == {"socket", "threading"}
-    assert machinery("exporters/table_files.py") >= {"csv"}
-    assert "SELECT 1 FROM analyses LIMIT 1" in machinery("storage/read/analyses.py")
-    assert machinery_of("def f(): from sqlalchemy.orm import Session; return 'Select games.'") == {"sqlalchemy"}
-
-
-def test_a_forbidden_import_is_seen(tmp_path: Path) -> None:
-    path = tmp_path / "x.py"
-    path.write_text("def f():\n    from recorder import cli\n    from storage.read.games import Archive\n")
-    assert imports_of(path) == {"recorder.cli", "storage.read.games"} or imports_of(path) == {"recorder.cli", "storage"}
-
-
-def test_a_file_with_a_forbidden_import_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    path = ROOT / "recorder" / "wire" / "lines.py"
-    assert wrong_imports(path) is None
-    monkeypatch.setitem(TABLE, "recorder.wire", set())
-    assert str(wrong_imports(path)).startswith("recorder/wire/lines.py (recorder.wire) imports ['recorder.")
-
-
 def import_cycles(imports: dict[str, set[str]]) -> list[list[str]]:
     """Groups of modules that import each other, directly or through others (Tarjan's algorithm)."""
     found: list[list[str]] = []
@@ -237,17 +214,6 @@ def test_no_modules_import_each_other() -> None:
     imports = {name: (imports_of(path, when_run=True) & set(names.values())) - {name} for path, name in names.items()}
     assert sum(map(len, imports.values())) > 1000
     assert import_cycles(imports) == []
-
-
-def test_an_import_cycle_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "x.py"
-    path.write_text(
-        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from recorder import cli\n"
-        "else:\n    import recorder.rules.fen\ndef f():\n    from storage import files\n"
-    )
-    assert imports_of(path, when_run=True) == {"recorder.rules.fen", "storage.files"}
-    imports: dict[str, set[str]] = {"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": {"e"}, "e": {"d"}, "f": {"a"}}
-    assert import_cycles(imports) == [["d", "e"], ["a", "b", "c"]]
 
 
 @pytest.mark.parametrize(

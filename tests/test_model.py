@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from enum import Enum
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from exporters.selection import Selection
-from recorder.model import GameKind, LineKind, Origin, Player, Ply, PlyLine, Precision, Proof, Segment
+from recorder.model import GameKind, Origin, Player, Ply, Precision, Proof, Segment
 from recorder.rules.position import encode_move
 from storage import ArchiveStore, GameFilter
-from storage.files import _prepare
-from storage.read.query import _ARCHIVE
 from tests.storage.conftest import import_bytes, make_game
 
 PLAYERS = [
@@ -37,11 +31,6 @@ PLAYERS = [
 ]
 
 
-def test_titles_one_by_one() -> None:
-    assert Player("Ann", titles="(*)(GM)").title_words == ["*", "GM"]
-    assert Player("Ann").title_words == []
-
-
 @pytest.mark.parametrize(("player", "kind"), PLAYERS)
 def test_guests_and_computers_are_the_same_in_a_log_and_in_the_archive(
     tmp_path_factory: pytest.TempPathFactory, player: Player, kind: str
@@ -57,34 +46,6 @@ def test_guests_and_computers_are_the_same_in_a_log_and_in_the_archive(
         ):
             taken = Selection(guests=word != "guest", computers=word != "computer").select([game])
             assert archive.count(where) == len(list(taken)) == (kind != word)
-
-
-@given(
-    st.sampled_from(["Ann", "guestABCD", "GUEST7", "GuestAB", "Guestbook", "Übel"]),
-    st.sampled_from([None, "", "1500", "++++", " ++++ ", "----", "+++"]),
-    st.sampled_from([None, "", "(U)", "(TM)(U)", "(C)", "(CA)", "*", "u"]),
-    st.sampled_from([None, True, False]),
-)
-def test_filters_ask_the_rule_about_all_who_may_be_guests_or_computers(
-    handle: str, rating_text: str | None, titles: str | None, registered: bool | None
-) -> None:
-    rating = int(rating_text) if rating_text and rating_text.isdigit() else None
-    row = "SELECT ? AS white, ? AS white_rating_text, ? AS white_rating, ? AS white_titles, ? AS white_registered"
-    query = f"SELECT {_ARCHIVE.guest('white')}, {_ARCHIVE.computer('white')} FROM ({row}) g"
-    with closing(sqlite3.connect(":memory:")) as driver:
-        _prepare(driver, read_only=True)
-        found = driver.execute(query, (handle, rating_text, rating, titles, registered)).fetchone()
-    player = Player(handle, rating_text, rating, titles, registered)
-    assert tuple(map(bool, found)) == (player.is_guest, player.is_computer)
-
-
-def test_rows_of_a_line_become_plies_in_place() -> None:
-    rows = [(ply, None, "e4", 1, 2, 3, None, None, 0, 0, 1, 0, 1, 5) for ply in (1, 2)]
-    line = PlyLine(0, LineKind.MAIN, None, None, rows)
-    assert line.plies is line.rows
-    assert [type(ply) for ply in line.plies] == [Ply, Ply]
-    rows.append((3, None, "e5", 1, 2, 3, None, None, 0, 0, 1, 0, 1, 6))
-    assert [ply.offset for ply in line.plies] == [5, 5, 6]
 
 
 def test_a_ply_gives_enums_and_the_movers_clock() -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from exporters.pgn.exporter import wrap
-from recorder.movetext import GLUE, LINE_LENGTH, integers, move_number, movetext, timed_move, whole_hms
+from recorder.movetext import GLUE, LINE_LENGTH, move_number, movetext, timed_move, whole_hms
 
 _TIMES = st.integers(0, 200_000_000)
 _FIRST = st.one_of(st.integers(1, 10), st.integers(990, 1_010), st.integers(1, 2_500))
@@ -37,22 +35,6 @@ def test_lines_are_those_of_the_whole_text(first: int, plies: list[tuple[str, in
     assert all(len(line) <= LINE_LENGTH for line in text.split("\n"))
     behind = " ".join(rest)
     assert text + wrap(behind, len(text) - text.rfind("\n") - 1) == wrap(f"{_words(first, plies)} {behind}".lstrip(" "))
-
-
-@given(st.lists(st.integers(-(10**15) + 1, 10**15 - 1)))
-def test_integers_of_an_array(numbers: list[int]) -> None:
-    assert integers(json.dumps(numbers, separators=(",", ":"))) == numbers
-
-
-@given(st.lists(st.one_of(st.none(), st.integers(), st.floats(), st.text(), st.booleans(), st.just([1]))))
-@example([None])
-@example([10**15])
-@example(["1"])
-@example([1.5])
-def test_an_array_of_other_values_is_none(values: list) -> None:
-    usual = all(type(value) is int and abs(value) < 10**15 for value in values)
-    found = integers(json.dumps(values, separators=(",", ":")))
-    assert found == values if usual else found is None
 
 
 def test_a_ply_as_it_is_written() -> None:

@@ -67,18 +67,3 @@ def missing(function: Callable[..., Any], doc: str, *, constructor: bool = False
 @pytest.mark.parametrize(("name", "function", "doc"), [pytest.param(*one, id=one[0]) for one in public_callables()])
 def test_public_docstrings_name_arguments_and_values(name: str, function: Callable[..., Any], doc: str) -> None:
     assert missing(function, doc, constructor=function.__name__ == "__init__") == [], name
-
-
-def test_the_check_sees_what_is_missing() -> None:
-    def example(path: str, *, first: int, last: int, **filters: int) -> int:
-        return len(path) + first + last + len(filters)
-
-    assert missing(example, "") == ["path", "first", "last", "filters", "a summary", "Returns"]
-    assert missing(example, "Reads.\n\nArgs:\n    path: a file.\n    first, last: numbers. filters: any.\n") == [
-        "Returns"
-    ]
-    assert missing(example, "Reads.\n\nArgs:\n    path: a file: first or last.\nReturns:\n    One.\n") == [
-        "first",
-        "last",
-        "filters",
-    ]

@@ -97,16 +97,3 @@ def test_a_file_of_the_user_is_named_where_it_is_in_the_way(tmp_path: Path, name
             f"ImportError: {tmp_path / name}.py hides the package {name!r} of ics-recorder: rename that file, or start"
             " Python elsewhere."
         )
-
-
-@pytest.mark.parametrize("name", ["storage", "exporters", "migrations"])
-def test_the_command_works_beside_such_a_file(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # the command runs in another folder
-    (tmp_path / f"{name}.py").write_text("open('ran', 'w').close()\nraise RuntimeError('run')\n")
-    command = Path(sys.executable).with_name("ics-recorder")
-    for words in ([str(command)], [sys.executable, "-m", "recorder"]):
-        done = subprocess.run(
-            [*words, "import", "--db", "games.db", str(LOG)], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-    assert not (tmp_path / "ran").exists()

@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from recorder.archive.locate import archive_file
-from recorder.cli.options import ANOMALIES
 from recorder.errors import ExitCode, StorageError
-from recorder.model import AnomalyKind
 from tests.support.cli import ADJOURNED, Cli
 
 
@@ -27,11 +25,6 @@ def test_an_empty_word_is_refused(filled: Cli, option: str) -> None:
 
 def test_raw_and_json_exclude_each_other(filled: Cli) -> None:
     filled("show", "last", "--raw", "--json", code=ExitCode.USAGE)
-
-
-def test_kinds_of_anomalies_are_those_of_the_model(filled: Cli) -> None:
-    assert set(ANOMALIES) == {kind.value for kind in AnomalyKind}
-    filled("anomalies", "--kind", "strange", code=ExitCode.USAGE)
 
 
 def test_a_wrong_expression_is_a_usage_error(filled: Cli, tmp_path: Path) -> None:

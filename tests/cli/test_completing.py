@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -129,38 +126,3 @@ def test_a_value_that_needs_quotes_is_not_completed(filled: Cli) -> None:
     assert not {"Two Words", "$(reboot)", "a;b", "-x", "new\nline"} & set(found)
     assert values(filled, "games", "--player", "50%_") == ["50%_off"]
     assert values(filled, "games", "--player", "50%o") == []
-
-
-@pytest.mark.long
-def test_ten_thousand_games_are_completed_as_fast_as_help(filled: Cli) -> None:
-    """The limit is a multiple of the time of --help, so that the load of the machine does not matter."""
-    with closing(sqlite3.connect(filled.archive)) as driver, driver:
-        names = [row[1] for row in driver.execute("PRAGMA table_info(games)") if row[1] not in ("id", "key")]
-        numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)"
-        driver.execute(
-            f"{numbers} INSERT INTO games (id, key, {', '.join(names)})"
-            f" SELECT 100000 + n.i, printf('%08x', n.i) || 'feed', {', '.join(names)} FROM n, games WHERE id = 1"
-        )
-        driver.execute(
-            f"{numbers} INSERT INTO players (id, server, handle, handle_folded)"
-            " SELECT 100000 + i, 's', 'Player' || i, 'player' || i FROM n"
-        )
-    base = {**os.environ, "ICS_RECORDER_DB": str(filled.archive)}
-
-    def seconds(*words: str, **variables: str) -> float:
-        """Processor time: others use the machine, too."""
-        spent = []
-        for _ in range(3):
-            before = os.times()
-            command = [sys.executable, "-m", "recorder", *words]
-            done = subprocess.run(command, env=base | variables, capture_output=True, text=True, check=True)
-            after = os.times()
-            spent.append(after.children_user + after.children_system - before.children_user - before.children_system)
-            assert done.stdout
-        return min(spent)
-
-    help_s = seconds("games", "--help")
-    for typed in ("show 00001", "games --player pl", "games --variant c"):
-        words = f"ics-recorder {typed}"
-        completed = seconds(_ICS_RECORDER_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(words.count(" ")))
-        assert completed < 2 * help_s + 0.05

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 import pytest
@@ -185,19 +181,6 @@ def test_the_default_file_is_in_the_users_configuration_folder(
     assert count(filled, "games", "--json") == 1
 
 
-def test_a_missing_file_loads_no_reader_of_toml(filled: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ICS_RECORDER_CONFIG")
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    code = (
-        "import sys; from recorder.cli import main; main(['games', '--db', sys.argv[1]], standalone_mode=False);"
-        "print('tomllib' in sys.modules, file=sys.stderr)"
-    )
-    answer = subprocess.run(
-        [sys.executable, "-c", code, str(filled.archive)], capture_output=True, text=True, check=True
-    )
-    assert answer.stderr.splitlines()[-1] == "False"
-
-
 def test_show_prints_what_is_set_and_where(filled: Cli, config: Callable[[str], Path]) -> None:
     file = config("[global]\nno-guests = true\n\n[export.pgn]\n# times\nclock = ['clk', 'lag']\n")
     env = {"ICS_RECORDER_GAMES_LAST": "5"}
@@ -241,43 +224,3 @@ def test_shared_options_mean_the_same_everywhere() -> None:
         found = [option for option in options if isinstance(option, click.Option)]
         assert len(found) > 1, key
         assert len({option.help for option in found}) == 1, key
-
-
-def test_the_page_has_every_rule(filled: Cli, config: Callable[[str], Path]) -> None:
-    page = next((Path(__file__).parents[2] / "docs").rglob("configuration.md")).read_text(encoding="utf-8")
-    example = page.split("```toml\n")[1].split("```")[0]
-    shown = filled.json("--config", config(example), "config", "show", "--json")
-    assert {value["command"] for value in shown if value["from"] == "file"} >= {"games", "export pgn", "record"}
-    for key in SHARED:
-        assert f"`{key}`" in page
-
-
-def test_every_key_of_a_table_is_documented() -> None:
-    """A key that is an option is in the reference, any other on the page of the file."""
-    pages = Path(__file__).parents[2] / "docs" / "reference"
-    commands = (pages / "cli.md").read_text(encoding="utf-8")
-    file = (pages / "configuration.md").read_text(encoding="utf-8")
-    documented = 0
-    for name, command in COMMANDS.items():
-        for key, param in configurable(command):
-            text = f"--{key}" if isinstance(param, click.Option) else f"`{key}`"
-            page = commands if isinstance(param, click.Option) else file
-            assert re.search(rf"{re.escape(text)}(?![a-z-])", page), (name, key)
-            documented += 1
-    assert documented > len(COMMANDS)
-
-
-def test_config_show_reads_the_file_once(
-    config: Callable[[str], Path], filled: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = config("[games]\nlast = 3\n")
-    reads: list[Path] = []
-    whole = Path.read_text
-
-    def read(path: Path, *args: Any, **how: Any) -> str:
-        reads.append(path)
-        return whole(path, *args, **how)
-
-    monkeypatch.setattr(Path, "read_text", read)
-    filled("--config", file, "config", "show")
-    assert reads.count(file) == 1

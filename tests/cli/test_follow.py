@@ -162,28 +162,6 @@ def test_a_game_that_a_rotation_cuts_has_ended_and_is_appended(cli: Cli, tmp_pat
     assert '[RecorderEnd "log-ends"]' in pgn.read_text()
 
 
-@pytest.mark.long
-def test_a_truncated_log_that_is_rewritten_is_no_error(cli: Cli, tmp_path: Path) -> None:
-    log, out = tmp_path / "session.log", tmp_path / "events.jsonl"
-    append(log, STREAM[:END])
-    process = start(cli, "--events", "-", log, out=out)
-    wait_for(out, "game_started")
-    log.write_bytes(b"")
-    until(process, f"{log} is empty; waiting for more.\n")
-    log.write_bytes(STREAM[:MIDDLE])
-    until(process, f"{log} holds only the beginning of a log that the archive has: session.log; waiting for more.\n")
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 0, err
-    assert "Error" not in err
-    process = start(cli, log)  # only known bytes, from the beginning
-    until(process, "holds only the beginning")
-    process.send_signal(signal.SIGINT)
-    assert process.wait(60) == 0
-    assert process.stderr is not None
-    process.stderr.close()
-
-
 def test_a_renamed_log_is_reported_and_its_successor_followed(cli: Cli, tmp_path: Path) -> None:
     log, out = tmp_path / "session.log", tmp_path / "events.jsonl"
     append(log, STREAM[:END])

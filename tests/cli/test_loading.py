@@ -7,7 +7,6 @@ import sys
 
 import pytest
 
-from recorder.cli import main
 from tests.support.cli import Cli
 
 _PARSING = ("recorder.events", "recorder.rules.legality")  # what lines and moves need; the tables take 20 ms
@@ -20,11 +19,6 @@ def test_a_command_loads_its_own_module_only() -> None:
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "['recorder.cli.export']"
-
-
-def test_every_name_is_its_commands_own() -> None:
-    for name, command in main.commands.items():
-        assert command.name == name
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,7 @@ from click.testing import CliRunner
 
 from recorder.archive.locate import default_archive
 from recorder.cli import main
-from recorder.cli.options import CHATS, KINDS
 from recorder.errors import ExitCode
-from recorder.filters import INCLUDES
-from recorder.model import GameKind
-from recorder.sources import SourceKind
 from tests.support.cli import WATCHER, Cli
 from tests.test_docs import COMMANDS
 
@@ -37,31 +33,6 @@ def test_python_m_recorder_runs_the_command() -> None:
 
 def test_unknown_command_is_a_usage_error() -> None:
     assert CliRunner().invoke(main, ["fly"]).exit_code == ExitCode.USAGE
-
-
-def test_choices_of_options_are_those_of_the_other_layers() -> None:
-    assert set(KINDS) == {kind.value for kind in SourceKind}
-    assert set(INCLUDES) == {kind.value for kind in GameKind if kind is not GameKind.PLAYED} | {"empty"}
-    assert CHATS == ("none", "public", "own", "all")
-
-
-def test_choices_of_exports_are_those_of_the_exporters() -> None:
-    from exporters.base import SPLIT_WORDS
-    from exporters.games_json import GamesJsonExporter
-    from exporters.pgn.exporter import STYLES
-    from exporters.table_files import FORMATS
-    from recorder.cli import clocks, export
-
-    def choices(command: Any, name: str) -> set[str]:
-        (option,) = [param for param in command.params if param.name == name]
-        return set(option.type.choices)
-
-    inner = export.command.commands
-    assert choices(inner["pgn"], "split") == set(SPLIT_WORDS)
-    assert choices(inner["pgn"], "style") == set(STYLES)
-    assert choices(inner["plies"], "format_name") == {"csv", "jsonl", "parquet"}
-    assert choices(inner["games"], "format_name") == {GamesJsonExporter.suffix.removeprefix(".")} | set(FORMATS)
-    assert choices(clocks.command, "format_name") == {"csv", "jsonl", "table", "json"}
 
 
 def test_the_default_archive_is_in_the_users_data_folder(tmp_path: Path) -> None:

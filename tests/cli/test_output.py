@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
-from collections.abc import Iterator
 
 import click
 import pytest
 
-from recorder.cli.output import WIDE, print_json_list, print_table
+from recorder.cli.output import WIDE, print_table
 from recorder.progress import show_progress
-from recorder.text import clean, plural
+from recorder.text import clean
 from recorder.times import format_clock
 
 
@@ -35,29 +33,6 @@ def test_times_in_milliseconds_always_show_them(ms: int | None, exact: bool, tex
 
 def test_clean_removes_all_that_moves_the_cursor() -> None:
     assert clean("a\x1b[2Jb\tc\x07é") == "a\\x1b[2Jb\\tc\\x07é"
-
-
-def test_plural() -> None:
-    assert [plural(number, "ply", "plies") for number in (0, 1, 1204)] == ["0 plies", "1 ply", "1,204 plies"]
-
-
-@pytest.mark.parametrize("count", [0, 1, 99, 100, 101, 250])
-def test_a_json_list_is_printed_as_json_prints_it(capsys: pytest.CaptureFixture[str], count: int) -> None:
-    values = [
-        {"key": f"{number:04}", "handle": 'A"n\n\u00e9', "rating": None, "in": [True, -1.5]} for number in range(count)
-    ]
-    print_json_list(iter(values))
-    assert capsys.readouterr().out == json.dumps(values, ensure_ascii=False) + "\n"
-
-
-def test_a_json_list_is_printed_while_it_is_read(capsys: pytest.CaptureFixture[str]) -> None:
-    def values() -> Iterator[int]:
-        yield from range(200)
-        assert capsys.readouterr().out.endswith("198, 199")
-        yield 200
-
-    print_json_list(values())
-    assert capsys.readouterr().out == ", 200]\n"
 
 
 def test_table_is_tab_separated_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,20 +138,3 @@ def test_the_bar_shows_name_and_figures(
     assert "0.5/1.5 GB" in line
     assert "-:--:--" in line
     assert line.startswith(seen)
-
-
-def test_the_rate_is_that_of_what_is_done_now(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Bytes are read twice: to recognise a log, which is quick, and to import it."""
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "200")
-    with show_progress() as progress:
-        progress("a.log", 0, 10**9)
-        progress("a.log", 10**9, 10**9)
-        for done in (10**5, 2 * 10**5):
-            progress("a.log", done, 10**9)
-            time.sleep(0.15)
-    left = re.findall(r"\d:\d\d:\d\d", capsys.readouterr().err)
-    assert left[-1] > "0:01:00"

@@ -169,28 +169,6 @@ def test_invalid_options_are_usage_errors(words: list[str], output: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "output"),
-    [
-        ('guest = true\nobserve = "rated &"\n', "Invalid value for 'observe' in {config}, line 3: Column 8"),
-        ('guest = true\nobserve = "rated"\nlimit = 0\n', "Invalid value for 'limit' in {config}, line 4: 0 is not in"),
-        ('guest = "yes"\n', "Invalid value for 'guest' in {config}, line 2: expected true or false, found 'yes'."),
-        ("limit = true\n", "Invalid value for 'limit' in {config}, line 2: expected a whole number, found true."),
-        ("limit = [1]\n", "Invalid value for 'limit' in {config}, line 2: expected a whole number, found [1]."),
-        ('server = "a:b:c"\n', "Invalid value for 'server' in {config}, line 2: 'a:b:c' is not an address"),
-        ("server = 127\n", "Invalid value for 'server' in {config}, line 2: '127' is a port without a host"),
-        ('observ = "rated"\n', "{config}, line 2: [record] has no option 'observ'; did you mean 'observe'?"),
-        ("limit = \n", "{config} cannot be read as TOML"),
-    ],
-)
-def test_an_error_in_a_config_file_names_file_and_key(text: str, output: str, tmp_path: Path) -> None:
-    config = tmp_path / "record.toml"
-    config.write_text(f"[record]\n{text}", encoding="utf-8")
-    result = CliRunner().invoke(main, ["--config", str(config), "record", "chess.example"])
-    assert result.exit_code == ExitCode.USAGE
-    assert output.format(config=config) in result.stderr
-
-
-@pytest.mark.parametrize(
     ("text", "words", "who"),
     [
         ("guest = true\n", ["--user", "Ann"], "Ann"),

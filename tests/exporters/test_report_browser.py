@@ -272,16 +272,6 @@ def test_the_current_place_is_readable_at_the_start_as_elsewhere(opened: Open) -
     assert page.locator("button.mv[aria-current]").evaluate(colours) == start
 
 
-@pytest.mark.parametrize(("width", "height"), [(1366, 650), (1280, 900), (1920, 1080)])
-def test_board_clocks_and_controls_are_seen_without_scrolling(opened: Open, width: int, height: int) -> None:
-    page = opened(taken_back_game(), viewport=ViewportSize(width=width, height=height))
-    for part in (".plate.black .clock", "svg.board", ".plate.white .clock", "#toggle", "#speed"):
-        box = page.locator(part).first.bounding_box()
-        assert box is not None
-        assert box["y"] >= 0
-        assert box["y"] + box["height"] <= height, part
-
-
 @pytest.mark.parametrize("width", [320, 390, 768])
 def test_a_phone_scrolls_in_one_direction(opened: Open, width: int) -> None:
     page = opened(hostile_game(), viewport=ViewportSize(width=width, height=760))

@@ -6,7 +6,6 @@ them, which is in the docs; and one with takebacks.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -191,25 +190,6 @@ def test_pictures_scale_and_their_cursors_line_up(report: Report) -> None:
         places = edges(page, ".cursor:not(.off)", "left")
         assert len(places) == 4
         assert max(places) - min(places) < 1
-
-
-def test_pictures_have_the_ticks_and_the_unit_of_the_tables(report: Report) -> None:
-    page = report.show("full")
-    rows = page.locator(".facts .sides").first.locator("tbody tr").all_inner_texts()
-    moves = re.findall(r"Left at move (\d+)", " ".join(rows))
-    assert moves == ["10", "20"]
-    for chart in page.locator("svg.chart").all():
-        words = chart.locator("text").evaluate_all("all => all.map(one => one.textContent)")
-        assert set(words) & {str(number) for number in range(1, 30)} == set(moves)
-    drawn = page.locator("svg.chart text").evaluate_all("all => all.map(one => one.textContent)")
-    units = {"clock left (min:s)", "lag (ms)", "White's chances of winning", "time for the move (min:s)"}
-    assert units <= set(drawn)
-    assert "median 0:02.6 from move 2" in page.locator(".chart-card .key").nth(2).inner_text()
-    assert next(row for row in rows if row.startswith("Median")).split() == [
-        "Median",
-        "0:02.619",
-        "0:02.026",
-    ]  # first moves are not charged
 
 
 def test_what_has_no_data_is_one_line_at_the_end(report: Report) -> None:
