@@ -30,7 +30,7 @@ NEWEST: Final = 20
 _POSITION: Final = ("moves", "position")
 _LONGEST_MOVES: Final = 150
 """Characters of moves in an address; after more of them it has the position."""
-_NUMBER: Final = re.compile(r"[0-9]+\.+")
+_NUMBER: Final = re.compile(r"(?<![0-9])[0-9]+\.+")
 
 
 def explorer_page(
