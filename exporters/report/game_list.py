@@ -44,13 +44,14 @@ class FileSite:
     """A site of files, whose addresses are relative.
 
     ``players`` maps handle, in lower case, and server to file names. ``depth`` is the number of folders between the
-    page that is made and the index.
+    page that is made and the index. ``picture`` is as ``Site`` has it.
     """
 
     keys: frozenset[str]
     players: Mapping[tuple[str, str | None], str] = field(default_factory=dict)
     depth: int = 1
     bar: Sequence[BarItem] = ()
+    picture: str | None = None
 
     @property
     def assets(self) -> str:

@@ -60,6 +60,10 @@ class Site(Protocol):
     def bar(self) -> Sequence[BarItem]:
         """The bar of the page."""
 
+    @property
+    def picture(self) -> str | None:
+        """The whole address of a picture of the page's game, for previews of links."""
+
     def game(self, key: str, ply: int | None = None) -> str | None:
         """The page of a game."""
 

@@ -26,6 +26,7 @@ EXTRAS: Final = {
     "report": ("jinja2",),
     "web": ("jinja2", "starlette", "uvicorn"),
     "plot": ("matplotlib",),
+    "gif": ("PIL",),
     "parquet": ("pyarrow",),
     "arrow": ("adbc_driver_sqlite",),
     "postgres": ("psycopg",),

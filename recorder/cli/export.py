@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from recorder.archive.exporting import count_excluded, named_games
+from recorder.archive.exporting import count_excluded, named_games, protected
 from recorder.archive.locate import open_archive
 from recorder.cli.export_options import (
     PgnWords,
@@ -17,16 +18,21 @@ from recorder.cli.export_options import (
     pgn_options,
     say_written,
 )
-from recorder.cli.option_types import WordSet
+from recorder.cli.option_types import NameType, SecondsType, SpeedType, WholeNumber, WordSet, complete_keys
 from recorder.cli.options import Command, Group, Rare, archive_option, filter_options, game_filter, unique_option
+from recorder.cli.output import say
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from exporters.base import ExportReport
     from storage import ArchiveStore, GameFilter
 
+_AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
 _SPLITS = ("day", "player", "variant")
 _PLY_FORMATS = ("csv", "jsonl", "parquet")
 _GAME_FORMATS = ("jsonl", "csv", "parquet")
+_FILMS = ("gif", "webp", "mp4")
 _APPEND_OR_FORCE = "--append adds to the file and --force replaces it: give one of them."
 
 
@@ -41,10 +47,11 @@ Examples:
   ics-recorder export plies --format parquet -o plies.parquet
   ics-recorder export games --format jsonl --player Morphy
   ics-recorder export games -o games.csv
+  ics-recorder export gif last -o game.gif
 """,
 )
 def command() -> None:
-    """Export games as PGN, BPGN, tables or JSON.
+    """Export games as PGN, BPGN, tables or JSON, and one game as a picture.
 
     By default all played games with at least one known move are exported, incomplete, adjourned and aborted ones too,
     and marked as such. The number of excluded games is printed to stderr. KEY names a game: 6af8, last or last~2 (see
@@ -257,6 +264,97 @@ def _games(
         ),
         where, output, filters,
     )  # fmt: skip
+
+
+def _picture_options(command: _AnyCommand) -> _AnyCommand:
+    """Which game, how it looks, and where it goes."""
+    for option in (
+        output_options,
+        archive_option,
+        click.option("--flip", is_flag=True, help="Show the board from Black's side."),
+        click.option(
+            "--size", type=click.IntRange(120, 1200), metavar="PIXELS", default=400, show_default=True,
+            help="Side of a board.",
+        ),
+        click.argument("key", type=NameType(), shell_complete=complete_keys),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+@command.command(
+    "gif",
+    cls=Command,
+    epilog="""\b
+Examples:
+  ics-recorder export gif last -o game.gif
+  ics-recorder export gif 6af8 --from 20 --to 40 --speed 2 --max-pause 5 -o mate.webp
+  ics-recorder export gif 6af8 --format mp4 > game.mp4
+""",
+)
+@click.option(
+    "--speed", type=SpeedType(), default="10", show_default=True, help="Speed factor: 10, 1/2; 1 is as it was played."
+)
+@click.option(
+    "--max-pause", "max_pause_ms", type=SecondsType(), default="2", show_default=True,
+    help="Longest time that the picture shows a position.",
+)  # fmt: skip
+@click.option("--from", "first", type=WholeNumber(0), metavar="N", help="First half-move to show.")
+@click.option("--to", "last", type=WholeNumber(0), metavar="N", help="Last half-move to show.")
+@click.option(
+    "--format", "format_name", type=click.Choice(_FILMS), show_default="as the file's suffix says, else gif",
+    help="Output format; mp4 needs the program ffmpeg.",
+)  # fmt: skip
+@_picture_options
+def _gif(
+    key: str, where: str, output: str, force: bool, format_name: str | None, speed: Fraction, max_pause_ms: int,
+    first: int | None, last: int | None, size: int, flip: bool,
+) -> None:  # fmt: skip
+    """Export a game as a moving picture: GIF, WebP or MP4.
+
+    It has the board, names, both running clocks, the think time as a bar (all of it is the longest one that is shown),
+    and marks the last move. A bughouse match has both boards side by side. Each position is shown for 0.2 seconds at
+    least, and for a second where its time is unknown. Requires the extra `gif`.
+    """
+    kind = format_of(format_name, output, _FILMS)
+    look = {"speed": float(speed), "max_pause_ms": max_pause_ms, "first": first, "last": last}
+    _draw(where, key, output, force, kind, {**look, "size": size, "flip": flip})
+
+
+@command.command(
+    "png",
+    cls=Command,
+    epilog="""\b
+Examples:
+  ics-recorder export png last -o game.png
+  ics-recorder export png 6af8 --ply 43 --size 800 -o mate.png
+""",
+)
+@click.option("--ply", type=WholeNumber(0), metavar="N", show_default="the last", help="Half-move to show.")
+@_picture_options
+def _png(key: str, where: str, output: str, force: bool, ply: int | None, size: int, flip: bool) -> None:
+    """Export a position of a game as PNG: the picture of `export gif` after a half-move, or at the end.
+
+    Requires the extra `gif`.
+    """
+    format_of(None, output, ("png",))
+    _draw(where, key, output, force, "png", {"first": ply, "last": ply, "size": size, "flip": flip})
+
+
+def _draw(where: str, key: str, output: str, force: bool, kind: str, look: dict[str, Any]) -> None:
+    """Write the picture of a game; ``look`` has values of ``exporters.moving_picture.Look``."""
+    from exporters.base import open_output, refuse_existing
+    from recorder.archive.pages.reports import picture_of_game
+
+    if output == "-" and sys.stdout.isatty():
+        raise click.UsageError("A picture cannot be printed on a terminal; write it to a file with -o.")
+    refuse_existing(output, force)
+    with open_archive(where) as archive:
+        data = picture_of_game(archive, archive.game(key), kind, **look)
+        with open_output(output, force, protected(archive)) as out:
+            out.write(data)
+    target = "standard output" if output == "-" else output
+    say(f"Wrote {kind.upper()}, {max(len(data) // 1000, 1):,} KB, to {target}.")
 
 
 def _write(

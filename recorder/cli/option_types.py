@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -106,6 +107,41 @@ class DateType(_ParamType):
             return datetime.strptime(value, "%Y-%m-%d").date()
         except ValueError:
             self.fail(f"{value!r} is not a date; write it as 2020-01-31.", param, ctx)
+
+
+class SpeedType(_ParamType):
+    """``4``, ``0.5`` or ``1/3``."""
+
+    name = "speed"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Fraction:
+        from recorder.replay.server.control import parse_speed
+
+        if isinstance(value, Fraction):
+            return value
+        speed = parse_speed(str(value))
+        if speed is None:
+            self.fail(f"{value!r} is not a speed; write 4, 0.5 or 1/3, at most 1000.", param, ctx)
+        return speed
+
+
+class SecondsType(_ParamType):
+    """Seconds, with thousandths if need be, as milliseconds: ``1``, ``0.5``, ``1s``, ``200ms``."""
+
+    name = "seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        text = str(value)
+        number, factor = (text[:-2], 1) if text.endswith("ms") else (text.removesuffix("s"), 1000)
+        try:
+            ms = round(factor * float(number))
+        except (ValueError, OverflowError):
+            ms = -1
+        if not 0 <= ms <= 10**9:
+            self.fail(f"{value!r} is not a number of seconds.", param, ctx)
+        return ms
 
 
 class NameFormatType(_ParamType):

@@ -297,7 +297,10 @@ Examples:
 @click.option("--index", is_flag=True, help="Report on the archive: games, players, time controls, sources.")
 @click.option("--site", metavar="DIR", help="Write a folder with pages of all matching games and their players.")
 @click.option(
-    "--base-url", cls=Rare, metavar="URL", help="Write a sitemap for this address of the folder (with --site)."
+    "--base-url",
+    cls=Rare,
+    metavar="URL",
+    help="Address of the folder (with --site): write a sitemap and, with the extra `gif`, pictures for link previews.",
 )
 @click.option(
     "--pseudonyms", cls=Rare, is_flag=True, help="Replace every handle by an invented word, without chat (with --site)."

@@ -20,6 +20,7 @@ from click.core import ParameterSource
 from click.exceptions import Exit
 
 from recorder.cli.export_options import format_of
+from recorder.cli.option_types import SecondsType, SpeedType
 from recorder.cli.options import (
     Command,
     Group,
@@ -92,22 +93,6 @@ else:
     _ParamType = click.ParamType  # not generic in older versions
 
 
-class SpeedType(_ParamType):
-    """``4``, ``0.5`` or ``1/3``."""
-
-    name = "speed"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Fraction:
-        from recorder.replay.server.control import parse_speed
-
-        if isinstance(value, Fraction):
-            return value
-        speed = parse_speed(str(value))
-        if speed is None:
-            self.fail(f"{value!r} is not a speed; write 4, 0.5 or 1/3, at most 1000.", param, ctx)
-        return speed
-
-
 class PlaceType(_ParamType):
     """A place in a recording, as ``recorder.replay.places`` has them: ``20w``, ``1:30``, ``takeback``."""
 
@@ -120,25 +105,6 @@ class PlaceType(_ParamType):
             return parse_position(str(value))
         except ReplayError as error:
             self.fail(str(error), param, ctx)
-
-
-class SecondsType(_ParamType):
-    """Seconds, with thousandths if need be, as milliseconds: ``1``, ``0.5``, ``1s``, ``200ms``."""
-
-    name = "seconds"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if isinstance(value, int):
-            return value
-        text = str(value)
-        number, factor = (text[:-2], 1) if text.endswith("ms") else (text.removesuffix("s"), 1000)
-        try:
-            ms = round(factor * float(number))
-        except (ValueError, OverflowError):
-            ms = -1
-        if not 0 <= ms <= 10**9:
-            self.fail(f"{value!r} is not a number of seconds.", param, ctx)
-        return ms
 
 
 def wait_options(command: Callable[..., Any]) -> Callable[..., Any]:

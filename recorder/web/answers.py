@@ -22,7 +22,7 @@ from recorder.archive.locate import open_archive
 from recorder.archive.pages.completions import Completion, completions
 from recorder.archive.pages.player_pages import PLAYER_GAMES
 from recorder.archive.pages.related import games_by_source, games_in_progress
-from recorder.archive.pages.reports import page_of_game, page_of_player
+from recorder.archive.pages.reports import page_of_game, page_of_player, picture_of_game
 from recorder.archive.positions import explore, with_position
 from recorder.archive.reading.kept_bytes import GameLine, lines_of_game, short_names
 from recorder.errors import ExportError, SearchTimeoutError, StorageError, UnknownVariantError
@@ -264,6 +264,19 @@ class GameAnswers:
                 return game
             where = GameFilter(keys=frozenset({game.key}), kinds=frozenset(), min_plies=0)
             return file_of_games(archive, where, suffix, game.key[:8], public=self._public, check=self._check)
+
+    def game_picture(self, request: Request) -> Response:
+        """A game as a moving picture."""
+        with open_archive(self._where) as archive, archive.snapshot():
+            game = self._find(archive, request)
+            if isinstance(game, Response):
+                return game
+            try:
+                data = picture_of_game(archive, game, "gif", check=self._check)
+            except ExportError as error:
+                return page(message_page("No picture", visible(str(error))), 404)
+        headers = {"content-disposition": f'attachment; filename="{game.key[:8]}.gif"'}
+        return Response(data, 200, headers, "image/gif")
 
     def player(self, request: Request) -> Response:
         """The page of a player, about the newest games that match the filters in the address, alone or with another."""

@@ -24,6 +24,7 @@ class WebSite:
     home: str = field(default="/", init=False)
     assets: str = field(default="/assets/", init=False)
     live: str = field(default="/live", init=False)
+    picture: None = field(default=None, init=False)
 
     def game(self, key: str, ply: int | None = None) -> str:
         """The page of a game."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -320,3 +321,5 @@ def game_bar(site: WebSite, key: str, places: Mapping[str, str | None], *, rank:
         yield BarItem("Lines of the logs", site.all_lines(key), at_ply=True)
     yield BarItem("PGN", site.file(key, "pgn"))
     yield BarItem("JSON", site.file(key, "jsonl"))
+    if find_spec("PIL") is not None:
+        yield BarItem("GIF", site.file(key, "gif"))

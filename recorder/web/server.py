@@ -510,6 +510,7 @@ def make_app(archive: SiteArchive, access: Access, feed: LiveFeed) -> Guard:
         made("/players.json", lists.handles),
         made("/explorer", lists.explorer),
         Route("/login", lambda _request: RedirectResponse("/", 303)),
+        made("/game/{key}.gif", games.game_picture),
         made("/game/{key}.{suffix}", games.game_file, shared=False),
         made("/game/{key}", games.game),
         made("/game/{key}/lines", games.lines),

@@ -76,7 +76,7 @@ def test_help_lists_topics_and_commands(cli: Cli) -> None:
     ("words", "sentence"),
     [
         (["filtres"], "There is no command or topic 'filtres'; did you mean 'filters'?"),
-        (["export", "pgm"], "There is no command or topic 'export pgm'; did you mean 'pgn'?"),
+        (["export", "bpgm"], "There is no command or topic 'export bpgm'; did you mean 'bpgn'?"),
         (["games", "x"], "There is no command or topic 'games x': `ics-recorder help` lists both."),
     ],
 )
@@ -92,4 +92,4 @@ def test_the_shell_completes_topics_and_commands(cli: Cli) -> None:
 
     assert ask("help ", 2) == {*TOPICS, *main.commands}
     assert ask("help fi", 2) == {"filters"}
-    assert ask("help export p", 3) == {"pgn", "plies"}
+    assert ask("help export p", 3) == {"pgn", "plies", "png"}

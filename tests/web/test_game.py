@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from html import unescape
 from pathlib import Path
@@ -44,6 +45,14 @@ def test_a_game_is_its_report_with_its_place_in_the_list(site: TestClient, game_
     assert site.get(links["PGN"]).text.startswith("[Event ")
     assert '<a href="/?player=Helmsman&amp;opponent=AntaresLight">' in html
     assert site.get(links["JSON"] or "").json()["key"].startswith(KEY)
+    picture = site.get(links["GIF"] or "")
+    assert picture.headers["content-type"] == "image/gif"
+    assert picture.content.startswith(b"GIF89a")
+
+
+def test_without_pillow_no_page_offers_a_picture(site: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    assert "GIF" not in bar(site.get(f"/game/{KEY}?sort=white").text)
 
 
 def test_lines_of_the_logs_around_a_move(site: TestClient) -> None:
@@ -89,7 +98,7 @@ def test_hostile_text_is_inert_on_the_page_of_a_game(site: TestClient) -> None:
 
 
 def test_a_game_that_is_not_there(site: TestClient) -> None:
-    for path in ("/game/ffff", "/game/ffff/lines", "/game/ffff.pgn", "/game/nonsense"):
+    for path in ("/game/ffff", "/game/ffff/lines", "/game/ffff.pgn", "/game/ffff.gif", "/game/nonsense"):
         answer = site.get(path)
         assert (answer.status_code, "No such game" in answer.text) == (404, True)
     assert site.get(f"/game/{KEY}.exe").status_code == 404

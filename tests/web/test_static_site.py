@@ -73,7 +73,7 @@ def folder(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_address_of_every_page_is_a_page(folder: Path) -> None:
     pages = sorted(folder.rglob("*.html"))
-    assert len(list((folder / "games").iterdir())) == 19
+    assert len(list((folder / "games").glob("*.html"))) == 19
     assert len(list((folder / "players").iterdir())) == 4
     for page in pages:
         html = page.read_text(encoding="utf-8")
@@ -87,6 +87,15 @@ def test_every_address_of_every_page_is_a_page(folder: Path) -> None:
 def test_the_sitemap_lists_the_pages(folder: Path) -> None:
     listed = re.findall(r"<loc>https://example\.org/games/([^<]*)</loc>", (folder / "sitemap.xml").read_text())
     assert sorted(folder / name for name in listed) == sorted(folder.rglob("*.html"))
+
+
+def test_each_page_of_a_game_names_its_picture_for_previews(folder: Path) -> None:
+    for page in (folder / "games").glob("*.html"):
+        html = page.read_text(encoding="utf-8")
+        (address,) = re.findall(r'<meta property="og:image" content="https://example\.org/games/([^"]*)">', html)
+        assert (folder / address).read_bytes().startswith(b"\x89PNG")
+        assert page.with_suffix(".png") == folder / address
+    assert "og:image" not in (folder / "index.html").read_text(encoding="utf-8")
 
 
 def test_pseudonyms_filters_and_chat(archive: Path, tmp_path: Path) -> None:
@@ -106,7 +115,7 @@ def test_players_have_pages_and_games_lead_to_them(folder: Path) -> None:
     page = names["morphy"].read_text(encoding="utf-8")
     for heading in ("Time left", "The moves that took longest", "Openings", "Opponents", "Games"):
         assert f">{heading}</" in page
-    games = [path.read_text(encoding="utf-8") for path in (folder / "games").iterdir()]
+    games = [path.read_text(encoding="utf-8") for path in (folder / "games").glob("*.html")]
     of_morphy = [html for html in games if f'href="../players/{names["morphy"].name}"' in html]
     assert of_morphy
     assert "All games, the newest first</caption>" in page

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from xml.sax.saxutils import escape
@@ -18,7 +19,7 @@ from exporters.report.page import BarItem, site_files
 from recorder.archive.exporting import named_games, protected, require_games, share_archive
 from recorder.archive.locate import open_archive
 from recorder.archive.pages.related import games_in_progress
-from recorder.archive.pages.reports import boards_of, ending_of, page_of_game
+from recorder.archive.pages.reports import boards_of, ending_of, page_of_game, picture_of_game
 from recorder.errors import ExportError
 from recorder.progress import Progress
 from storage import ArchiveStore, GameFilter
@@ -223,7 +224,7 @@ def _refuse(folder: Path, force: bool) -> None:
         raise ExportError(f"{folder} is no site that this program wrote, so --force does not replace it.")
     foreign = [path for path in folder.iterdir() if path.name not in _FILES]
     pages = [path for name in _FOLDERS for path in (folder / name).glob("*")]
-    kinds = {"assets": (".css", ".js", ".svg")}
+    kinds = {"assets": (".css", ".js", ".svg"), "games": (".html", ".png")}
     foreign += [
         path for path in pages if path.suffix not in kinds.get(path.parent.name, (".html",)) or not path.is_file()
     ]
@@ -286,8 +287,20 @@ class _Writer:
             near = (("‹ Previous", place - 1, "prev"), ("Next ›", place + 1, "next"))
             bar = [BarItem("Games", "../index.html", "up")]
             bar += [BarItem(text, f"{keys[n]}.html", rel) for text, n, rel in near if 0 <= n < len(keys)]
-            page = page_of_game(self._archive, key, site=replace(site, bar=bar), public=True, chat=self._options.chat)
+            site = replace(site, bar=bar, picture=self._picture(key))
+            page = page_of_game(self._archive, key, site=site, public=True, chat=self._options.chat)
             self._write(f"games/{key}.html", page.html)
+
+    def _picture(self, key: str) -> str | None:
+        """Write the picture of a game; its address, or None: nothing is known to draw, or the site has no address."""
+        if self._options.base_url is None or find_spec("PIL") is None:
+            return None
+        name = f"games/{key}.png"
+        try:
+            self._save(name, picture_of_game(self._archive, self._archive.game(key), "png"))
+        except ExportError:
+            return None
+        return f"{self._options.base_url.rstrip('/')}/{name}"
 
     def _sitemap(self, base_url: str) -> None:
         base = f"{base_url.rstrip('/')}/"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from recorder.archive.exporting import require_games
 from recorder.archive.pages.related import anomalies_of_game, games_in_progress, match_of
+from recorder.errors import ExportError
 from recorder.progress import Progress, no_progress
 from recorder.text import plural
 from storage import GameFilter
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from exporters.report.page import Site
     from exporters.report.player import BoardsOf
     from recorder.archive.locate import AnyStore
+    from recorder.model import Game
 
 _GAMES_AT_ONCE = 1000
 
@@ -70,6 +72,24 @@ def page_of_game(
         ply=ply,
     )
     return ReportPage(html, f"the report of game {game.key[:8]}")
+
+
+def picture_of_game(
+    archive: AnyStore, game: Game, kind: str, *, check: Callable[[], None] = lambda: None, **look: Any
+) -> bytes:
+    """A game, of a bughouse match both boards, as GIF, WebP or MP4, or its last position as PNG.
+
+    ``look`` has values of ``exporters.moving_picture.Look``; ``check`` is called before each picture.
+    """
+    try:
+        from exporters.moving_picture import Film, Look, write_film
+    except ImportError as error:
+        if error.name != "PIL":
+            raise
+        raise ExportError("Pictures of games need Pillow: pip install 'ics-recorder[gif]'.") from error
+    match, _ = match_of(archive, game) or (None, "")
+    film = Film(game, match, Look(**look), in_progress=game.key in games_in_progress(archive))
+    return film.still() if kind == "png" else write_film(film, kind, check)
 
 
 def page_of_player(
