@@ -32,7 +32,7 @@ from __future__ import annotations
 import json
 import re
 from codecs import unicode_escape_encode
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Final, NamedTuple
 from zlib import crc32
@@ -69,10 +69,6 @@ MAX_DATA_BYTES: Final = 1 << 16
 """More bytes than these are written as several records of one time."""
 MAX_LINE_BYTES: Final = 4 * MAX_DATA_BYTES + 64
 """The longest line, without its end; so a reader's memory is bounded whatever a file contains."""
-
-UPGRADES: Final[Mapping[int, Callable[[bytes], bytes]]] = {}
-"""Version → the function that converts a line to the next version, both without their checksum; it raises
-``ValueError`` for an invalid line."""
 
 _ABOUT: Final = (
     "each line: seconds since anchor_utc_ns, < received or > sent or ! note, bytes escaped as in C, CRC-32 of the line"
@@ -153,7 +149,7 @@ def parse_header(line: bytes) -> JournalHeader:
         raise NewerJournalError(
             f"This journal has version {version}; this program reads versions up to {VERSION}. Use a newer one."
         )
-    match = _HEADER().fullmatch(_upgraded(content, version))
+    match = _HEADER().fullmatch(content)
     try:
         fields = json.loads(match[2]) if match else None
     except (ValueError, RecursionError):
@@ -181,9 +177,9 @@ def unescape(text: bytes) -> bytes:
     return text.decode("unicode_escape").encode("latin-1")
 
 
-def parse_record(line: bytes, version: int = VERSION) -> Record:
+def parse_record(line: bytes) -> Record:
     """Read a record's line."""
-    match = _RECORD().fullmatch(_upgraded(_content(line), version))
+    match = _RECORD().fullmatch(_content(line))
     if match is None:
         raise JournalError("This is no record of a journal.")
     seconds, fraction, mark, text = match.groups()
@@ -225,13 +221,4 @@ def _content(line: bytes) -> bytes:
         if line.endswith(b"\r"):
             return _content(line[:-1])
         raise JournalError("The line's checksum is wrong.")
-    return content
-
-
-def _upgraded(content: bytes, version: int) -> bytes:
-    try:
-        for step in range(version, VERSION):
-            content = UPGRADES[step](content)
-    except ValueError as error:
-        raise JournalError(f"This is no line of version {step}.") from error
     return content

@@ -16,7 +16,6 @@ from recorder.journal.format import (
     MAGIC,
     MAX_DATA_BYTES,
     MAX_LINE_BYTES,
-    VERSION,
     JournalHeader,
     NewerJournalError,
     Record,
@@ -185,7 +184,6 @@ class JournalReader:
         self._rest = b""
         self._offset = 0  # of the first byte of ``_rest``, or of the line that is too long
         self._in_long = False
-        self._version = VERSION
 
     def read(self, blocks: Iterable[bytes]) -> Iterator[JournalEntry]:
         """Read a whole journal, one or several parts in order, cut anywhere."""
@@ -209,7 +207,7 @@ class JournalReader:
         ``receive_lines``.
         """
         end = len(block) - 1
-        if self._rest or self._in_long or self._version != VERSION or end >= _MANY_BYTES or block.find(b"\n") != end:
+        if self._rest or self._in_long or end >= _MANY_BYTES or block.find(b"\n") != end:
             return None
         # 10: a blank, eight digits of the checksum, and the line end.
         content = block[:-10]
@@ -264,7 +262,7 @@ class JournalReader:
 
     def _read_many(self, lines: list[bytes], out: list[JournalEntry | Reads]) -> None:
         found = None
-        if lines and self._version == VERSION and len(max(lines, key=len)) <= MAX_LINE_BYTES:
+        if lines and len(max(lines, key=len)) <= MAX_LINE_BYTES:
             found = parse_lines(lines, self._offset)
         if found is None:
             self._read_each(lines, self._offset, out)
@@ -332,11 +330,7 @@ class JournalReader:
         self.torn = Damage(offset - torn - 1, torn, _TORN)
 
     def _parse(self, line: bytes) -> JournalHeader | Record:
-        if not line.startswith(MAGIC):
-            return parse_record(line, self._version)
-        header = parse_header(line)
-        self._version = header.version
-        return header
+        return parse_header(line) if line.startswith(MAGIC) else parse_record(line)
 
     def _damaged(self, end: int, why: str) -> None:
         offset = self._offset

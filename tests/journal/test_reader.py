@@ -72,11 +72,6 @@ def test_how_it_is_cut_never_matters(values: list[Record], data: st.DataObject) 
         assert first == JournalEntry(0, entry.value)
 
 
-def test_byte_by_byte() -> None:
-    whole = journal_of(*SMALL)
-    assert read(*(bytes([byte]) for byte in whole))[1] == list(SMALL)
-
-
 def test_cut_at_every_byte() -> None:
     whole = journal_of(*SMALL)
     ends = [len(journal_of(*SMALL[:count])) for count in range(len(SMALL) + 1)]

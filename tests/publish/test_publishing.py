@@ -15,7 +15,7 @@ import pytest
 from recorder import Archive, ExportError, Published
 from storage.publish import publishing
 from tests.archive.test_following import STREAM, follow
-from tests.support.cli import ADJOURNED, GUESTS, WATCHER, Cli
+from tests.support.cli import GUESTS, WATCHER, Cli
 from tests.support.postgres import Server, running_server
 
 from .conftest import OTHER_LOG, PAIR, analyse, of_database, of_share
@@ -186,23 +186,6 @@ def test_a_game_in_progress_has_row_numbers_below_0(cli: Cli, url: str, tmp_path
             assert any(row[0] < 0 for row in of_database(url)["plies"])
 
 
-def test_rows_of_any_transaction_change_the_version(cli: Cli, tmp_path: Path) -> None:
-    def version() -> str | None:
-        from storage.files import reading
-        from storage.settings import content_version
-
-        with reading(cli.archive, read_only=True) as driver:
-            return content_version(driver)
-
-    cli("import", WATCHER)
-    first = version()
-    assert first is not None
-    cli("import", WATCHER)
-    assert version() == first, "nothing is new"
-    cli("import", ADJOURNED)
-    assert version() != first
-
-
 def test_a_share_is_an_archive_of_its_own(everything: Cli, url: str, tmp_path: Path) -> None:
     publish(everything, url)
     shared, hidden = Cli(tmp_path / "shared.sqlite"), Cli(tmp_path / "hidden.sqlite")
@@ -358,20 +341,6 @@ def test_a_url_with_a_password_is_refused(filled: Cli, url: str) -> None:
     assert "s3cret" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("url", "message"),
-    [
-        ("games.db", "This is not the URL of a PostgreSQL database: write it as postgresql://HOST/DATABASE."),
-        ("postgresql://ann:s3cret@[::1/x", "The URL is malformed: write it as postgresql://USER@HOST:PORT/DATABASE."),
-        ("postgresql:///x?s3cret=1", "The URL is malformed: write it as postgresql://USER@HOST:PORT/DATABASE."),
-    ],
-)
-def test_other_words_are_no_url(filled: Cli, url: str, message: str) -> None:
-    answer = filled("publish", url, code=2)
-    assert answer.stderr.splitlines()[-1] == f"Error: {message}"
-    assert "s3cret" not in answer.output
-
-
 def test_a_password_comes_from_the_environment(filled: Cli, server: Server, url: str) -> None:
     """The server asks this user for a password, which libpq takes from PGPASSWORD."""
     with psycopg.connect(url, autocommit=True) as connection:
@@ -427,11 +396,6 @@ def test_another_schema_is_refused(filled: Cli, url: str) -> None:
         connection.execute("UPDATE archives SET schema = '0006'")
     answer = filled("publish", url, code=5)
     assert answer.stderr.startswith("Error: The shared database has the schema 0006, and this program's is ")
-
-
-def test_no_archive(cli: Cli, url: str) -> None:
-    assert cli("publish", url, code=4).stderr.startswith("Error: ")
-    assert not cli.archive.exists()
 
 
 def test_without_psycopg_the_extra_is_named(filled: Cli, tmp_path: Path) -> None:

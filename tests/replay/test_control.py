@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import pytest
 
 from recorder.model import Game, Ply
@@ -27,11 +25,6 @@ SAMPLE = [
         ("a12_bughouse", "observer_GuestBgc"),
     )
 ]
-
-
-def test_every_pair_of_variables_is_tested() -> None:
-    for one, two in combinations(range(len(VARIABLES)), 2):
-        assert {(row[one], row[two]) for row in ROWS} == {("0", "0"), ("0", "1"), ("1", "0"), ("1", "1")}
 
 
 def watched(stream: Stream, games: list[Game], row: str) -> list[Game]:

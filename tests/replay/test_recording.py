@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from itertools import cycle
 from pathlib import Path
 
 import pytest
 
-from recorder.live import conversation
 from recorder.live.conversation import Conversation
 from recorder.live.login.login import Login
 from recorder.live.policy.observing import Observing
@@ -22,7 +20,6 @@ from recorder.replay.server.login import Greeting
 from recorder.replay.server.session import ReplaySession
 from tests.live.test_xboard import pgn_texts
 from tests.replay.clients import open_show
-from tests.replay.test_control import ROWS, SAMPLE, assert_same, variables_of
 from tests.replay.test_loop import KNOWN, STREAMS, facts, played
 from tests.replay.test_xboard import archived
 from tests.support.cli import Cli
@@ -92,19 +89,6 @@ def test_record_keeps_the_games_of_a_replay(stream: Stream) -> None:
             if other[name] != expected:
                 differ.add(name)
     assert differ == DIFFERS.get((stream.scenario, stream.connection), set())
-
-
-@pytest.mark.parametrize(("row", "stream"), list(zip(ROWS, cycle(SAMPLE), strict=False)), ids=str)
-def test_record_keeps_the_same_games_with_all_settings(
-    row: str, stream: Stream, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Every pair of interface variables, on and off, is set as if ``record`` wanted it.
-
-    test_control.py has all settings with all of these recordings.
-    """
-    games, on = played(stream), variables_of(row) - {"block"}  # its commands have no numbers
-    monkeypatch.setattr(conversation, "_ISETS", tuple(sorted(on)))
-    assert_same(games, recorded(stream, games), on)
 
 
 @pytest.mark.long

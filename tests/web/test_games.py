@@ -6,7 +6,6 @@ import json
 import re
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
@@ -96,22 +95,6 @@ def test_a_player_has_a_score_and_its_numbers_lead_to_their_games(site: TestClie
     assert 'class="score"' not in site.get("/").text
 
 
-def test_outcomes_are_counted_in_one_reading(archive: Path) -> None:
-    with open_archive(str(archive)) as store:
-        handles = {game.white for game in store.list_games(GameFilter(), ListOrder(), 50)}
-        everybody = GameFilter(players=frozenset(handles))
-        found = {handle: GameFilter(players=frozenset({handle})) for handle in handles}
-        for where in (
-            *found.values(),
-            everybody,
-            replace(everybody, results=frozenset({"1-0"}), opponents=everybody.players),
-        ):
-            counts = store.count_outcomes(where, 5)
-            assert counts.pop("all") == store.count(where)
-            assert counts == {name: store.count(replace(where, outcomes=frozenset({name}))) for name in counts}
-        assert store.count_outcomes(everybody, 5)["win"] > 0
-
-
 def test_players_and_keys_are_looked_up_by_indexes(archive: Path) -> None:
     def plan_of(where: GameFilter) -> list[str]:
         text, values = conditions_of(where)
@@ -124,16 +107,6 @@ def test_players_and_keys_are_looked_up_by_indexes(archive: Path) -> None:
     assert "MULTI-INDEX OR" in plan
     assert {step.split()[4] for step in plan if step.startswith("SEARCH k")} == {"uq_games_key", "uq_games_merged_key"}
     assert not [step for step in plan if step.startswith(("SCAN g", "SCAN k", "SCAN w"))]
-
-
-def test_narrower_filters_are_counted_in_one_reading(archive: Path) -> None:
-    with open_archive(str(archive)) as store:
-        found = [GameFilter(kinds=frozenset(), min_plies=0), GameFilter(), GameFilter(complete=True)]
-        found += [replace(found[-1], no_guests=True), replace(found[-1], no_guests=True, rated=True)]
-        found.append(replace(found[-1], last=2))
-        counts = store.count_each(found)
-        assert counts == [store.count(where) for where in found]
-        assert counts[0] > counts[2] > counts[-1] == 2
 
 
 def test_no_results_are_no_error_and_an_error_is_no_empty_list(site: TestClient, archive: Path) -> None:
