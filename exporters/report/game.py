@@ -207,6 +207,7 @@ def game_report(
         "charts": list(game_panels(boards, shown)),
         "now": "Start position" if at.move is None else where(at),
         "title": _title(boards),
+        "explorer": site and game.variant == "chess" and site.position(game.key, at.ply),
         "description": _description(boards, in_progress),
         "drawings": drawings(site.assets if site else None),
         "boards": [{**found, **_linked(board, site)} for found, board in zip(board_values, boards, strict=True)],

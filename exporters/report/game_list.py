@@ -80,6 +80,10 @@ class FileSite:
             else f"{'../' * self.depth}players/{name}"
         )
 
+    def position(self, key: str, ply: int | None = None) -> str | None:
+        """Files have no explorer."""
+        return None
+
     def lines(self, key: str, sha256: str) -> str | None:
         """Lines of logs are not for others."""
         return None

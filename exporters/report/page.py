@@ -67,6 +67,9 @@ class Site(Protocol):
     def game(self, key: str, ply: int | None = None) -> str | None:
         """The page of a game."""
 
+    def position(self, key: str, ply: int | None = None) -> str | None:
+        """The explorer of a position of a game of normal chess."""
+
     def player(self, handle: str, server: str | None) -> str | None:
         """The page of a player."""
 

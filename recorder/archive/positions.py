@@ -72,6 +72,13 @@ def occurrences_of(archive: ArchiveStore, position: str, limit_s: float | None =
     return [one for one in found if (one.key, one.ply) in verified]
 
 
+def position_of(archive: ArchiveStore, key: str, ply: int) -> str | None:
+    """The position of an indexed game after so many half-moves; None: it is not known."""
+    for _, lines in archive.positions.lines([key], ply):
+        return next(filter(None, _positions_at(lines, ply, {})), None)
+    return None
+
+
 def _positions_at(
     lines: Sequence[PositionLine], ply: int, known: dict[tuple[str | None, tuple[int, ...]], str | None]
 ) -> Iterator[str | None]:

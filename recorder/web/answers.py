@@ -23,7 +23,7 @@ from recorder.archive.pages.completions import Completion, completions
 from recorder.archive.pages.player_pages import PLAYER_GAMES
 from recorder.archive.pages.related import games_by_source, games_in_progress
 from recorder.archive.pages.reports import page_of_game, page_of_player, picture_of_game
-from recorder.archive.positions import explore, with_position
+from recorder.archive.positions import explore, position_of, with_position
 from recorder.archive.reading.kept_bytes import GameLine, lines_of_game, short_names
 from recorder.errors import ExportError, SearchTimeoutError, StorageError, UnknownVariantError
 from recorder.filters import filter_control
@@ -252,6 +252,19 @@ class GameAnswers:
             sources = [(row.id, names[row.id], _lines(archive, row, one, ply)) for row, one in found]
         site = WebSite(listed=_reached_from(request))
         return page(lines_page(site, game.key, (game.white.handle, game.black.handle), sources, ply))
+
+    def position(self, request: Request) -> Response:
+        """The way to the explorer of a position of a game."""
+        with open_archive(self._where) as archive, archive.snapshot():
+            game = self._find(archive, request)
+            if isinstance(game, Response):
+                return game
+            position = position_of(archive, game.key, _ply_of(request) or 0)
+        if position is None:
+            return page(
+                message_page("No such position", "The explorer has positions of normal chess that are proved."), 404
+            )
+        return RedirectResponse(WebSite().explorer(urlencode([("position", position)])), 303)
 
     def game_file(self, request: Request) -> Response:
         """A game as a file."""

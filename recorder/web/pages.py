@@ -312,6 +312,7 @@ def game_bar(site: WebSite, key: str, places: Mapping[str, str | None], *, rank:
     ``places`` are addresses of the ``previous`` and ``next`` game, ``rank`` ``12 of 345``.
     """
     yield from _back(site)
+    yield from (_EXPLORER, _INSIGHTS, _LIVE)
     for name, text, rel in (("previous", "‹ Previous", "prev"), ("next", "Next ›", "next")):
         if places.get(name):
             yield BarItem(text, places[name], rel)

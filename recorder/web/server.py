@@ -514,6 +514,7 @@ def make_app(archive: SiteArchive, access: Access, feed: LiveFeed) -> Guard:
         made("/game/{key}.{suffix}", games.game_file, shared=False),
         made("/game/{key}", games.game),
         made("/game/{key}/lines", games.lines),
+        made("/game/{key}/position", games.position),
         made("/player/{handle:path}", games.player),
         Route("/assets/{name}", _shared_file),
         Route("/live", live.page),

@@ -15,7 +15,8 @@ from starlette.testclient import TestClient
 
 from recorder.web import answers
 from recorder.web.server import Access
-from tests.support.site import HERE, HOSTILE, client_of
+from tests.support.cli import Cli
+from tests.support.site import HERE, HOSTILE, client_of, make_archive
 
 KEY = "6af87f9e"
 
@@ -164,3 +165,14 @@ def test_an_address_shows_its_half_move_without_a_script(site: TestClient) -> No
     assert html.partition('id="board-0"')[2].partition('class="men"')[0].count('<rect class="mark"') == 2
     for wrong in ("0", "999", "x", "-1", "9" * 50):
         assert "Start position</p>" in site.get(f"/game/6af87f9e?ply={wrong}").text
+
+
+def test_a_half_move_leads_to_its_position_in_the_explorer(tmp_path: Path) -> None:
+    archive = make_archive(tmp_path)
+    site = client_of(archive)
+    assert re.search(r'href="/game/6af87f9e[0-9a-f]*/position\?ply=9"', site.get("/game/6af87f9e?ply=9").text)
+    Cli(archive)("db", "positions", "--build")
+    place = site.get("/game/6af87f9e/position?ply=9").headers["location"]
+    assert place.startswith("/explorer?position=")
+    assert re.findall(r"(\d+) games?</a></h2>", site.get(place).text) == ["1"]
+    assert site.get("/game/00000000/position").status_code == 404

@@ -4,6 +4,7 @@
   const SVG = "http://www.w3.org/2000/svg";
   const SIDE = 45, EDGE = 15;
   const NAMES = { p: "pawn", n: "knight", b: "bishop", r: "rook", q: "queen", k: "king" };
+  const WORTH = { Q: 9, R: 5, B: 3, N: 3, P: 1 };
   const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32];
   const TENTHS_BELOW_MS = 20000;
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -158,23 +159,36 @@
     return `White: ${words(sides.white)}. Black: ${words(sides.black)}.`;
   }
 
-  function drawHand(plate, letters) {
-    const hand = plate.querySelector(".hand");
-    if (!hand) return;
+  function drawPieces(hand, letters, side) {
     hand.replaceChildren();
     const words = [];
     for (const letter of "QRBNP") {
-      const number = [...(letters || "")].filter((one) => one === letter).length;
+      const number = [...letters].filter((one) => one === letter).length;
       if (!number) continue;
       const svg = document.createElementNS(SVG, "svg"), use = document.createElementNS(SVG, "use");
       svg.setAttribute("viewBox", "0 0 45 45");
-      use.setAttribute("href", "#" + nameOf(plate.dataset.side === "0" ? letter : letter.toLowerCase()));
+      use.setAttribute("href", "#" + nameOf(side ? letter.toLowerCase() : letter));
       svg.append(use);
       hand.append(svg);
       if (number > 1) { const count = document.createElement("b"); count.textContent = number; hand.append(count); }
       words.push(`${number} ${NAMES[letter.toLowerCase()]}${number > 1 ? "s" : ""}`);
     }
-    hand.setAttribute("aria-label", letters == null ? "Hand not known" : "In hand: " + (words.join(", ") || "nothing"));
+    return words.join(", ");
+  }
+  // Pieces in hand; in games without them the pieces that this side has more than the other, and what all are worth.
+  function drawHand(plate, side, state) {
+    const hand = plate.querySelector(".hand");
+    if (!hand.classList.contains("material")) {
+      const letters = (state.hands || [null, null])[side], words = drawPieces(hand, letters || "", side);
+      hand.setAttribute("aria-label", letters == null ? "Hand not known" : "In hand: " + (words || "nothing"));
+      return;
+    }
+    const more = { Q: 0, R: 0, B: 0, N: 0, P: 0 };
+    for (const letter of (state.men || new Map()).values()) more[letter.toUpperCase()] += (letter < "a") === (side === 0) ? 1 : -1;
+    const worth = Object.entries(WORTH).reduce((sum, [letter, one]) => sum + one * more[letter], 0);
+    const words = drawPieces(hand, Object.keys(WORTH).map((letter) => letter.repeat(Math.max(more[letter], 0))).join(""), side);
+    if (worth > 0) { const count = document.createElement("b"); count.textContent = "+" + worth; hand.append(count); }
+    hand.setAttribute("aria-label", `More than the other side: ${words || "nothing"}${worth > 0 ? `; ${worth} ahead` : ""}`);
   }
 
   // The bar beside the board: White's share grows from White's side. Unknown is half and half, and pale.
@@ -204,8 +218,7 @@
     }
     if (table.evals) drawEvaluation(table.evals, state);
     table.text.textContent = state.men === null ? "The position is not known." : describe(state.men);
-    const hands = state.hands || [null, null];
-    table.plates.forEach((plate, side) => drawHand(plate, hands[side]));
+    table.plates.forEach((plate, side) => drawHand(plate, side, state));
   }
 
   // --- clocks
