@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from exporters.evaluations import main_analysis, score_text, thoughts_by_ply
+from exporters.evaluations import main_analysis, pawns_text, score_text, thoughts_by_ply
 from exporters.pgn.parts import PgnPart, is_null_move
 from exporters.pgn.tags import is_saved, readable
 from recorder.model import (
+    ELAPSED_DERIVED,
+    EXACT,
     EventKind,
     Game,
     GameEvent,
@@ -24,6 +27,7 @@ from recorder.model import (
     Thinking,
 )
 from recorder.movetext import GLUE, with_bars
+from recorder.times import short_seconds
 
 _Line = tuple[int, int]
 
@@ -59,10 +63,14 @@ _PROVED = frozenset({Proof.FULL.value, Proof.LIST.value, Proof.INFERRED.value})
 
 @dataclass(slots=True)
 class Annotation:
-    """What is written after a move: ``$1`` and the like, then one comment of all items."""
+    """What is written after a move: ``$1`` and the like, then one comment of all items.
+
+    ``thought`` is what the engine thought of its move, as cutechess writes it, in a comment in front of that.
+    """
 
     nags: list[str] = field(default_factory=list)
     items: list[Item] = field(default_factory=list)
+    thought: str = ""
 
     def add(self, event: GameEvent) -> None:
         """Add a chat line, or a saved game's NAG or comment."""
@@ -72,6 +80,11 @@ class Annotation:
             self.items.append(Item(with_bars(event.text).replace(" ", GLUE), bare=True))
         else:
             words = f"{event.actor} {event.detail}: {event.text}" if event.actor else event.text
+            head = self.thought.partition(GLUE)[0]
+            if head and (own := re.match(rf"{re.escape(head)}(?:,? [0-9][0-9:.]*m?s?(?=[ ,]|\Z))?(?=[ ,]|\Z)", words)):
+                rest = brace_text(words[own.end() :])  # of a saved game: the same, perhaps with more behind it
+                self.thought += rest if rest[:1] in ("", ",") else f" {rest}"
+                return
             self.items.append(Item(brace_text(words)))
 
 
@@ -113,6 +126,7 @@ def find_extras(
     variations: bool,
     comments: bool,
     engine: bool,
+    as_comments: bool,
     analysis: str | None,
     written: Callable[[Variation], str],
 ) -> Extras:
@@ -140,7 +154,7 @@ def find_extras(
     last = part.plies[-1].ply if part.plies else first
     unproved = {one.ply for one in (*part.before, *part.unproved)}
     if engine and part.beside is None:
-        _add_thoughts(game, part, first, last, analysis, extras)
+        _add_thoughts(game, part, first, last, analysis, extras, as_comments=as_comments)
     for index, (seen, low, high) in enumerate(places):
         chat = _chat_by_line(seen) if comments and (saved or game.kind is not GameKind.PLAYED) else {}
         excluded = set() if once is None else {line.number for line in seen.lines if (index, line.number) not in once}
@@ -184,7 +198,9 @@ def _place(
         annotation.items.append(Item(brace_text(text)))
 
 
-def _add_thoughts(game: Game, part: PgnPart, first: int, last: int, analysis: str | None, extras: Extras) -> None:
+def _add_thoughts(
+    game: Game, part: PgnPart, first: int, last: int, analysis: str | None, extras: Extras, *, as_comments: bool
+) -> None:
     """Add evaluations between two plies, and an analysis's lines; the arguments as ``find_extras``."""
     thoughts = thoughts_by_ply(game)
     counts = None if analysis is None else main_analysis(game, analysis)
@@ -192,12 +208,17 @@ def _add_thoughts(game: Game, part: PgnPart, first: int, last: int, analysis: st
         one, lines = counts
         thoughts |= {ply: [line._replace(pv="")] for ply, line in lines.items()}
         extras.annotator = one.engine if any(first < ply <= last for ply in lines) else None
-    for ply, lines_seen in thoughts.items():
-        if first < ply <= last:
-            extras.annotations.setdefault(ply, Annotation()).items += [
-                Item(thought_text(thought)) for thought in lines_seen
-            ]
-    if counts is not None:
+    moves = {ply.ply: ply for ply in part.plies} if as_comments else {}
+    for number, lines_seen in thoughts.items():
+        if first < number <= last:
+            annotation = extras.annotations.setdefault(number, Annotation())
+            for thought in lines_seen:
+                comment = engine_comment(thought, moves[number]) if number in moves else None
+                if comment is not None:
+                    annotation.thought = comment
+                else:
+                    annotation.items.append(Item(thought_text(thought)))
+    if counts is not None and not as_comments:
         _add_engine_lines(game, part, counts[1], extras)
 
 
@@ -319,6 +340,23 @@ def thought_text(thought: Thinking) -> str:
         words.append(f"[%depth{GLUE}{thought.depth}]")
     pv = brace_text(thought.pv)
     return " ".join([*words, pv] if pv else words)
+
+
+def engine_comment(thought: Thinking, ply: Ply) -> str | None:
+    """``+0.35/21 1.9s``, from the side that moved, a mate in plies; None: score or depth are unknown."""
+    sign = 1 if (thought.white is not False) is ply.white_moved else -1
+    if thought.depth is None or (thought.mate is None and thought.score_cp is None):
+        return None
+    if thought.mate is not None:
+        mate = sign * thought.mate
+        score = f"{'-' if mate < 0 else '+'}M{2 * abs(mate) - (mate > 0)}"
+    else:
+        score = pawns_text(sign * (thought.score_cp or 0), None, signed=True) or ""
+    ms = thought.time_ms if ply.elapsed_ms is None or ply.precision_code in ELAPSED_DERIVED else ply.elapsed_ms
+    if ms is None or ms < 0:
+        return f"{score}/{thought.depth}"
+    whole = ply.elapsed_ms == ms and ply.precision_code not in EXACT
+    return f"{score}/{thought.depth}{GLUE}{ms // 1000 if whole else short_seconds(ms)}s"
 
 
 _DEPTH = "[%depth"  # belongs to an evaluation before it

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import BinaryIO
 
@@ -61,6 +61,7 @@ class PgnOptions:
         analysis: which analysis counts more than that: of an engine whose name begins so; empty: the one that covers
             most of the game; None: none.
         as_crazyhouse: write boards of bughouse so that programs for crazyhouse can play them.
+        engine_comments: write what engines thought of the moves as cutechess does, ``{+0.35/21 1.9s}``, in front.
     """
 
     clock: frozenset[str] = frozenset(("clk", "emt"))
@@ -70,6 +71,7 @@ class PgnOptions:
     engine: bool = False
     analysis: str | None = ""
     as_crazyhouse: bool = False
+    engine_comments: bool = False
 
     def __post_init__(self) -> None:
         if self.style not in STYLES:
@@ -80,7 +82,7 @@ class PgnOptions:
     @property
     def whole_plies(self) -> bool:
         """Whether more than moves, clocks, elapsed times and their proof is written: an archive reads less without."""
-        return self.engine or ("lag" in self.clock and self.style != "fics")
+        return self.engine or self.engine_comments or ("lag" in self.clock and self.style != "fics")
 
 
 class PgnExporter:
@@ -99,6 +101,7 @@ class PgnExporter:
         self.key_mark = None if self.options.style == "fics" else f'[{KEY_TAG} "'
         self._fics = self.options.style == "fics"
         self._annotate: _Annotate = _annotator(self.options)
+        self._annotate_thought = _annotator(replace(self.options, clock=self.options.clock - {"emt"}))
         self._pad = GLUE if self.options.style == "lichess" else ""
         self._usual = self.options.style == "default" and self.options.clock == {"clk", "emt"}
 
@@ -172,15 +175,16 @@ class PgnExporter:
         options = self.options
         extras = None
         saved = is_saved(game)  # its comments are its own
-        more = options.variations or options.comments or options.engine or saved
+        more = options.variations or options.comments or options.engine or options.engine_comments or saved
         if more or any(len(seen.lines) > 1 for seen in game.observations):
             extras = find_extras(
                 game,
                 part,
                 variations=options.variations,
                 comments=options.comments or saved,
-                engine=options.engine or saved,
-                analysis=options.analysis if options.engine else None,
+                engine=options.engine or options.engine_comments or saved,
+                as_comments=options.engine_comments,
+                analysis=options.analysis if options.engine or options.engine_comments else None,
                 written=self._written,
             )
         annotations = {} if extras is None else extras.annotations
@@ -218,11 +222,12 @@ class PgnExporter:
 
     def _move(self, ply: Ply, tokens: list[str], interrupted: bool, annotation: Annotation | None) -> bool:
         """Append any move with its marks and its comment; True if something stands between it and the next one."""
-        times = self._annotate(ply)
+        thought = "" if annotation is None else annotation.thought
+        times = (self._annotate_thought if thought else self._annotate)(ply)
         words = [f"{_number(ply.ply)}{ply.san}" if ply.white_moved or interrupted else ply.san]
         items = [] if times is None else [times]
         if annotation is not None:
-            words += annotation.nags
+            words += [*annotation.nags, *([comment_of([Item(thought)])] if thought else [])]
             items += annotation.items
         if items:
             words.append(comment_of(items, self._pad))

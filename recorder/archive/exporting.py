@@ -286,7 +286,7 @@ def export_pgn(
             events=options.comments or saved or controls,
             holdings=False,
             lines=options.variations or saved or chosen.kinds != {GameKind.PLAYED},
-            thinking=options.engine or saved,
+            thinking=options.engine or options.engine_comments or saved,
             whole_plies=options.whole_plies or saved,
         ) as games,
     ):

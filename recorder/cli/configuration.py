@@ -19,6 +19,7 @@ import click
 from click.core import ParameterSource
 
 from recorder.cli.option_types import WordSet
+from recorder.cli.options import OptionalWords
 
 CONFIGURATION: Final = "ics-recorder.configuration"
 """Key in ``click.Context.meta`` of the configuration that applies; missing or None: there is no file."""
@@ -198,7 +199,7 @@ def _checked(ctx: click.Context, param: click.Parameter, value: Any, hint: str) 
     words = isinstance(param.type, WordSet)
     many = words or param.multiple or param.nargs != 1
     each = value if many and isinstance(value, list) else [value]
-    if getattr(param, "is_flag", False):
+    if getattr(param, "is_flag", False) or (isinstance(value, bool) and isinstance(param, OptionalWords)):
         wanted, accepted = "true or false", isinstance(value, bool)
     elif isinstance(param.type, click.types.IntParamType):
         wanted, accepted = "a whole number", isinstance(value, int) and not isinstance(value, bool)

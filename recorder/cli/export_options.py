@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from recorder.cli.option_types import WordSet
-from recorder.cli.options import Rare, in_section
+from recorder.cli.options import OptionalWords, Rare, in_section
 from recorder.cli.output import say
 from recorder.text import plural
 
@@ -50,6 +50,14 @@ def csv_option(command: _AnyCommand) -> _AnyCommand:
     )(command)
 
 
+class _CommentWords(WordSet):
+    """Which comments; ``true`` in a configuration file or a variable is chat."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> frozenset[str]:
+        switches = {"true": "chat", "1": "chat", "false": "none", "0": "none"}
+        return super().convert(switches.get(str(value).lower(), value), param, ctx)
+
+
 @dataclass(frozen=True, slots=True)
 class PgnWords:
     """The values of ``pgn_options``; each field is named as its option."""
@@ -57,7 +65,7 @@ class PgnWords:
     clock: frozenset[str]
     style: str
     variations: bool
-    comments: bool
+    comments: frozenset[str]
     engine: bool
     as_crazyhouse: bool
 
@@ -69,7 +77,8 @@ class PgnWords:
             clock=self.clock,
             style=self.style,
             variations=self.variations,
-            comments=self.comments,
+            comments="chat" in self.comments,
+            engine_comments="engine" in self.comments,
             engine=self.engine,
             analysis=analysis,
             as_crazyhouse=self.as_crazyhouse,
@@ -79,10 +88,10 @@ class PgnWords:
         """The options of the BPGN exporter."""
         from exporters.bpgn import CLOCK_WORDS, BpgnOptions
 
-        if self.style != "default" or self.variations or self.engine or self.as_crazyhouse:
+        if self.style != "default" or self.variations or self.engine or self.as_crazyhouse or "engine" in self.comments:
             raise click.UsageError("BPGN has one style, no variations, no engines and both boards.")
         given = ctx.get_parameter_source("clock") is not ParameterSource.DEFAULT
-        return BpgnOptions(self.clock if given else frozenset(CLOCK_WORDS), self.comments, keys=False)
+        return BpgnOptions(self.clock if given else frozenset(CLOCK_WORDS), "chat" in self.comments, keys=False)
 
 
 def pgn_options(command: _AnyCommand) -> _AnyCommand:
@@ -105,7 +114,14 @@ def pgn_options(command: _AnyCommand) -> _AnyCommand:
         click.option(
             "--engine", is_flag=True, help="Write evaluations of engines: %eval, %depth and the principal variation."
         ),
-        click.option("--comments", is_flag=True, help="Write chat as comments."),
+        click.option(
+            "--comments",
+            cls=OptionalWords,
+            omitted="chat",
+            type=_CommentWords("chat", "engine"),
+            default="none",
+            help="Write chat as comments, or what engines thought of their moves as cutechess does: {+0.35/21 1.9s}.",
+        ),
         click.option("--variations", is_flag=True, help="Write taken-back moves as variations."),
         click.option(
             "--style",

@@ -55,6 +55,24 @@ class Rare(click.Option):
     """An option that the help shows only with ``--all``."""
 
 
+class OptionalWords(click.Option):
+    """An option of a ``WordSet`` whose words can be omitted: then it has the word ``omitted``."""
+
+    def __init__(self, *names: Any, omitted: str, **values: Any) -> None:
+        super().__init__(*names, **values)
+        self.omitted = omitted
+
+    def written_out(self, args: list[str]) -> list[str]:
+        """The arguments of a command with the words that were omitted: what follows the option may be a KEY."""
+        assert isinstance(self.type, WordSet)
+        choices, own = {*self.type.choices, "none"}, args.index("--") if "--" in args else len(args)
+        given = [bool(following) and choices.issuperset(following.split(",")) for following in [*args[1:], ""]]
+        return [
+            f"{word}={self.omitted}" if word in self.opts and place < own and not given[place] else word
+            for place, word in enumerate(args)
+        ]
+
+
 class Command(click.Command):
     """A command whose help has its options in sections (``in_section``), and with ``--help --all`` all of them."""
 
@@ -67,6 +85,8 @@ class Command(click.Command):
         if "--all" in own and not {*self.get_help_option_names(ctx)}.isdisjoint(own):
             ctx.meta[ALL] = True
             args = [word for word in own if word != "--all"] + args[len(own) :]
+        for param in self.params:
+            args = param.written_out(args) if isinstance(param, OptionalWords) else args
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

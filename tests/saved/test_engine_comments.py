@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
+import subprocess
 from pathlib import Path
 
+import chess.pgn
 import pytest
 
 from recorder.model import AnomalyKind, Game, Thinking
 from recorder.saved.engine_comments import read_engine_comment
 from tests.saved.test_pgn import read
-from tests.support.cli import Cli
+from tests.support.cli import SERVER, Cli
 
 TAGS = b'[Event "?"]\n[White "Ruy"]\n[Black "Lopez"]\n[Result "*"]\n\n'
 
@@ -93,6 +96,75 @@ def test_commands_show_the_times_of_engines(cli: Cli, tmp_path: Path) -> None:
     again.write_text(cli("export", "pgn", "--engine", "--comments").stdout)
     ((game,), _) = read(again.read_bytes())
     assert [(line.score_cp, line.depth) for line in game.observations[0].thinking] == [(35, 21), (-20, 20)]
+
+
+_FORMS = """\
+1. e4 {+0.35/21 1.912s} 1... e5 {-0.30/22 2s} 2. Nf3 {0.00/12 5.05s, sd=30, tl=9.954s} 2... Nc6 {+M3/9 0.050s}
+3. Bb5 {-M30/30 0.123s} 3... a6 {book} 4. Ba4 {(a6a5) +0.35/12 34} 4... Nf6 {d=21, sd=30, mt=1900, wv=-0.35}
+5. O-O {+0.31/14} 5... Be7 {+1000.05/9 3} 6. Re1 {+M1/1 0.45s, White mates} *
+"""
+
+
+def _known(pgn: bytes) -> list[object]:
+    """What of the engines' comments of a file is written in cutechess' form."""
+    (game,), anomalies = read(pgn)
+    thoughts = [(one.ply, one.white, one.depth, one.score_cp, one.mate) for one in game.observations[0].thinking]
+    return [thoughts, [(ply.san, ply.elapsed_ms) for ply in game.plies], anomalies]
+
+
+def test_what_is_written_as_cutechess_does_reads_back_equal(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "match.pgn"
+    log.write_bytes(TAGS + _FORMS.encode())
+    cli("import", log)
+    pgn = cli("export", "pgn", "--comments", "engine").stdout
+    assert _known(pgn.encode()) == _known(log.read_bytes())
+    words = " ".join(pgn.split())
+    assert "e4 {+0.35/21 1.912s} 1... e5 {-0.30/22 2s} " in words
+    assert "{0.00/12 5.05s, sd=30, tl=9.954s}" in words, "what is in this form is kept as it is"
+    assert "Nf6 {-0.35/21 1.9s}" not in words
+    assert "Nf6 {+0.35/21 1.9s}" in words, "from the side that moved"
+    assert "Be7 {+M9/9 3s}" in words, "a mate in plies"
+    assert "%eval" not in words
+    game = chess.pgn.read_game(io.StringIO(pgn))
+    assert game is not None
+    assert not game.errors
+    assert [node.comment for node in game.mainline()][:2] == ["+0.35/21 1.912s", "-0.30/22 2s"]
+
+
+@pytest.mark.needs("pgn-extract")
+def test_pgn_extract_reads_it(cli: Cli, tmp_path: Path) -> None:
+    log, out = tmp_path / "match.pgn", tmp_path / "out.pgn"
+    log.write_bytes(TAGS + _FORMS.encode())
+    cli("import", log)
+    cli("export", "pgn", "--comments", "engine", "-o", out)
+    read_again = subprocess.run(["pgn-extract", "-s", out], capture_output=True, text=True, check=True)
+    assert "{ +0.35/21 1.912s }" in " ".join(read_again.stdout.split())
+
+
+def test_what_engines_print_in_a_log_is_written_as_comments(cli: Cli) -> None:
+    log = SERVER / "x03_zippy_engines" / "xboard_sjeng.debug.gz"
+    found = []
+    for words in (("--comments", "engine"), ("--engine",)):
+        games, _ = read(cli("convert", log, *words, "--clock", "none").stdout_bytes)
+        of_white = [
+            (one.ply, one.depth, *(None if n is None else n if one.white else -n for n in (one.score_cp, one.mate)))
+            for game in games
+            for one in game.observations[0].thinking
+        ]
+        found.append(of_white)
+    assert found[0]
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("words", [(), ("chat",), ("last",), ("engine",), ("chat,engine",), ("none",), ("--", "last")])
+def test_the_words_of_the_option_can_be_omitted(filled: Cli, words: tuple[str, ...]) -> None:
+    shown = filled("export", "pgn", "--comments", *words).stdout
+    asked = [word for word in words if word != "--"]
+    named = asked == ["last"]
+    assert (
+        shown
+        == filled("export", "pgn", f"--comments={'chat' if named or not asked else asked[0]}", *asked * named).stdout
+    )
 
 
 def test_a_number_that_no_engine_counts_keeps_no_game_from_its_readers(cli: Cli, tmp_path: Path) -> None:
