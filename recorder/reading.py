@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +14,7 @@ from recorder.live.secrets.logs import scrubbed
 from recorder.model import SAVED_KINDS, Game, GameKind, SourceName, site_of
 from recorder.pipeline import Pipeline
 from recorder.saved.pipeline import SavedPipeline
-from recorder.sources import HEAD_BYTES, SourceKind, detect, find_timing, is_journal, read_blocks, why_not_a_log
+from recorder.sources import SourceKind, detect, find_timing, is_journal, read_blocks, read_head, why_not_a_log
 from recorder.sources.redaction import Forgotten
 
 AnyPipeline = Pipeline | SavedPipeline
@@ -95,11 +94,7 @@ def read_games(
         SourceError: the file cannot be read, or is no log. If it can be read in part, the error follows the last game.
     """
     blocks = read_blocks(path)
-    head = b""
-    ahead: list[bytes] = []
-    while len(head) < HEAD_BYTES and (block := next(blocks, None)) is not None:
-        ahead.append(block)
-        head += block
+    head, stream = read_head(blocks)
     known = SourceKind(kind) if isinstance(kind, str) else kind or detect(head)
     if known is None:
         if not head and is_journal(Path(path)):
@@ -108,7 +103,7 @@ def read_games(
     beside = None if str(path) == "-" else find_timing(Path(path))
     timing = None if beside is None else beside.read_bytes()
     pipeline = make_pipeline(known, server=site_of(server), date=date, tz=tz, chat=chat, timing=timing)
-    yield from joined_games(pipeline, scrubbed(chain(ahead, blocks), known))
+    yield from joined_games(pipeline, scrubbed(stream, known))
     if blocks.problem is not None:
         raise blocks.problem
 

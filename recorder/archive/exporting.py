@@ -29,25 +29,9 @@ _NEWEST = re.compile(r"last(~[0-9]{1,9})?")
 
 
 @contextmanager
-def chosen_games(
-    archive: AnyStore,
-    where: GameFilter,
-    *,
-    events: bool = True,
-    holdings: bool = True,
-    lines: bool = True,
-    thinking: bool = True,
-    whole_plies: bool = True,
-) -> Iterator[Iterator[Game]]:
+def chosen_games(archive: AnyStore, where: GameFilter, **parts: bool) -> Iterator[Iterator[Game]]:
     """The games that match, let go of when writing them fails in the middle; see ``ArchiveStore.games``."""
-    games = archive.games(
-        where,
-        with_events=events,
-        with_holdings=holdings,
-        with_lines=lines,
-        with_thinking=thinking,
-        whole_plies=whole_plies,
-    )
+    games = archive.games(where, **parts)
     with closing(cast("Generator[Game, None, None]", games)):
         yield games
 
@@ -283,10 +267,10 @@ def export_pgn(
         chosen_games(
             archive,
             chosen,
-            events=options.comments or saved or controls,
-            holdings=False,
-            lines=options.variations or saved or chosen.kinds != {GameKind.PLAYED},
-            thinking=options.engine or options.engine_comments or saved,
+            with_events=options.comments or saved or controls,
+            with_holdings=False,
+            with_lines=options.variations or saved or chosen.kinds != {GameKind.PLAYED},
+            with_thinking=options.engine or options.engine_comments or saved,
             whole_plies=options.whole_plies or saved,
         ) as games,
     ):
@@ -319,7 +303,7 @@ def export_bpgn(
     exporter = BpgnExporter(options)
     bughouse = chosen if chosen.variants else replace(chosen, variants=frozenset({"bughouse"}))
     require_games(archive, bughouse, "bughouse games")
-    with chosen_games(archive, bughouse, events=True, holdings=True, lines=False) as games:
+    with chosen_games(archive, bughouse, with_lines=False) as games:
         found = list(games)
     keys = {game.key for game in found}
     heads = exporter.take([*found, *other_boards(archive, found)])

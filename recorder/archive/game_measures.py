@@ -78,6 +78,9 @@ CLOCK_TABLES = {
 }
 """The words of ``--table``."""
 
+MEASURES = {name: table for name, table in CLOCK_TABLES.items() if table.grouped and not table.matches}
+"""The tables that dimensions group: those of the site."""
+
 DIMENSIONS = (
     "time-control", "phase", "variant", "category", "rated", "side", "player", "opponent", "guest", "computer",
     "sealed", "time-trouble", "clock-band", "lag-band", "cause", "rating-band", "game", "server", "precision",

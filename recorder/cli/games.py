@@ -80,7 +80,8 @@ def command(where: str, as_json: bool, **filters: Any) -> None:
         chosen = named_games(archive, chosen)
         with archive.snapshot():
             going_on = games_in_progress(archive)
-            with chosen_games(archive, chosen, events=False, holdings=False, lines=False, thinking=False) as games:
+            few = dict.fromkeys(("with_events", "with_holdings", "with_lines", "with_thinking"), False)
+            with chosen_games(archive, chosen, **few) as games:
                 _print_games(archive, chosen, games, going_on, as_json=as_json)
             say_excluded(count_excluded(archive, chosen).items())
 

@@ -266,8 +266,8 @@ def _scrub(file: str, output: str, kind: str | None, force: bool) -> None:
         return
     if (given or kind_of(file)) in SAVED_KINDS:
         raise SourceError(f"{file} contains saved games, which have no passwords.")
-    cleaned = write_clean(file, output, force, given)
-    say(f"{plural(cleaned.replaced, 'byte')} of the {cleaned.kind.value} log masked.")
+    found, replaced = write_clean(file, output, force, given)
+    say(f"{plural(replaced, 'byte')} of the {found.value} log masked.")
 
 
 def _extent(damage: Damage) -> str:

@@ -1,64 +1,32 @@
 """Journals: the bytes of a connection, written before they are parsed; see docs/reference/journal-format.md."""
 
-from recorder.journal.format import (
-    MAGIC,
-    VERSION,
-    JournalHeader,
-    NewerJournalError,
-    Record,
-    RecordKind,
-    escape,
-    format_header,
-    format_note,
-    format_record,
-    parse_header,
-    parse_note,
-    parse_record,
-)
-from recorder.journal.parts import (
-    JournalFinding,
-    OpenSession,
-    Outage,
-    Survey,
-    close_left_open,
-    find_part,
-    open_sessions,
-    part_blocks,
-    session_name,
-    session_sizes,
-)
-from recorder.journal.reader import Damage, JournalEntry, JournalReader
-from recorder.journal.writer import SYSTEM, JournalClock, JournalWriter, Sync
-
-__all__ = [
-    "MAGIC",
-    "SYSTEM",
-    "VERSION",
-    "JournalClock",
-    "Damage",
-    "JournalEntry",
-    "JournalFinding",
-    "JournalHeader",
-    "JournalReader",
-    "JournalWriter",
-    "NewerJournalError",
-    "OpenSession",
-    "Outage",
-    "Record",
-    "RecordKind",
-    "Survey",
-    "Sync",
-    "close_left_open",
-    "escape",
-    "find_part",
-    "format_header",
-    "format_note",
-    "format_record",
-    "open_sessions",
-    "parse_header",
-    "parse_note",
-    "parse_record",
-    "part_blocks",
-    "session_name",
-    "session_sizes",
-]
+from recorder.journal.format import MAGIC as MAGIC
+from recorder.journal.format import VERSION as VERSION
+from recorder.journal.format import JournalHeader as JournalHeader
+from recorder.journal.format import NewerJournalError as NewerJournalError
+from recorder.journal.format import Record as Record
+from recorder.journal.format import RecordKind as RecordKind
+from recorder.journal.format import escape as escape
+from recorder.journal.format import format_header as format_header
+from recorder.journal.format import format_note as format_note
+from recorder.journal.format import format_record as format_record
+from recorder.journal.format import parse_header as parse_header
+from recorder.journal.format import parse_note as parse_note
+from recorder.journal.format import parse_record as parse_record
+from recorder.journal.parts import JournalFinding as JournalFinding
+from recorder.journal.parts import OpenSession as OpenSession
+from recorder.journal.parts import Outage as Outage
+from recorder.journal.parts import Survey as Survey
+from recorder.journal.parts import close_left_open as close_left_open
+from recorder.journal.parts import find_part as find_part
+from recorder.journal.parts import open_sessions as open_sessions
+from recorder.journal.parts import part_blocks as part_blocks
+from recorder.journal.parts import session_name as session_name
+from recorder.journal.parts import session_sizes as session_sizes
+from recorder.journal.reader import Damage as Damage
+from recorder.journal.reader import JournalEntry as JournalEntry
+from recorder.journal.reader import JournalReader as JournalReader
+from recorder.journal.writer import SYSTEM as SYSTEM
+from recorder.journal.writer import JournalClock as JournalClock
+from recorder.journal.writer import JournalWriter as JournalWriter
+from recorder.journal.writer import Sync as Sync

@@ -12,7 +12,7 @@ from collections.abc import Generator
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 import zstandard
 
@@ -77,26 +77,6 @@ _FRAME_HEADER_BYTES: Final = 18
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 
 
-class PartFile(Protocol):
-    """A file that is being appended to. Every method raises ``OSError``."""
-
-    def write(self, data: bytes, /) -> int:
-        """Pass bytes to the operating system; return how many it has taken, perhaps fewer than all."""
-        ...
-
-    def sync(self) -> None:
-        """Return when the disk has what was written."""
-        ...
-
-    def check(self) -> None:
-        """Fail if the file has been removed: what is written to it would be lost unseen."""
-        ...
-
-    def close(self) -> None:
-        """Close the file."""
-        ...
-
-
 def _lock(fd: int) -> None:
     """Lock a file for ``is_being_written``, where the file system has locks."""
     for _ in range(_LOCK_TRIES):
@@ -114,7 +94,7 @@ def _create(path: Path, flags: int = 0) -> int:
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | flags, _MODE)
 
 
-def new_part(path: Path) -> PartFile:
+def new_part(path: Path) -> AppendedFile:
     """Create and lock a file that only its owner may read; OSError: it exists."""
     fd = _create(path, os.O_APPEND)
     _lock(fd)

@@ -20,7 +20,6 @@ from recorder.journal.format import (
     NewerJournalError,
     Record,
     RecordKind,
-    checked,
     parse_header,
     parse_note,
     parse_record,
@@ -148,8 +147,6 @@ def _size(text: bytes) -> int:
 _MANY_BYTES = 2048
 """Less is read line by line."""
 
-_MOST_DIGITS: Final = 11  # of the seconds
-_NS_PER_S: Final = 1_000_000_000
 _TORN: Final = "the last line is torn"
 
 
@@ -198,34 +195,6 @@ class JournalReader:
         self._read_each(lines, begin, out)
         self._bound()
         return out
-
-    def receive_one(self, block: bytes) -> tuple[int, bytes] | None:
-        """Read the next bytes if they are one whole line of what was received, as a journal that is written grows.
-
-        A way round ``receive_lines`` for text with no other escapes than those of line ends: few steps, because what
-        they touch has left the processor's caches since the last one. None: nothing was read, and the caller must call
-        ``receive_lines``.
-        """
-        end = len(block) - 1
-        if self._rest or self._in_long or end >= _MANY_BYTES or block.find(b"\n") != end:
-            return None
-        # 10: a blank, eight digits of the checksum, and the line end.
-        content = block[:-10]
-        time, mark, text = content.partition(b" < ")
-        seconds, _, fraction = time.partition(b".")
-        if not (mark and seconds.isdigit() and len(fraction) == 9 and fraction.isdigit()):
-            return None
-        data = text.replace(b"\\n", b"\n").replace(b"\\r", b"\r")
-        if (
-            b"\\" in data
-            or text.translate(None, _PRINTABLE)
-            or checked(content) != block[:-1]
-            or (seconds[:1] == b"0" and len(seconds) > 1)
-            or len(seconds) > _MOST_DIGITS
-        ):
-            return None
-        self._offset = self.size_bytes = self.size_bytes + end + 1
-        return int(seconds) * _NS_PER_S + int(fraction), data
 
     def receive_lines(self, block: bytes) -> list[JournalEntry | Reads]:
         """Read the next bytes as ``receive`` does; many records may come as one value."""

@@ -16,7 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from enum import Enum
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final, NoReturn, Protocol
+from typing import Any, Final, NoReturn
 
 from zstandard import ZstdError
 
@@ -33,7 +33,7 @@ from recorder.journal.format import (
 )
 from recorder.journal.parts import (
     SUFFIX,
-    PartFile,
+    AppendedFile,
     compress_part,
     find_part,
     is_closed,
@@ -110,27 +110,19 @@ class Sync(Enum):
     OS = "os"  # a power cut loses what the operating system has not yet written, commonly 30 seconds
 
 
-class JournalClock(Protocol):
+class JournalClock:
     """The clocks of a journal."""
 
     def utc_ns(self) -> int:
         """The wall clock, nanoseconds since 1970; read once a session."""
-        ...
-
-    def monotonic_ns(self) -> int:
-        """Nanoseconds of a clock that never goes back, even when the wall clock is set."""
-        ...
-
-
-class _System:
-    def utc_ns(self) -> int:
         return time.time_ns()
 
     def monotonic_ns(self) -> int:
+        """Nanoseconds of a clock that never goes back, even when the wall clock is set."""
         return time.monotonic_ns() if _CLOCK is None else time.clock_gettime_ns(_CLOCK)
 
 
-SYSTEM: Final[JournalClock] = _System()
+SYSTEM: Final = JournalClock()
 
 
 class JournalWriter:
@@ -151,7 +143,7 @@ class JournalWriter:
         sync: Sync = Sync.ALWAYS,
         max_bytes: int = MAX_PART_BYTES,
         clock: JournalClock = SYSTEM,
-        open_part: Callable[[Path], PartFile] = new_part,
+        open_part: Callable[[Path], AppendedFile] = new_part,
     ) -> None:
         self._folder = folder
         self._sync = sync
@@ -163,7 +155,7 @@ class JournalWriter:
         self.anchor_utc_ns = clock.utc_ns()
         self._header = JournalHeader(VERSION, secrets.token_hex(8), 0, role, host, port, self.anchor_utc_ns, program)
         self._refusal: str | None = None
-        self._file: PartFile | None = None
+        self._file: AppendedFile | None = None
         self.path = folder
         self.size_bytes = 0
         self.last_sync_ns: int | None = None

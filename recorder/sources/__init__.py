@@ -10,6 +10,7 @@ import sys
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
 from io import SEEK_END, BufferedReader
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Final, Literal, Protocol, cast
@@ -150,6 +151,18 @@ def read_blocks(path: str | PathLike[str], size: int = 1 << 20, offset: int = 0)
     iteration early; ``problem`` has the reason then.
     """
     return BlockReader(path, size, offset)
+
+
+def read_head(blocks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """The first ``HEAD_BYTES`` of a log, and all its blocks again."""
+    ahead: list[bytes] = []
+    size = 0
+    for block in blocks:
+        ahead.append(block)
+        size += len(block)
+        if size >= HEAD_BYTES:
+            break
+    return b"".join(ahead)[:HEAD_BYTES], chain(ahead, blocks)
 
 
 def path_kind(path: str | PathLike[str]) -> PathKind | None:

@@ -26,7 +26,6 @@ _ENDS: Final = frozenset(("closed", "outage"))
 _BEFORE_DATA: Final = len(".123456789 < ")  # and the seconds
 # Line ends go with the line before them, so that every line begins a piece.
 _PIECE: Final = re.compile(rb"[\r\n]+|[^\n]+(?:\n[\r\n]*)?")
-_LINE_END: Final = b"\r\n"
 _LF: Final = "\\n"
 _BELL: Final = "\\x07"
 
@@ -83,36 +82,12 @@ class JournalDecoder:
         return found
 
     def receive(self, block: bytes) -> list[Chunk | CutLines]:
-        reader = self._reader
-        before = reader.size_bytes
-        if self._reported == len(reader.damage) and (one := reader.receive_one(block)) is not None:
-            return self._received(before, *one)
+        before = self._reader.size_bytes
         out = self._take(self._reader.receive_lines(block))
         if (end := block.rfind(b"\n")) >= 0:
             self.decoded = before + end + 1
             if (damage := self._reader.damage) and damage[-1].offset + damage[-1].size_bytes == self.decoded:
                 self.decoded = damage[-1].offset  # more of it may follow
-        return out
-
-    def _received(self, place: int, at_ns: int, data: bytes) -> list[Chunk | CutLines]:
-        """A block that was one record, with no other escapes than those of line ends: what ``_take`` does, in one."""
-        self.decoded = self._reader.size_bytes
-        self._opens = False
-        if self._records is not None:
-            self._records += 1
-        anchor_ns = self._anchor_ns
-        self._at_ms = at_ms = None if anchor_ns is None else (anchor_ns + at_ns) // _NS_PER_MS
-        place += len(str(at_ns // _NS_PER_S)) + _BEFORE_DATA
-        out: list[Chunk | CutLines] = []
-        begin, size = 0, len(data)
-        while begin < size:  # the pieces that _PIECE finds
-            stop = begin if data[begin] in _LINE_END else data.find(b"\n", begin) + 1 or size
-            while stop < size and data[stop] in _LINE_END:
-                stop += 1
-            piece = data[begin:stop]
-            out.append(Chunk(piece, place, at_ms))
-            place += stop - begin + piece.count(b"\n") + piece.count(b"\r")
-            begin = stop
         return out
 
     def finish(self) -> list[Chunk | CutLines]:

@@ -14,10 +14,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from exporters.measures.dimensions import DimensionError
 from exporters.report.page import BarItem, plain_name, policy_of, visible
 from exporters.selection import read_position
 from recorder.archive.exporting import no_player, one_player, require_variants
-from recorder.archive.insights import compute_insight
+from recorder.archive.game_measures import measure_games
 from recorder.archive.locate import open_archive
 from recorder.archive.pages.completions import Completion, completions
 from recorder.archive.pages.player_pages import PLAYER_GAMES
@@ -405,6 +406,10 @@ class InsightAnswers:
             return self._computed(pairs, asked)
         except SearchTimeoutError as error:
             return self._insights_problem(asked, 503, "Timed out", f"{error} Add filters that exclude more games.")
+        except DimensionError as error:
+            return self._insights_problem(
+                asked, 400, "Not understood", f"{asked['by']} does not go with {asked['measure']}: {error}."
+            )
         except (ExportError, StorageError) as error:
             if isinstance(error, StorageError) and "variant" not in asked:
                 raise
@@ -421,13 +426,10 @@ class InsightAnswers:
                 require_variants(archive, given.where)
                 listed = reached(archive, given)
                 if archive.count(listed.where, limit_s=SEARCH_S):
-                    computed.append(
-                        (
-                            name,
-                            listed,
-                            compute_insight(archive, listed.where, state.measure, state.by, first_moves=state.first),
-                        )
+                    found = measure_games(
+                        archive, listed.where, state.measure, state.by, omitted=True, first_moves=state.first
                     )
+                    computed.append((name, listed, found))
                 else:
                     missing.append(name)
             if not computed:

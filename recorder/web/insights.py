@@ -10,8 +10,7 @@ from urllib.parse import urlencode
 
 from exporters.report.page import plain_name
 from exporters.report.tables import NOTHING, control_words
-from recorder.archive.game_measures import DIMENSIONS, EXTRA_DIMENSIONS, GamesMeasure
-from recorder.archive.insights import MEASURES
+from recorder.archive.game_measures import DIMENSIONS, EXTRA_DIMENSIONS, MEASURES, GamesMeasure
 from recorder.errors import ExportError
 from recorder.filters import filter_control
 from recorder.text import plural

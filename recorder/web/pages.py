@@ -15,8 +15,7 @@ from exporters.report.page import BarItem, plain_name, render_page
 from exporters.report.svg import draw_board, drawings
 from exporters.report.tables import NOTHING, control_words
 from exporters.tables.facts import reason_words
-from recorder.archive.game_measures import DIMENSIONS
-from recorder.archive.insights import MEASURES
+from recorder.archive.game_measures import DIMENSIONS, MEASURES
 from recorder.archive.reading.kept_bytes import GameLine
 from recorder.text import plural
 from recorder.web.insights import PRESETS

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from recorder.errors import JournalError
 from recorder.journal.format import JournalHeader, Record, RecordKind, parse_note
-from recorder.journal.parts import PartFile, new_part, part_blocks, session_parts
+from recorder.journal.parts import AppendedFile, new_part, part_blocks, session_parts
 from recorder.journal.reader import JournalReader
 from recorder.journal.writer import JournalWriter, Sync
 from tests.support.effort import examples
@@ -54,7 +54,7 @@ class Disk:
         self.fails: dict[str, OSError] = {}
         self.at_once = 1 << 30  # bytes that one write takes
 
-    def open(self, path: Path) -> PartFile:
+    def open(self, path: Path) -> Any:
         self._fail("open")
         return _Counted(self, new_part(path))
 
@@ -64,7 +64,7 @@ class Disk:
 
 
 class _Counted:
-    def __init__(self, disk: Disk, file: PartFile) -> None:
+    def __init__(self, disk: Disk, file: AppendedFile) -> None:
         self._disk = disk
         self._file = file
 

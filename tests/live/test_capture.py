@@ -17,7 +17,7 @@ from recorder.cli import main
 from recorder.errors import JournalError, LoginError
 from recorder.journal import JournalHeader, JournalReader, JournalWriter, Record, RecordKind, Sync
 from recorder.journal.format import parse_note
-from recorder.journal.parts import PartFile, new_part
+from recorder.journal.parts import new_part
 from recorder.live.capture import Capture, pause_s
 from recorder.live.conversation import Conversation, Lasting, RequestQueue
 from recorder.live.login.login import Login
@@ -68,7 +68,7 @@ class Run:
         host: str = "127.0.0.1",
         timeseal: int | None = None,
         sync: Sync = Sync.OS,
-        open_part: Callable[[Path], PartFile] = new_part,
+        open_part: Callable[[Path], Any] = new_part,
     ) -> None:
         self.folder = folder
         self.messages: list[str] = []

@@ -11,10 +11,11 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from recorder.journal.parts import PartFile, new_part
+from recorder.journal.parts import new_part
 from recorder.journal.writer import JournalWriter, Sync
 from recorder.live.messages import EVENTS, Fact
 from recorder.live.net.sockets import MAX_CLIENTS, Address, listen
@@ -33,7 +34,7 @@ class Between:
     """A running proxy and its messages."""
 
     def __init__(
-        self, server_port: int, folder: Path, sync: Sync, open_part: Callable[[Path], PartFile], max_clients: int
+        self, server_port: int, folder: Path, sync: Sync, open_part: Callable[[Path], Any], max_clients: int
     ) -> None:
         self.messages: list[str] = []
         self._open_part = open_part
@@ -76,7 +77,7 @@ async def between(
     server_port: int,
     folder: Path,
     sync: Sync = Sync.OS,
-    open_part: Callable[[Path], PartFile] = new_part,
+    open_part: Callable[[Path], Any] = new_part,
     max_clients: int = MAX_CLIENTS,
 ) -> AsyncIterator[Between]:
     it = Between(server_port, folder, sync, open_part, max_clients)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
-from zlib import crc32
 
 import pytest
 from hypothesis import example, given
@@ -122,77 +120,6 @@ def test_in_bulk_lines_are_what_they_are_one_by_one(stream: bytes, cuts: set[int
         state = (reader.anomalies, reader.dropped, reader.prompt, pending, decoder.decoded, decoder.anomalies)
         seen.append((lines, state))
     assert seen[0] == seen[1]
-
-
-ODD_LINES = [
-    *(
-        b"1.000000000 < a\\q",
-        b"1.000000000 < a\\u0041",
-        b"1.000000000 < a\\x41",
-        b"1.000000000 < \\\\n\\\\r",
-        b"1.000000000 < \\x0a",
-    ),
-    *(
-        b"1.000000000 < a\tb",
-        b"1.000000000 < a\xff",
-        b"1.000000000 < a\rb",
-        b"1.000000000 < ",
-        b"1.000000000 <",
-        b"1.00 < a",
-    ),
-    *(
-        b"01.000000000 < a",
-        b"1_0.000000000 < a",
-        b"+1.000000000 < a",
-        b"-1.000000000 < a",
-        b" 1.000000000 < a",
-        b"0.000000000 < a",
-    ),
-    *(
-        b"123456789012.000000000 < a",
-        b"1.000000000 > a < b",
-        b"1.000000000 ! a < b",
-        b"1.0000000000 < a",
-        b"\\n < a",
-        b"",
-    ),
-]
-
-
-@pytest.mark.parametrize("content", ODD_LINES)
-@pytest.mark.parametrize("end", [b"", b"\r", b" "])
-def test_a_line_that_comes_alone_is_read_as_among_others(content: bytes, end: bytes) -> None:
-    line = b"%b %08x%b\n" % (content, crc32(content), end)
-    log = lines_of(HEADER, received(b"before\n\r")) + line + lines_of(received(b"\n\rafter\n\r", 2 * SECOND))
-    assert_line_by_line(log)
-
-
-@given(streams, st.sets(st.integers(0, 1500), max_size=20), st.none() | st.integers(0, 4000))
-def test_lines_that_come_one_by_one_are_read_as_if_all_came_at_once(
-    stream: bytes, cuts: set[int], damaged: int | None
-) -> None:
-    places = sorted({*(place for place in cuts if place < len(stream)), *range(0, len(stream), 65536)})
-    pieces = [stream[begin:end] for begin, end in itertools.pairwise([*places, len(stream)])]
-    log = lines_of(HEADER, *(received(piece, at * SECOND + at) for at, piece in enumerate(pieces)))
-    if damaged is not None:
-        log = log[:damaged] + b"X" + log[damaged + 1 :]
-    assert_line_by_line(log)
-
-
-def assert_line_by_line(log: bytes) -> None:
-    """A decoder that gets each line alone gives what one does that knows no short way for it."""
-
-    def read() -> list[Any]:
-        decoder = JournalDecoder()
-        found: list[Any] = []
-        for line in log.split(b"\n")[:-1]:
-            found += decoder.receive(line + b"\n")
-            found.append((decoder.decoded, decoder.anomalies, decoder.opening))
-        return [*found, *decoder.finish(), decoder.warnings, decoder.anomalies]
-
-    found = read()
-    with patch.object(reader_module.JournalReader, "receive_one", lambda *_: None):
-        assert found == read()
 
 
 @pytest.mark.parametrize("size", range(1, 60, 7))

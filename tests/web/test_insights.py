@@ -11,8 +11,7 @@ from starlette.testclient import TestClient
 
 from exporters.measures.program import Measured
 from exporters.measures.words import figure_text, group_columns, shown_names
-from recorder.archive.game_measures import GamesMeasure
-from recorder.archive.insights import MEASURES
+from recorder.archive.game_measures import MEASURES, GamesMeasure
 from recorder.web.insights import python_code, read_insight
 from recorder.web.listing import FIELDS, archive_filters
 from tests.support.effort import long_after

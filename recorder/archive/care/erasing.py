@@ -16,7 +16,7 @@ from recorder.events import Chunk, EngineLine
 from recorder.journal import JournalHeader, Record
 from recorder.live.secrets.logs import scrubbed
 from recorder.model import SAVED_KINDS
-from recorder.sources import SourceKind, detect, log_files, make_decoder, read_blocks, why_not_a_log
+from recorder.sources import SourceKind, detect, log_files, make_decoder, read_blocks, read_head, why_not_a_log
 from recorder.sources.detect import HEAD_BYTES
 from recorder.sources.redaction import Forgotten, ForgottenHandle, Redactor, hash_handle, redacted, silenced
 from recorder.wire import LineReader
@@ -27,25 +27,17 @@ if TYPE_CHECKING:
     from storage import ArchiveStore, SourceRow
 
 
-class Cleaned:
-    """What became of a log's bytes, ``replaced`` of which are filler now."""
-
-    def __init__(self, kind: SourceKind) -> None:
-        self.kind = kind
-        self.replaced = 0
-
-
 def kind_of(file: str) -> SourceKind | None:
     """What a file is by its first bytes, decompressed; None: no log."""
     return detect(_head(file))
 
 
-def write_clean(file: str, output: str, force: bool, kind: SourceKind | None) -> Cleaned:
-    """Write a log, decompressed, with filler of equal length for its secrets."""
+def write_clean(file: str, output: str, force: bool, kind: SourceKind | None) -> tuple[SourceKind, int]:
+    """Write a log, decompressed, with filler of equal length for its secrets: return how many bytes are filler now."""
     head = _head(file)
     if (found := kind or detect(head)) is None:
         raise SourceError(f"{file} {why_not_a_log(head, nameable=True)}.")
-    cleaned = Cleaned(found)
+    replaced = 0
     read: list[bytes] = []  # and not compared yet
 
     def noted(blocks: Iterable[bytes]) -> Iterator[bytes]:
@@ -58,11 +50,11 @@ def write_clean(file: str, output: str, force: bool, kind: SourceKind | None) ->
         closing(read_blocks(file)) as blocks,
     ):
         for clean in scrubbed(noted(blocks), found):
-            cleaned.replaced += _differing(read, clean)
+            replaced += _differing(read, clean)
             out.write(clean)
         if blocks.problem is not None:
             raise blocks.problem
-    return cleaned
+    return found, replaced
 
 
 def write_clean_journal(file: str, output: str, force: bool) -> tuple[JournalCleaner, int]:
@@ -92,13 +84,8 @@ def write_clean_journal(file: str, output: str, force: bool) -> tuple[JournalCle
 
 
 def _head(file: str) -> bytes:
-    head = b""
     with closing(read_blocks(file, HEAD_BYTES)) as blocks:
-        for block in blocks:
-            head += block
-            if len(head) >= HEAD_BYTES:
-                break
-    return head
+        return read_head(blocks)[0]
 
 
 def _differing(read: list[bytes], clean: bytes) -> int:

@@ -362,23 +362,15 @@ def audit_source(archive: ArchiveStore, row: SourceRow, progress: Progress) -> A
 
 def _audit(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:
     audit = Audit(row.id, row.name)
-    blocks = source_blocks(archive, row)
-    try:
-        timing = source_timing(archive, row)
-    except SourceError:
-        blocks = timing = None
-    if blocks is None:
+    reading = _open(archive, row, forgotten_in(archive), progress)
+    if isinstance(reading, Unread):
         audit.read = False
         return audit
-    reading = read_kept(row, blocks, timing, forgotten_in(archive))
     counter = TagCounter(SourceKind(row.kind))
     found: PartsByPlace = {}
-    done = 0
     for clean, games, _ in reading:
         counter.receive(clean)
         note_games(found, games)
-        done += len(clean)
-        progress(row.name, done, row.size_bytes)
     unfinished, report = row.unfinished is not None, reading.found.report
     audit.unread = failures_sentence(report, row.name)
     if unfinished:

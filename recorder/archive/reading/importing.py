@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
@@ -36,6 +35,7 @@ from recorder.sources import (
     is_own_export,
     log_files,
     read_blocks,
+    read_head,
     why_not_a_log,
 )
 from recorder.sources.redaction import Forgotten, Redactor, redacted
@@ -653,23 +653,15 @@ class GameReader:
         return self._reading.damage
 
     def __iter__(self) -> Iterator[Game]:
-        blocks = iter(self._reading)
-        ahead: list[bytes] = []
-        size = 0
-        for block in blocks:
-            ahead.append(block)
-            size += len(block)
-            if size >= HEAD_BYTES:
-                break
         name = self._source.name
-        head = b"".join(ahead)[:HEAD_BYTES]
-        kind = (self._options.kind or detect(head)) if size else None
+        head, blocks = read_head(iter(self._reading))
+        kind = (self._options.kind or detect(head)) if head else None
         if kind is None:
-            if not size and is_journal(self._source.path):
+            if not head and is_journal(self._source.path):
                 return
             raise NoLogError(f"{name} {why_not_a_log(head, nameable=True)}")
         if was_exported(self._source, head, kind):
             raise NoLogError(f"{name}: ics-recorder wrote it; name it to convert it")
         pipeline = self._options.of(self._source).pipeline(kind)
-        yield from joined_games(pipeline, scrubbed(chain(ahead, blocks), kind))
+        yield from joined_games(pipeline, scrubbed(blocks, kind))
         self.report = pipeline.report

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Iterator
-from itertools import chain
 from typing import Final, NamedTuple
 
 from recorder.errors import LoginError, NoPolicyError, PolicyError, SourceError
@@ -16,7 +15,7 @@ from recorder.live.net.sockets import Address, connect, failure_reason, format_a
 from recorder.live.policy.explain import Rehearsal, SessionExplainer
 from recorder.live.policy.plan import ObservationPlan, PlanReader
 from recorder.model import SAVED_KINDS, TimeBasis
-from recorder.sources import HEAD_BYTES, Decoder, SourceKind, detect, make_decoder, path_kind, read_blocks
+from recorder.sources import Decoder, SourceKind, detect, make_decoder, path_kind, read_blocks, read_head
 from recorder.sources.journal import JournalDecoder
 from recorder.wire.timeseal import Sealing
 
@@ -121,16 +120,14 @@ def _read(file: str) -> tuple[Decoder, Iterator[Chunk | CutLines]]:
     if file != "-" and path_kind(file) == "folder":
         raise SourceError(f"{file} is a folder: name one of the logs in it.")
     blocks = read_blocks(file)
-    head = b""
-    while len(head) < HEAD_BYTES and (block := next(blocks, None)) is not None:
-        head += block
-    kind = detect(head[:HEAD_BYTES]) or SourceKind.RAW
+    head, stream = read_head(blocks)
+    kind = detect(head) or SourceKind.RAW
     if kind in SAVED_KINDS:
         raise SourceError(f"{file} contains saved games: name a server log, or a saved table of games.")
     decoder = make_decoder(kind)
 
     def chunks() -> Iterator[Chunk | CutLines]:
-        for block in chain((head,), blocks):
+        for block in stream:
             yield from (part for part in decoder.receive(block) if not isinstance(part, EngineLine))
         yield from (part for part in decoder.finish() if not isinstance(part, EngineLine))
         if blocks.problem is not None:
