@@ -26,6 +26,7 @@ A class stands here only when some caller treats it differently.
 
 from __future__ import annotations
 
+import errno
 from enum import IntEnum
 from typing import Final
 
@@ -163,6 +164,21 @@ _STATUSES: Final[tuple[tuple[type[RecorderError], ExitCode], ...]] = (
     (ListenError, ExitCode.LISTEN),
     (EngineError, ExitCode.ENGINE),
 )
+
+
+_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
+_SQLITE_FULL: Final = 13
+
+
+def is_disk_full(error: BaseException | None) -> bool:
+    """Whether an error is, or comes from, a disk that is full."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            return True
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF == _SQLITE_FULL:
+            return True
+        error = error.__cause__
+    return False
 
 
 def exit_status(error: RecorderError) -> ExitCode:

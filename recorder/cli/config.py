@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from recorder.cli.configuration import Configuration, chosen_file, configurable, read_configuration, table_defaults
+from recorder.cli.hook_options import configured_hooks
 from recorder.cli.options import Command, Group, json_option, wide_option
 from recorder.cli.output import named, print_rows, say
 from recorder.text import plural
@@ -94,6 +95,7 @@ def _show(ctx: click.Context, words: tuple[str, ...], everything: bool, as_json:
     root = ctx.find_root()
     assert isinstance(root.command, click.Group)
     configuration = read_configuration(root, list(root.command.commands))
+    hooks = [] if configuration is None else list(configured_hooks(configuration))
     shown = [
         value
         for path, each in _chosen_commands(root, words)
@@ -111,6 +113,8 @@ def _show(ctx: click.Context, words: tuple[str, ...], everything: bool, as_json:
         )
     if as_json:
         return
+    for hook in hooks:
+        say(f"Hook {hook.name}: {', '.join(hook.events)}.")
     missing = "" if _file(ctx).exists() else " (it does not exist)"
     say(f"Configuration file: {_file(ctx)}{missing}.")
     if not words and not everything:

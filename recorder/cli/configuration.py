@@ -27,6 +27,8 @@ _FILE: Final = "ics-recorder.configuration.file"
 SHARED: Final = ("csv-raw", "db", "journal-dir", "no-computers", "no-guests", "style", "sync", "tz", "wide")
 """Options that mean the same in every command that has them: those that ``[global]`` can set."""
 _GLOBAL: Final = "global"
+HOOK: Final = "hook"
+"""The tables that are of no command: ``[[hook]]``."""
 _TABLE = re.compile(r"\s*\[([^\[\]]+)\]\s*(?:#.*)?")
 _PASSWORD = (
     "{place}: passwords are not read from a configuration file. Set ICS_RECORDER_PASSWORD, or store the password in "
@@ -139,6 +141,10 @@ def configured(ctx: click.Context, names: Sequence[str], path: Sequence[str], co
 def _check_top(configuration: Configuration, names: Sequence[str]) -> None:
     tables = (_GLOBAL, *names)
     for key, value in configuration.values.items():
+        if key == HOOK:
+            if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+                _refuse(configuration, (), key, "write [[hook]], in two pairs of brackets", ())
+            continue
         if isinstance(value, dict) and key not in tables:
             _refuse(configuration, (), key, f"there is no command {key!r}", tables)
         if key in tables:

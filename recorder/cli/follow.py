@@ -12,6 +12,7 @@ from click.exceptions import Exit
 from recorder.archive.exporting import archive_files
 from recorder.archive.locate import archive_file
 from recorder.cli.export_options import PgnWords, pgn_options
+from recorder.cli.hook_options import running_hooks
 from recorder.cli.options import Command, Rare, archive_option, reading_options
 from recorder.cli.output import say
 from recorder.cli.recording_options import outlet_options
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from recorder.archive.following.events import EventPipe
     from recorder.archive.following.follower import Follower, Outlet
     from recorder.archive.following.pgn import FinishedGames
+    from recorder.live.hooks import Hook, Hooks
+    from recorder.live.messages import Fact
 
 
 @click.command(
@@ -57,6 +60,7 @@ def command(
     pgn: str | None,
     events: str | None,
     live: tuple[str | None, float],
+    hooks: tuple[Hook, ...],
     where: str,
     no_keep_source: bool,
     pgn_words: PgnWords,
@@ -76,6 +80,7 @@ def command(
     """
     from recorder.archive.following.events import EventLineWriter, EventPipe
     from recorder.archive.following.follower import Follower, MissingFacts
+    from recorder.archive.following.game_events import GameEvents
     from recorder.archive.following.live_pgn import LiveGames, refuse_live
     from recorder.archive.following.pgn import FinishedGames, refuse_unwritable
     from recorder.archive.reading.inputs import read_options
@@ -95,24 +100,34 @@ def command(
         refuse_live(Path(live[0]))
         shown = LiveGames(Path(live[0]), live[1], say)
     pipe = EventPipe() if events else None
-    outlets: list[Outlet | None] = [
-        finished, None if pipe is None else EventLineWriter(pipe), MissingFacts(clean(log), say),
-        None if shown is None else shown.outlet(),
-    ]  # fmt: skip
-    follower = Follower(
-        where,
-        path,
-        read_options(**reading),
-        keep=not no_keep_source,
-        outlets=[outlet for outlet in outlets if outlet is not None],
-    )
-    run = _Run(clean(log), follower, finished, pipe)
-    with stop_on_signals() as stop:
+
+    def report(_event: str, sentence: str, /, **_facts: Fact) -> None:
+        say(sentence)
+
+    with running_hooks(hooks, lambda: report) as running, stop_on_signals() as stop:
+        outlets: list[Outlet | None] = [
+            finished, None if pipe is None else EventLineWriter(pipe), MissingFacts(clean(log), say),
+            None if shown is None else shown.outlet(),
+        ]  # fmt: skip
+        hooked = None
+        if running is not None:
+            hooked = GameEvents(running.game, log, running.thinks_s or (), quiet=path.exists())
+        follower = Follower(
+            where,
+            path,
+            read_options(**reading),
+            keep=not no_keep_source,
+            outlets=[outlet for outlet in (*outlets, hooked) if outlet is not None],
+        )
+        run = _Run(clean(log), follower, finished, pipe, running)
         say(f"Following {clean(log)} into {archive_file(where)}.")
         while not stop.is_set():
             run.step()
             if shown is not None:
                 shown.write()
+            if hooked is not None:
+                hooked.quiet = hooked.quiet and follower.problem is not None
+                hooked.tick()
             stop.wait(every)
         run.finish()
         if shown is not None:
@@ -125,11 +140,19 @@ def command(
 class _Run:
     """Says what happens to a log while it is followed."""
 
-    def __init__(self, name: str, follower: Follower, finished: FinishedGames | None, pipe: EventPipe | None) -> None:
+    def __init__(
+        self,
+        name: str,
+        follower: Follower,
+        finished: FinishedGames | None,
+        pipe: EventPipe | None,
+        hooks: Hooks | None,
+    ) -> None:
         self._name = name
         self._follower = follower
         self._finished = finished
         self._pipe = pipe
+        self._hooks = hooks
         self._problem: str | None = None
         self._left = False
         self._moved: str | None = None
@@ -165,6 +188,8 @@ class _Run:
         if problem != self._problem:
             self._problem = problem
             say("The archive is writable again; updates resumed." if problem is None else clean(problem))
+            if follower.full and problem is not None and self._hooks is not None:
+                self._hooks.fire("disk-full", problem)
         if pipe is not None and pipe.lost is not None and not self._left:
             self._left = True
             say(f"{pipe.lost}: none is printed from here on. The archive goes on.")

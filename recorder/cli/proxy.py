@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from click.exceptions import Exit
 
+from recorder.cli.hook_options import running_hooks
 from recorder.cli.options import Command, Rare, archive_option
 from recorder.cli.recording_options import (
     DEFAULT_PORT,
@@ -20,6 +22,9 @@ from recorder.cli.recording_options import (
 )
 from recorder.errors import ExitCode
 from recorder.live.net.sockets import MAX_CLIENTS, Address
+
+if TYPE_CHECKING:
+    from recorder.live.hooks import Hook
 
 
 @click.command(
@@ -69,6 +74,7 @@ def command(
     pgn: str | None,
     events: str | None,
     live: tuple[str | None, float],
+    hooks: tuple[Hook, ...],
     log_file: Path | None,
     where: str,
 ) -> None:
@@ -94,17 +100,22 @@ def command(
     from recorder.live.messages import MessagePrinter, RunLog, report_to
     from recorder.live.net.sockets import listen
 
-    refuse_outlets(where, to_archive, pgn, events, live[0])
+    refuse_outlets(where, to_archive, pgn, events, live[0], hooks)
     journals = journal_dir.absolute()
     with MessagePrinter() as printer:
         log = None if log_file is None else RunLog(log_file.absolute(), printer.say)
         make_folder(journal_dir)
         listeners = listen(listen_at)
-        report = report_to(log, lambda _event, sentence: printer.say(sentence))
-        archiving = ProxyArchive(where, pgn, events is not None, live, report, printer) if to_archive else None
-        proxy = asyncio.run(
-            run_proxy(server, listeners, max_clients, journals, sync_word, where, archiving, report, printer)
-        )
+        with running_hooks(hooks, lambda: report) as running:
+            report = report_to(
+                log, lambda _event, sentence: printer.say(sentence), None if running is None else running.report
+            )
+            archiving = None
+            if to_archive:
+                archiving = ProxyArchive(where, pgn, events is not None, live, report, printer, running)
+            proxy = asyncio.run(
+                run_proxy(server, listeners, max_clients, journals, sync_word, where, archiving, report, printer)
+            )
         report_end(proxy, journals, report, printer)
         if log is not None:
             log.settle()

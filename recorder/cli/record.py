@@ -15,6 +15,7 @@ import click
 from click.exceptions import Exit
 
 from recorder.archive.locate import archive_file, import_command
+from recorder.cli.hook_options import running_hooks
 from recorder.cli.options import Rare, archive_option
 from recorder.cli.output import print_table, say
 from recorder.cli.recording_options import (
@@ -39,6 +40,7 @@ from recorder.text import clean, plural
 if TYPE_CHECKING:
     from recorder.archive.recording.record_run import RecordRun
     from recorder.live.capture import ConnectionState
+    from recorder.live.hooks import Hook
     from recorder.live.policy.plan import ObservationPlan
 
 _CHOOSING = {  # parameter: attribute of ``Plan``
@@ -117,7 +119,7 @@ def command(ctx: click.Context, /, **words: Any) -> None:
     """
     settings = _Settings(**words)
     user = _who(ctx, settings.guest, settings.user)
-    refuse_outlets(settings.where, settings.to_archive, settings.pgn, settings.events, settings.live[0])
+    refuse_outlets(settings.where, settings.to_archive, settings.pgn, settings.events, settings.live[0], settings.hooks)
     plan = _plan(ctx)
     timeseal = 2 if settings.timeseal2 else 1 if settings.timeseal else None
     login = _Login(settings.server, user, _password(user, settings.server, sealed=timeseal is not None), timeseal)
@@ -144,6 +146,7 @@ class _Settings:
     pgn: str | None
     events: str | None
     live: tuple[str | None, float]
+    hooks: tuple[Hook, ...]
     log_file: Path | None
     plain: bool
     quiet: bool
@@ -186,23 +189,26 @@ def _record(ctx: click.Context, settings: _Settings, login: _Login, plan: Observ
         mode = ScreenMode.choose(quiet=settings.quiet, plain=settings.plain, events=has_events)
         screen = Screen(mode, printer)
         log = None if settings.log_file is None else RunLog(settings.log_file.absolute(), screen.say)
-        child = None
-        if settings.to_archive:
-            child = ArchiveChild(where, screen.say, pgn=pgn, events=has_events, live=settings.live)
-        run = RecordRun(
-            **login._asdict(),
-            plan=plan,
-            poll_ms=poll_ms,
-            observing=observing,
-            journals=journals,
-            sync_word=settings.sync_word,
-            where=where,
-            child=child,
-            screen=screen,
-            report=report_to(log, screen.report),
-            reread=partial(_reread, ctx),
-        )
-        status, recorded = asyncio.run(record(run))
+        with running_hooks(settings.hooks, lambda: report) as hooks:
+            report = report_to(log, screen.report, None if hooks is None else hooks.report)
+            child = None
+            if settings.to_archive:
+                child = ArchiveChild(where, screen.say, pgn=pgn, events=has_events, live=settings.live, hooks=hooks)
+            run = RecordRun(
+                **login._asdict(),
+                plan=plan,
+                poll_ms=poll_ms,
+                observing=observing,
+                journals=journals,
+                sync_word=settings.sync_word,
+                where=where,
+                child=child,
+                hooks=hooks,
+                screen=screen,
+                report=report,
+                reread=partial(_reread, ctx),
+            )
+            status, recorded = asyncio.run(record(run))
         if not settings.quiet and recorded:
             _say_places(printer.say, journals, where, pgn, to_archive=settings.to_archive)
             if observing.seen and not observing.chosen:

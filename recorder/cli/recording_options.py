@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,12 +11,14 @@ from click.core import ParameterSource
 
 from recorder.archive.locate import archive_file, default_archive
 from recorder.cli.configuration import configured, origin, words_of
+from recorder.cli.hook_options import hook_option
 from recorder.cli.options import Command, Rare, in_section
 from recorder.cli.output import say
 from recorder.errors import ExportError, PolicyError
 from recorder.live.net.sockets import Address, parse_address
 
 if TYPE_CHECKING:
+    from recorder.live.hooks import Hook
     from recorder.live.policy.plan import ObservationPlan
 
 if TYPE_CHECKING:
@@ -77,7 +79,12 @@ def import_option(command: _AnyCommand) -> _AnyCommand:
 
 
 def refuse_outlets(
-    where: str, to_archive: bool, pgn: str | None, events: str | None, live_pgn: str | None = None
+    where: str,
+    to_archive: bool,
+    pgn: str | None,
+    events: str | None,
+    live_pgn: str | None = None,
+    hooks: Sequence[Hook] = (),
 ) -> None:
     """Make sure, before anything is recorded, that games can go where they are to go."""
     from recorder.archive.exporting import archive_files
@@ -86,6 +93,8 @@ def refuse_outlets(
 
     if not to_archive and (pgn or events or live_pgn):
         raise click.UsageError("--pgn, --live-pgn and --events are made from the archive: omit --no-import.")
+    if not to_archive and any(hook.of_games for hook in hooks):
+        raise click.UsageError("Events of games are read from the archive: omit --no-import, or those hooks.")
     if to_archive:
         refuse_unusable(where)
     if pgn is not None:
@@ -112,7 +121,7 @@ def _live(ctx: click.Context, _param: click.Parameter, delay: str | None) -> tup
 
 
 def outlet_options(command: _AnyCommand) -> _AnyCommand:
-    """``--pgn``, ``--events``, and ``live`` of ``--live-pgn`` and ``--live-delay``."""
+    """``--pgn``, ``--events``, ``--on`` as ``hooks``, and ``live`` of ``--live-pgn`` and ``--live-delay``."""
     pgn = click.option(
         "--pgn",
         metavar="FILE|DIR",
@@ -145,7 +154,7 @@ def outlet_options(command: _AnyCommand) -> _AnyCommand:
         callback=_live,
         help="Show each move in --live-pgn so much later, such as 15m.",
     )
-    return in_section("Recording", command, events, pgn, live_pgn, delay)
+    return in_section("Recording", command, events, hook_option, pgn, live_pgn, delay)
 
 
 def journal_options(command: _AnyCommand) -> _AnyCommand:

@@ -120,6 +120,8 @@ def command(
         )
     else:
         say(f"Nothing is being recorded into {journal_dir}.")
+    for hook in (hook for state in states for hook in state.hooks or () if hook["failed"] or hook["dropped"]):
+        say(f"Hook {hook['name']}: {plural(hook['failed'], 'failure')}, {plural(hook['dropped'], 'event')} dropped.")
     if any(state.state != "recording" for state in states):
         say(check(states, False, journal_dir)[1])
     say(problem or _told(list(filter(None, missing.values())), where, journal_dir))
@@ -162,6 +164,7 @@ class _Connection(NamedTuple):
             "unarchived_bytes": self.behind,
             "games": self.games and {name: self.games.get(name) for name in _COUNTS},
             "share": (self.games or {}).get("share"),
+            "hooks": None if state is None else state.hooks,
             "file": str(session.path),
         }
 

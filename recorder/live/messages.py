@@ -86,7 +86,7 @@ EVENTS: Final[Mapping[str, Kind]] = {
     "unrecorded": Kind(
         MessageLevel.ERROR,
         "a connection of `proxy` continues, but it is not recorded, or only in part",
-        ("connection",),
+        ("connection", "disk_full"),
     ),
     "client_left": Kind(
         MessageLevel.INFO,
@@ -128,7 +128,10 @@ EVENTS: Final[Mapping[str, Kind]] = {
     "ended": Kind(
         MessageLevel.INFO, "recording has ended normally", ("connections", "received_bytes", "boards", "games")
     ),
-    "failed": Kind(MessageLevel.ERROR, "recording has ended because of an error", ("error",)),
+    "failed": Kind(MessageLevel.ERROR, "recording has ended because of an error", ("error", "disk_full")),
+    "hook_failed": Kind(
+        MessageLevel.WARNING, "a hook has failed, for the first time since it succeeded", ("hook", "how")
+    ),
 }
 """The events by name."""
 
@@ -299,12 +302,14 @@ class RunLog:
             os.close(handle)
 
 
-def report_to(log: RunLog | None, show: Callable[[str, str], None]) -> MessageSink:
-    """Make the sink that shows events to the user and, if there is a log, writes them into it."""
+def report_to(log: RunLog | None, show: Callable[[str, str], None], hooks: MessageSink | None = None) -> MessageSink:
+    """Make the sink that shows events to the user and gives them to the log and the hooks, if there are any."""
 
     def report(event: str, sentence: str, /, **facts: Fact) -> None:
         if log is not None:
             log.write(event, sentence, **facts)
         show(event, sentence)
+        if hooks is not None:
+            hooks(event, sentence, **facts)
 
     return report

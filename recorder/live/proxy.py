@@ -14,7 +14,7 @@ import socket
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, NamedTuple
 
-from recorder.errors import JournalError
+from recorder.errors import JournalError, is_disk_full
 from recorder.live.messages import MessageSink
 from recorder.live.net.sockets import (
     MAX_CLIENTS,
@@ -178,7 +178,7 @@ class Proxy:
             elif isinstance(error, TimeoutError):
                 why = f"the disk did not make a journal within {_OPEN_S} s."
             sentence = f"Error: Connection {number} IS NOT RECORDED, it continues: {why}"
-            self._report("unrecorded", sentence, connection=number)
+            self._report("unrecorded", sentence, connection=number, disk_full=is_disk_full(error))
             return None
 
     async def _tick(self) -> None:

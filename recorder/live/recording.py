@@ -21,7 +21,7 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, Final, Protocol
 
-from recorder.errors import JournalError
+from recorder.errors import JournalError, is_disk_full
 from recorder.live.secrets.client import SecretGuard
 from recorder.live.secrets.typed import TimedBytes
 from recorder.sources.secrets import FILLER
@@ -53,8 +53,8 @@ class RecordedConnection:
     """One connection's journal and the guard before it.
 
     ``report`` gets one sentence after a failure, never with bytes of the connection. Without ``must`` no method raises.
-    ``failed``: the journal lacks bytes that it should contain. ``muted`` is the type of the error by which the guard
-    failed.
+    ``failed``: the journal lacks bytes that it should contain; ``disk_full``: for this reason. ``muted`` is the type of
+    the error by which the guard failed.
     """
 
     def __init__(self, journal: Journal, report: Callable[[str], None], *, must: bool = False) -> None:
@@ -65,6 +65,7 @@ class RecordedConnection:
         self._held = 0  # bytes of the client that the guard has not returned
         self._ended = False
         self.failed = False
+        self.disk_full = False
         self.muted: str | None = None
 
     def now_ns(self) -> int:
@@ -138,6 +139,7 @@ class RecordedConnection:
         try:
             write()
         except JournalError as error:
+            self.disk_full = is_disk_full(error)
             self._end(str(error))
         except Exception as error:  # a bug of the journal must not end the connection
             self._end(f"the journal failed ({type(error).__name__}).")

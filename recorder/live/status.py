@@ -15,7 +15,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from recorder.errors import ExitCode
 from recorder.files import is_locked, lock
@@ -39,6 +39,7 @@ class RecorderState(NamedTuple):
         state, retry_ms, outages, received_bytes, watched: as in ``Snapshot``.
         matched, whole, partly, recovered, missed: as in ``Tally``. why: of ``partly`` and ``missed``, the most frequent
             reasons.
+        hooks: as ``Hooks.counts``; None: there are none.
         lag_ms: the longest of the last moves of the observed games; None: the server prints none.
         quiet_ms: since the last byte arrived; None: none arrived yet.
         handle: as the server writes it; None: not logged in, or a guest whose name is not known. guest: whether it
@@ -65,6 +66,7 @@ class RecorderState(NamedTuple):
     guest: bool | None
     journal: str | None
     why: dict[str, int]
+    hooks: list[dict[str, Any]] | None = None
 
 
 class StateFile:
@@ -301,6 +303,12 @@ _METRICS: Final[Sequence[tuple[str, str, str, Callable[[RecorderState], float | 
     ("games_missed_total", "counter", "Games that matched and are not recorded.", lambda state: state.missed),
     ("games_observed", "gauge", "Games observed now.", lambda state: state.watched),
     ("received_bytes_total", "counter", "Bytes received from the server.", lambda state: state.received_bytes),
+    (
+        "hook_failures_total",
+        "counter",
+        "Events that a hook failed to take.",
+        lambda state: sum(hook["failed"] + hook["dropped"] for hook in state.hooks) if state.hooks else None,
+    ),
     ("outages_total", "counter", "Connections that were lost.", lambda state: state.outages),
     (
         "lag_seconds",

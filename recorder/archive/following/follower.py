@@ -21,7 +21,7 @@ from recorder.archive.locate import open_archive
 from recorder.archive.reading.importing import STORED, Found, Import, LogReading, NothingYetError, Part, Plan
 from recorder.archive.reading.inputs import Input, ReadOptions, timing_of
 from recorder.containment import contain
-from recorder.errors import RecorderError, SourceError
+from recorder.errors import RecorderError, SourceError, is_disk_full
 from recorder.live.secrets.logs import Scrubbing
 from recorder.model import SAVED_KINDS
 from recorder.sources import SourceKind, is_journal
@@ -178,10 +178,11 @@ class FollowedLog:
 class Follower:
     """Brings an archive up to date with one log, as often as it is asked to. No method raises.
 
-    ``named``: the user named this log: if the archive forgets it, it comes back. ``step`` is called before each step,
-    with whether it may take long without new bytes, as opening an archive. ``problem`` is why the archive is not up to
-    date, one sentence: the next ``look`` tries again. ``waiting`` is why there is nothing to read yet, ``known`` that
-    the archive has all of it, ``replaced`` why the last ``look`` came to the end of what is now another log.
+    ``named``: the user named this log: if the archive forgets it, it comes back. ``full``: the archive's disk is full.
+    ``step`` is called before each step, with whether it may take long without new bytes, as opening an archive.
+    ``problem`` is why the archive is not up to date, one sentence: the next ``look`` tries again. ``waiting`` is why
+    there is nothing to read yet, ``known`` that the archive has all of it, ``replaced`` why the last ``look`` came to
+    the end of what is now another log.
     """
 
     def __init__(
@@ -199,6 +200,7 @@ class Follower:
         self.waiting: str | None = None
         self.known = False
         self.replaced: str | None = None
+        self.full = False
         self.games = 0
         self._where = where
         self._path = path
@@ -275,13 +277,13 @@ class Follower:
                 self._leave_it_to_another()
                 found = step()
         except RecorderError as error:
-            self.problem = str(error)
+            self.problem, self.full = str(error), is_disk_full(error)
         except (MemoryError, OSError, sqlite3.Error) as error:
-            self.problem = f"{type(error).__name__}: {error}"
+            self.problem, self.full = f"{type(error).__name__}: {error}", is_disk_full(error)
         except Exception as error:  # a bug of ours must not end a recording
-            self.problem = contain(error)
+            self.problem, self.full = contain(error), False
         else:
-            self.problem = self._failed_s = None
+            self.problem, self.full, self._failed_s = None, False, None
             return found
         self.close()
         self._failed_s = time.monotonic()

@@ -6,8 +6,8 @@ standard input ends, the recorder is done or dead: the last bytes are read, and 
 
 The protocol has JSON objects, one a line. Standard input: ``Orders``, then journals to take (``journal``, ``left``).
 Standard error: the journal in work (``at``); a journal that is done (``done``, ``games``, ``appended``); why something
-is missing, or null (``problem``); sentences (``say``); that the reader of the events has gone (``left``). Other lines
-are what Python itself says.
+is missing, or null (``problem``), and whether its disk is full (``full``); sentences (``say``); events for hooks
+(``game``); that the reader of the events has gone (``left``). Other lines are what Python itself says.
 
 The kernel ends a process that makes no progress, even while it is stuck in C code: a timer of processor time and one of
 elapsed time run, with the default action of their signals, and each step sets them again. Its journal is set aside.
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from recorder.archive.following.events import EventLineWriter
     from recorder.archive.following.live_pgn import LiveGames
     from recorder.journal.writer import JournalWriter
+    from recorder.live.hooks import Hooks
 
 _END_S: Final = 60.0
 _STUCK_S: Final = 30.0
@@ -66,7 +67,8 @@ _STUCK_SIGNALS: Final = frozenset(number for number in signal.Signals if number.
 class Orders:
     """How journals are taken, as the options of the command say.
 
-    ``limit_s`` is as ``_STUCK_S``; ``aside`` are journals that are not taken, by ``_plain_name``.
+    ``limit_s`` is as ``_STUCK_S``; ``aside`` are journals that are not taken, by ``_plain_name``; ``thinks_s`` is as
+    of ``Hooks``.
     """
 
     where: str
@@ -77,6 +79,7 @@ class Orders:
     aside: tuple[str, ...] = ()
     live_pgn: str | None = None
     live_delay_s: float = 0.0
+    thinks_s: tuple[float, ...] | None = None
 
 
 def _message(**facts: Any) -> bytes:
@@ -115,6 +118,7 @@ class ArchiveChild:
         events: bool = False,
         chat: str | None = None,
         live: tuple[str | None, float] = (None, 0.0),
+        hooks: Hooks | None = None,
         done: Callable[[Path, int], None] = lambda _path, _games: None,
     ) -> None:
         self.state = "begins"
@@ -122,8 +126,10 @@ class ArchiveChild:
         self.appended = 0
         live_pgn = None if live[0] is None else _absolute(live[0])
         self._orders = Orders(
-            where, None if pgn is None else _absolute(pgn), events, chat, _STUCK_S, (), live_pgn, live[1]
+            *(where, None if pgn is None else _absolute(pgn), events, chat, _STUCK_S, (), live_pgn, live[1]),
+            None if hooks is None else hooks.thinks_s,
         )
+        self._hooks = hooks
         self._notify = notify
         self._done = done
         self._wanted: dict[Path, bool] = {}  # journals that are not done; whether they are no longer written
@@ -313,9 +319,13 @@ class ArchiveChild:
             self._notify(f"{facts['left']}: none is printed from here on. Recording goes on.")
         if "say" in facts:
             self._notify(clean(facts["say"]))
+        if "game" in facts and self._hooks is not None:
+            self._hooks.game(facts["game"])
         if "problem" in facts:
             self._problem = facts["problem"] is not None
             self._notify(clean(facts["problem"] or "The archive is writable again; updates resumed."))
+            if facts["full"] and self._hooks is not None:
+                self._hooks.fire("disk-full", facts["problem"])
         self.state = "is behind" if self._problem else self._what_is_aside() or "is up to date"
         self._changed.set()
 
@@ -467,6 +477,7 @@ class _Taken:
     ) -> None:
         from exporters.pgn.exporter import PgnOptions
         from recorder.archive.following.follower import Follower
+        from recorder.archive.following.game_events import GameEvents
         from recorder.archive.following.pgn import FinishedGames
         from recorder.archive.reading.inputs import ReadOptions
 
@@ -480,12 +491,16 @@ class _Taken:
                 pgn, PgnOptions(), shares=lambda other: outlets_of(find_part(other))[0] == pgn, defer=not last
             )
         shown = None if left or live is None else live.outlet()
+        self.events = None
+        if not left and orders.thinks_s is not None:
+            self.events = GameEvents(lambda game: _say(game=game), str(_plain_name(path)), orders.thinks_s)
+        outlets = (self.finished, writer if events else None, shown, self.events)
         self.follower = Follower(
             orders.where,
             path,
             ReadOptions(chat=orders.chat),
             keep=False,
-            outlets=[outlet for outlet in (self.finished, writer if events else None, shown) if outlet is not None],
+            outlets=[outlet for outlet in outlets if outlet is not None],
             named=not left,  # what was taken out of the archive does not come back by itself
             step=(lambda _long: None) if watch is None else lambda long: watch.step(path, long),
         )
@@ -540,6 +555,8 @@ class Archiving:
         """Read what is new in all journals."""
         for taken in list(self.taken.values()):
             taken.follower.look()
+            if taken.events is not None:
+                taken.events.tick()
             if (taken.follower.ended or taken.left) and not taken.follower.resting:
                 self._finish(taken)
         self._report()
@@ -600,7 +617,7 @@ class Archiving:
         problem = next((taken.problem for taken in self.taken.values() if taken.problem is not None), None)
         if problem != self._problem:
             self._problem = problem
-            _say(problem=problem)
+            _say(problem=problem, full=any(taken.follower.full for taken in self.taken.values()))
         if self._pipe is not None and self._pipe.lost is not None and not self._left:
             self._left = True
             _say(left=self._pipe.lost)

@@ -8,7 +8,7 @@ import os
 import socket
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recorder.archive.locate import import_command
 from recorder.archive.recording.archiving import ArchiveChild, cancel, keep_archive
@@ -22,6 +22,9 @@ from recorder.live.recording import DeferredJournal, RecordedConnection
 from recorder.live.relay import ProxySide
 from recorder.live.service import heed_signals
 from recorder.text import plural
+
+if TYPE_CHECKING:
+    from recorder.live.hooks import Hooks
 
 _CHAT: Final = ("--chat", "own")
 
@@ -93,9 +96,15 @@ def _recorded(
     written = journal if sync is Sync.ALWAYS else DeferredJournal(journal)
 
     def failed(message: str) -> None:
-        report("unrecorded", f"Error: Connection {number}: {message}", connection=number)
+        report(
+            "unrecorded",
+            f"Error: Connection {number}: {message}",
+            connection=number,
+            disk_full=connection.disk_full,
+        )
 
-    return RecordedConnection(written, failed)
+    connection = RecordedConnection(written, failed)
+    return connection
 
 
 class ProxyArchive:
@@ -112,8 +121,11 @@ class ProxyArchive:
         live: tuple[str | None, float],
         report: MessageSink,
         printer: MessagePrinter,
+        hooks: Hooks | None = None,
     ) -> None:
-        self.child = ArchiveChild(where, self._trouble, pgn=pgn, events=events, chat="own", live=live, done=self._done)
+        self.child = ArchiveChild(
+            where, self._trouble, pgn=pgn, events=events, chat="own", live=live, hooks=hooks, done=self._done
+        )
         self._where = where
         self._report = report
         self._printer = printer

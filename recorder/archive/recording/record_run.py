@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recorder.archive.locate import import_command
 from recorder.archive.recording.archiving import ArchiveChild, cancel, keep_archive
-from recorder.errors import ExitCode, RecorderError, exit_status
+from recorder.errors import ExitCode, RecorderError, exit_status, is_disk_full
 from recorder.journal import JournalWriter, Sync, find_part
 from recorder.live.capture import Capture, ConnectionState
 from recorder.live.conversation import Conversation, ConversationStage, Lasting
@@ -28,6 +28,9 @@ from recorder.live.screen import Screen
 from recorder.live.service import ServiceManager, heed_signals
 from recorder.live.status import RecorderState, Snapshot, StateFile, take_snapshot
 from recorder.text import plural
+
+if TYPE_CHECKING:
+    from recorder.live.hooks import Hooks
 
 _STATE_S: Final = 1.0
 _REASONS: Final = 10
@@ -51,6 +54,7 @@ class RecordRun:
     sync_word: str
     where: str
     child: ArchiveChild | None
+    hooks: Hooks | None
     screen: Screen
     report: MessageSink
     reread: Callable[[RecordRun, ConnectionState], None]
@@ -101,6 +105,7 @@ def _state(run: RecordRun, capture: Capture) -> RecorderState:
         guest=found.guest,
         journal=found.journal,
         why=dict(tally.why.most_common(_REASONS)),
+        hooks=None if run.hooks is None else run.hooks.counts(),
     )
 
 
@@ -155,7 +160,7 @@ async def record(run: RecordRun) -> tuple[ExitCode, bool]:
         except RecorderError as error:  # reported at once, whatever the archive waits for
             status = exit_status(error)
             await show_no_more()
-            report("failed", f"Error: {error}", error=type(error).__name__)
+            report("failed", f"Error: {error}", error=type(error).__name__, disk_full=is_disk_full(error))
         except BaseException:  # Python prints it on the user's own screen
             await show_no_more()
             raise

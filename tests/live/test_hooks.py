@@ -1,0 +1,207 @@
+"""Hooks: what a command and an address get, and hooks that hang, crash, are slow or refuse."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from recorder.live.hooks import QUEUE, Hooks, make_hook
+
+SECRET = "s3cr3t-token"
+
+
+class Failures(list[tuple[str, str]]):
+    def __call__(self, name: str, why: str) -> None:
+        self.append((name, why))
+
+
+def script(folder: Path, text: str) -> list[str]:
+    path = folder / "hook.sh"
+    path.write_text(text)
+    return ["sh", str(path), SECRET]
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_a_command_gets_the_facts_and_no_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ICS_RECORDER_PASSWORD", SECRET)
+    failures = Failures()
+    out = tmp_path / "out"
+    hooks = Hooks([make_hook(["game-end"], script(tmp_path, f"cat > {out}; env | grep ICS_ > {out}.env"))], failures)
+    hooks.fire("game-end", "Ann – Bob; $(reboot)\n1-0", white="Ann", rated=True, rating=None)
+    hooks.fire("outage", "another event")
+    hooks.close()
+    found = json.loads(out.read_text())
+    assert found.items() >= {"event": "game-end", "white": "Ann", "rated": True, "rating": None}.items()
+    variables = dict(line.partition("=")[::2] for line in (tmp_path / "out.env").read_text().splitlines())
+    assert variables.items() >= {"ICS_TEXT": found["text"], "ICS_WHITE": "Ann", "ICS_RATED": "true"}.items()
+    assert "ICS_RATING" not in variables
+    assert "ICS_RECORDER_PASSWORD" not in variables
+    assert "\n" not in found["text"]
+    assert failures == []
+    assert hooks.counts() == [{"name": "sh", "events": ["game-end"], "done": 1, "failed": 0, "dropped": 0}]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("exit 3", "exit status 3"), ("kill -9 $$", "signal 9"), ("exec /nowhere", "exit status 127")],
+)
+def test_a_failure_is_counted_and_reported_once(tmp_path: Path, text: str, why: str) -> None:
+    failures = Failures()
+    hooks = Hooks([make_hook(["back"], script(tmp_path, text))], failures)
+    for _ in range(3):
+        hooks.fire("back", "…")
+    hooks.close()
+    assert failures == [("sh", why)]
+    assert hooks.counts()[0]["failed"] == 3
+
+
+def test_one_that_hangs_is_ended_with_all_its_processes(tmp_path: Path) -> None:
+    failures, pids = Failures(), tmp_path / "pids"
+    command = script(tmp_path, f"sleep 1000 & echo $! >> {pids}; echo $$ >> {pids}; wait")
+    hooks = Hooks([make_hook(["back"], command, limit=0.3)], failures)
+    hooks.fire("back", "…")
+    hooks.fire("back", "…")
+    hooks.close()
+    assert failures == [("sh", "it did not end within 0.3 s")]
+    started = [int(pid) for pid in pids.read_text().split()]
+    assert len(started) == 4
+    assert not any(map(is_running, started))
+
+
+def test_at_the_end_one_that_still_works_is_ended_and_what_waits_is_dropped(tmp_path: Path) -> None:
+    failures, pid = Failures(), tmp_path / "pid"
+    hooks = Hooks([make_hook(["game-end"], script(tmp_path, f"echo $$ > {pid}; sleep 1000"))], failures)
+    for number in range(1000):
+        hooks.fire("game-end", str(number))
+    while not pid.exists() or not pid.read_text():
+        pass
+    hooks.close(0)
+    assert not is_running(int(pid.read_text()))
+    assert hooks.counts()[0]["dropped"] >= 999
+    assert "at the end" in failures[-1][1]
+
+
+def test_events_beyond_the_queue_are_dropped_and_nothing_waits(tmp_path: Path) -> None:
+    failures, go = Failures(), tmp_path / "go"
+    os.mkfifo(go)
+    hooks = Hooks([make_hook(["game-end"], ["cat", str(go)])], failures)
+    for number in range(QUEUE + 100):
+        hooks.fire("game-end", str(number))
+    assert hooks.counts()[0]["dropped"] >= 99
+    assert [why for _, why in failures] == ["1,000 events wait for it, and more are dropped"]
+    hooks.close(0)
+
+
+def test_a_game_has_each_event_once_and_an_outage_begins_none() -> None:
+    found: list[Any] = []
+    hooks = Hooks([], Failures())
+    hooks.fire = lambda event, _text, **facts: found.append((event, facts["plies"]))  # type: ignore[method-assign]
+    board = ["FICS", 7, "Ann", "Bob"]
+    start = {"event": "game-start", "text": "", "board": board, "plies": 0, "once": ["a", 5, 7, "game-start"]}
+    end = start | {"event": "game-end", "once": ["a", 5, 7, "game-end"], "plies": 9}
+    hooks.game(start)
+    hooks.game(start)  # the journal was read again
+    hooks.game(start | {"once": ["b", 1, 7, "game-start"], "plies": 4})  # the next journal goes on with it
+    hooks.game(end)
+    hooks.game(end)
+    hooks.game(start | {"once": ["b", 99, 7, "game-start"]})  # a return match
+    assert found == [("game-start", 0), ("game-end", 9), ("game-start", 0)]
+
+
+class Server(BaseHTTPRequestHandler):
+    got: ClassVar[list[tuple[str, str, bytes]]] = []
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.got.append((self.path, self.headers["Content-Type"], body))
+        assert "urllib" not in self.headers["User-Agent"]  # Discord refuses it
+        self.send_response({"/204": 204, "/302": 302, "/hangs": 200}.get(self.path, 404))
+        if self.path == "/302":
+            self.send_header("Location", "/204")
+        if self.path == "/hangs":
+            self.wfile.flush()
+            threading.Event().wait(1)
+        self.end_headers()
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    server = HTTPServer(("127.0.0.1", 0), Server)
+    Server.got.clear()
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_an_address_gets_json_or_a_body_of_the_user(address: str) -> None:
+    failures = Failures()
+    body = {"msgtype": "m.text", "body": "♟ {text} {white}/{none}/{other}"}
+    url = f"{address}/204"
+    hooks = Hooks([make_hook(["back"], url=url), make_hook(["back"], url=url, body=body)], failures)
+    hooks.fire("back", 'Say "hi"', white="Ann", none=None)
+    hooks.close()
+    texts = Hooks([make_hook(["back"], url=url, body="{text}")], failures)
+    texts.fire("back", "plain")
+    texts.close()
+    assert failures == []
+    found = [json.loads(data) for _, kind, data in Server.got if kind == "application/json"]
+    assert sorted(found, key=len)[0] == {"msgtype": "m.text", "body": '♟ Say "hi" Ann//{other}'}
+    assert sorted(found, key=len)[1].items() >= {"text": 'Say "hi"', "content": 'Say "hi"', "event": "back"}.items()
+    assert Server.got[-1][1:] == ("text/plain; charset=utf-8", b"plain")
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [(f"/{SECRET}", "the server answered 404"), ("/302", "the server answered 302"), ("/hangs", "no answer within")],
+)
+def test_an_address_that_refuses_redirects_or_hangs(address: str, path: str, why: str) -> None:
+    failures = Failures()
+    hooks = Hooks([make_hook(["back"], url=address + path, limit=0.2)], failures)
+    hooks.fire("back", "…")
+    hooks.close()
+    assert [name for name, _ in failures] == ["URL"]
+    assert failures[0][1].startswith(why)
+    assert [got for got in Server.got if got[0] == "/204"] == [], "a redirection is not followed"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [f"http://127.0.0.1:1/{SECRET}", f"http://{SECRET}.invalid/", f"https://127.0.0.1:1/{SECRET}"],
+)
+def test_no_secret_is_in_a_message(url: str) -> None:
+    failures = Failures()
+    hook = make_hook(["back"], url=url, headers={"Authorization": SECRET})
+    hooks = Hooks([hook], failures)
+    hooks.fire("back", "…")
+    hooks.close()
+    assert failures
+    assert SECRET not in repr((failures, hook, hooks.counts()))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [f"http://[::{SECRET}/", f"ftp://a/{SECRET}", f"https://{SECRET}@a/", f"http://a:{SECRET}/", f"http://a/ {SECRET}"],
+)
+def test_an_address_that_cannot_be_used_is_refused_without_its_text(url: str) -> None:
+    with pytest.raises(ValueError, match="URL") as refused:
+        make_hook(["back"], url=url)
+    assert SECRET not in str(refused.value)
