@@ -2,21 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from recorder.errors import PolicyError
 from recorder.journal.format import format_note, parse_note
-from recorder.live.policy.games import Share
 from recorder.live.policy.plan import ObservationPlan, PlanReader, plan_notes
-
-HANDLES = st.lists(st.text("abcXYZ09_-", min_size=1, max_size=40), max_size=1200).map(tuple)
-NUMBERS = st.none() | st.integers(1, 10**9)
-SHARES = st.none() | st.tuples(st.integers(1, 9), st.integers(9, 12)).map(Share._make)
-PLANS = st.builds(
-    ObservationPlan, st.none() | st.text(st.characters(codec="ascii"), min_size=1), HANDLES, NUMBERS, NUMBERS, SHARES
-)
 
 
 def read(*notes: dict[str, object]) -> ObservationPlan | None:
@@ -24,12 +11,6 @@ def read(*notes: dict[str, object]) -> ObservationPlan | None:
     for note in notes:
         reader.note(note)
     return reader.plan
-
-
-@given(PLANS)
-def test_a_plan_is_read_from_its_notes(plan: ObservationPlan) -> None:
-    notes = [parse_note(format_note("policy", facts)) for facts in plan_notes(plan)]
-    assert read({"kind": "connected"}, *notes, {"kind": "closed"}) == plan
 
 
 def test_the_longest_plan_fits_into_notes() -> None:
@@ -62,8 +43,3 @@ def test_invalid_facts_of_a_plan_are_unknown() -> None:
         "share": "3/2",
     }
     assert read(odd) == ObservationPlan(None, ("Ann",))
-
-
-def test_an_invalid_expression_is_no_plan() -> None:
-    with pytest.raises(PolicyError):
-        ObservationPlan("rated &").observing()

@@ -9,7 +9,6 @@ from recorder.live.login.login import Login
 from recorder.live.policy.explain import Rehearsal
 from recorder.live.policy.plan import ObservationPlan
 from recorder.replay.server.login import Manners
-from tests.live.dialogues import DIALOGUES
 from tests.live.test_observing import row, table
 from tests.support.testserver import CHESS_NET, FICS, ICC
 
@@ -81,14 +80,3 @@ def test_a_server_that_ends_the_connection() -> None:
     rehearsal, _ = logged_in(ObservationPlan("rated"))
     rehearsal.closed()
     assert rehearsal.result()[1] == []
-
-
-def test_a_prompt_in_another_language_is_answered() -> None:
-    rehearsal = Rehearsal(Login("Ann", lambda: "secret"), ObservationPlan("rated"))
-    named, hidden, entered = (step.says for step in DIALOGUES["translated prompts"])
-    assert rehearsal.receive(named, 0) == b"Ann\n"
-    rehearsal.receive(hidden, 10)
-    assert rehearsal.take(3_009) == b""
-    assert rehearsal.take(3_010) == b"secret\n"
-    assert rehearsal.take(3_011) == b""
-    assert rehearsal.receive(entered, 3_012) == b"games\n"

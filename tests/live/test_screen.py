@@ -17,11 +17,10 @@ from pathlib import Path
 import pytest
 
 from recorder.errors import ExitCode
-from recorder.live.messages import EVENTS, Fact, MessagePrinter
+from recorder.live.messages import MessagePrinter
 from recorder.live.screen import Screen, ScreenMode
 from recorder.live.status import Snapshot
 from tests.live.test_capture import BOARD, END, MOVE, TABLE
-from tests.live.test_view import snapshot
 from tests.support.live import in_loop, journalled
 from tests.support.script import Hear, Say, Step
 from tests.support.testserver import FICS, Connection, Dialogue, ScriptedServer
@@ -221,49 +220,6 @@ async def test_plain_lines_and_quiet(tmp_path: Path) -> None:
                 assert b"\x1b" not in terminal.seen
                 assert (b"Logged in as Guest" in terminal.seen) is (option == "--plain")
                 assert bool(terminal.seen) is (option == "--plain")
-
-
-def test_there_is_a_view_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert ScreenMode.choose(quiet=False, plain=False) is ScreenMode.PLAIN
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setenv("TERM", "xterm")
-    assert ScreenMode.choose(quiet=False, plain=False) is ScreenMode.VIEW
-    assert ScreenMode.choose(quiet=False, plain=False, events=True) is ScreenMode.VIEW  # events go into a pipe
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    assert ScreenMode.choose(quiet=False, plain=False, events=True) is ScreenMode.PLAIN
-    assert ScreenMode.choose(quiet=False, plain=True) is ScreenMode.PLAIN
-    assert ScreenMode.choose(quiet=True, plain=False) is ScreenMode.QUIET
-    monkeypatch.setenv("TERM", "dumb")
-    assert ScreenMode.choose(quiet=False, plain=False) is ScreenMode.PLAIN
-
-
-@in_loop
-async def test_progress_is_printed_only_when_games_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recorder.live.screen._EVERY_S", 0.01)
-    monkeypatch.setattr("recorder.live.screen._PROGRESS_S", 0.05)
-    messages: list[tuple[str, Fact]] = []
-
-    def tell(event: str, sentence: str, /, **facts: Fact) -> None:
-        assert set(facts) == set(EVENTS[event].facts)
-        messages.append((sentence, facts.get("watched")))
-
-    shown = snapshot(watched=3, waiting=1)
-    showing = asyncio.create_task(Screen(ScreenMode.PLAIN, MessagePrinter()).run(lambda first, most: shown, tell))
-    await asyncio.sleep(0.5)
-    assert messages == [
-        (
-            "3 games observed, 1 waiting; 24 matched and ended, 22 whole, 2 missed; 12,345 boards, 12,345,678 bytes.",
-            3,
-        )
-    ]
-    shown = snapshot(watched=2)
-    await asyncio.sleep(0.5)
-    assert [watched for _, watched in messages] == [3, 2]
-    shown = snapshot(state="left", watched=0)
-    await asyncio.sleep(0.3)
-    assert len(messages) == 2, "recording has ended, and only the archive is waited for"
-    showing.cancel()
-    await asyncio.gather(showing, return_exceptions=True)
 
 
 @in_loop

@@ -15,6 +15,9 @@ from tests.live.logins import FORBIDDEN, LOGINS, SECRETS, C, S, Script
 from tests.live.test_recording import FakeJournal
 from tests.support.effort import long_after
 
+SLOW = "password of many bytes"
+QUICK_FIRST = [pytest.param(name, id=name, marks=[pytest.mark.long] * (name == SLOW)) for name in LOGINS]
+
 
 def whole(text: bytes) -> Iterator[bytes]:
     yield text
@@ -52,13 +55,13 @@ def assert_hidden(received: bytes, sent: bytes) -> None:
         assert secret not in sent
 
 
-@pytest.mark.parametrize("name", LOGINS)
+@pytest.mark.parametrize("name", QUICK_FIRST)
 def test_no_password_is_in_the_journal(name: str) -> None:
     for cut in (whole, by_three, by_byte):
         assert_hidden(*recorded(LOGINS[name], cut))
 
 
-@pytest.mark.parametrize("name", [name for name in LOGINS if not re.search("as a command|later", name)])
+@pytest.mark.parametrize("name", [name for name in QUICK_FIRST if not re.search("as a command|later", name.id)])
 def test_a_server_may_pause_within_a_password_before_the_login_is_complete(name: str) -> None:
     """After it, half a word is written after 0.3 s."""
     assert_hidden(*recorded(LOGINS[name], by_byte, pause_ns=400_000_000))

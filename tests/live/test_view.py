@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.live.screen import Message, Meter, draw, rows_for_boards
+from recorder.live.screen import Message, draw, rows_for_boards
 from recorder.live.status import ObservedBoard, Snapshot
 
 
@@ -71,13 +70,6 @@ def test_a_small_terminal_has_room_for_all_that_matters() -> None:
     assert lines[20:] == [f"22:00:0{number} Message {number}." for number in (5, 6, 7, 8)]
 
 
-def test_a_wide_terminal_shows_the_type_too() -> None:
-    lines = screen(snapshot(board(7, white="KingkonglongTheSecond")), width=120, height=40)
-    assert lines[6].split() == [
-        *("7", "KingkonglongTheSecond", "Black7", "blitz", "12.", "Nf3", "4:59", "1:01", "40ms", "2s")
-    ]
-
-
 def test_unknown_values_are_a_dash() -> None:
     nothing = ObservedBoard(3, "A", "B", None, None, None, None, None, None, None, "*")
     assert screen(snapshot(nothing))[6].split() == ["3", "A", "B", *"-----"]
@@ -111,16 +103,3 @@ def test_what_a_server_sends_cannot_move_the_cursor() -> None:
 def test_it_fits_the_terminal(width: int, height: int, boards: list[ObservedBoard], messages: list[Message]) -> None:
     lines = screen(snapshot(*boards), messages, width=width, height=height)
     assert len(lines) <= max(height, rows_for_boards(0) + 11)
-
-
-@pytest.mark.parametrize("height", [0, 9, 24, 40])
-def test_boards_fill_the_lines_that_are_free(height: int) -> None:
-    assert rows_for_boards(height) == max(1, height - 11)
-
-
-def test_boards_per_second_are_an_average_of_ten_seconds() -> None:
-    meter = Meter()
-    assert meter.rate(0, 100) is None
-    assert meter.rate(0, 100) is None
-    assert meter.rate(2000, 110) == 5.0
-    assert meter.rate(11_000, 110) == 0.0  # the first is too old to count
