@@ -111,8 +111,12 @@ def choose_player(people: Iterable[NamedPlayer], handle: str) -> ChosenPlayer:
 
 def side_of(game: GameFacts, white: bool) -> GameSide:
     """The facts of White or of Black."""
-    fields = game[12:18] if white else game[18:24]
-    handle, rating_text, rating, titles, registered, sealed = fields
+    if white:
+        handle, rating_text, rating, titles = game.white, game.white_rating_text, game.white_rating, game.white_titles
+        registered, sealed = game.white_registered, game.white_sealed
+    else:
+        handle, rating_text, rating, titles = game.black, game.black_rating_text, game.black_rating, game.black_titles
+        registered, sealed = game.black_registered, game.black_sealed
     player = Player(handle, rating_text, rating, titles, None if registered is None else bool(registered))
     base_s, increment_s = control_of(game, white)
     journal = game.source_kind == SourceKind.JOURNAL.value

@@ -130,7 +130,7 @@ class FollowedLog:
     found: Found
 
     def __init__(self, plan: Plan, progress: Progress) -> None:
-        kind, size = plan.kind, plan.seen.size
+        kind, size = plan.kind, plan.hashed.size
         if kind in SAVED_KINDS:
             raise SourceError(
                 f"{plan.source.name} contains saved games, and only logs can be followed; import it when it has grown."

@@ -212,16 +212,16 @@ def was_exported(source: Input, head: bytes, kind: SourceKind) -> bool:
 
 
 def clean_blocks(
-    source: Input, seen: Fingerprint, kind: SourceKind, options: ReadOptions, progress: Progress
+    source: Input, hashed: Fingerprint, kind: SourceKind, options: ReadOptions, progress: Progress
 ) -> Iterator[bytes]:
     """Return the bytes of a log, secrets and forgotten handles replaced; SourceError: the file is shorter now."""
     scrubbing = Scrubbing(kind, redactor=Redactor(options.forgotten or Forgotten(), kind))
     read = 0
-    for block in seen.blocks(source):
+    for block in hashed.blocks(source):
         read += len(block)
-        progress(source.name, read, seen.size)
+        progress(source.name, read, hashed.size)
         yield scrubbing.receive(block)
-    if read != seen.size:
+    if read != hashed.size:
         raise SourceError(f"{source.name}: the file was truncated while being read; import it again")
     yield scrubbing.finish()
 
@@ -290,7 +290,7 @@ class Plan:
     """How a log is read; ``before`` is the source that it continues, ``forgotten`` are sources with which it begins."""
 
     source: Input
-    seen: Fingerprint
+    hashed: Fingerprint
     kind: SourceKind
     options: ReadOptions
     before: SourceRow | None = None
@@ -305,7 +305,7 @@ class Plan:
         """The reading of the log in this process."""
         source, kind, options = self.source, self.kind, self.options
         return SourcePass(
-            clean_blocks(source, self.seen, kind, options, progress), options.pipeline(kind), self._unfinished
+            clean_blocks(source, self.hashed, kind, options, progress), options.pipeline(kind), self._unfinished
         )
 
     def _unfinished(self) -> str | None:
@@ -319,8 +319,8 @@ class Plan:
         if kind is SourceKind.JOURNAL and not source.spooled:  # called the same before and after it is compressed
             name = name.removesuffix(".zst")
         return {
-            "sha256": self.seen.sha256,
-            "size_bytes": self.seen.size,
+            "sha256": self.hashed.sha256,
+            "size_bytes": self.hashed.size,
             "name": name,
             "path": _stored_path(source, kind, forgotten),
             "kind": kind.value,
@@ -334,7 +334,7 @@ class Plan:
 class ReadBefore:
     """What another process found out about a log before its turn came; without ``reading`` nothing was read."""
 
-    seen: Fingerprint
+    hashed: Fingerprint
     kind: SourceKind | None = None
     options: ReadOptions | None = None
     reading: SourceReading | None = None
@@ -377,21 +377,21 @@ class Import:
         try:
             if isinstance(before, WorkerDiedError):
                 raise before
-            seen = fingerprint(source, self.known_sizes(), progress) if before is None else before.seen
+            hashed = fingerprint(source, self.known_sizes(), progress) if before is None else before.hashed
             with archive.snapshot():
                 version = archive.content_version()
-                plan = self._plan(source, seen, outcome, progress)
+                plan = self._plan(source, hashed, outcome, progress)
             if plan is None:
                 return outcome
             with archive.transaction():
                 if version is None or archive.content_version() != version:  # another process may have stored the log
-                    plan = self._plan(source, plan.seen, outcome, progress)
+                    plan = self._plan(source, plan.hashed, outcome, progress)
                 if plan is None:
                     return outcome
                 reading = (before and before.of(plan)) or self.opened(plan, progress)
                 keep = self.keep and plan.kind is not SourceKind.JOURNAL
                 found = store(archive, plan.facts(), reading, outcome, keep=keep, continues=plan.before)
-                outcome.sha256, outcome.size_bytes = found.resized or (plan.seen.sha256, plan.seen.size)
+                outcome.sha256, outcome.size_bytes = found.resized or (plan.hashed.sha256, plan.hashed.size)
                 for row in plan.forgotten:
                     archive.erasures.recall_source(row.sha256)
         except NothingYetError as error:
@@ -416,28 +416,28 @@ class Import:
         forgotten = self.archive.erasures.forgotten_sources()
         return [*self.archive.growth_candidates(), *((row.size_bytes, row.sha256) for row in forgotten)]
 
-    def _plan(self, source: Input, seen: Fingerprint, outcome: Outcome, progress: Progress) -> Plan | None:
+    def _plan(self, source: Input, hashed: Fingerprint, outcome: Outcome, progress: Progress) -> Plan | None:
         """Find out what the archive has of a log, in a transaction or a snapshot; None: nothing is to be read."""
         archive = self.archive
-        seen = self._hashed(source, seen, progress)
-        self._heads[seen.sha256] = seen.head[:_HEAD_BYTES]
-        outcome.status, outcome.message = "new", seen.damage
-        outcome.sha256, outcome.size_bytes = seen.sha256, seen.size
-        forgotten = [row for row in archive.erasures.forgotten_sources() if _begins_with(seen, row)]
+        hashed = self._hashed(source, hashed, progress)
+        self._heads[hashed.sha256] = hashed.head[:_HEAD_BYTES]
+        outcome.status, outcome.message = "new", hashed.damage
+        outcome.sha256, outcome.size_bytes = hashed.sha256, hashed.size
+        forgotten = [row for row in archive.erasures.forgotten_sources() if _begins_with(hashed, row)]
         if forgotten and not source.named:
-            kind = kind_of(seen, self.options)
+            kind = kind_of(hashed, self.options)
             outcome.status, outcome.kind = "forgotten", None if kind is None else kind.value
             return None
-        before = self._continued(seen)
-        changed = before is None or before.sha256 != seen.sha256
+        before = self._continued(hashed)
+        changed = before is None or before.sha256 != hashed.sha256
         whole = None
-        if changed and seen.size:
-            whole = self._partial_logs.whole_of(partial(_scrubbed, source, seen), seen.size, seen.head)
+        if changed and hashed.size:
+            whole = self._partial_logs.whole_of(partial(_scrubbed, source, hashed), hashed.size, hashed.head)
         if whole is not None:
             outcome.status, outcome.kind, outcome.part_of = "known", whole.kind, whole.name
             return None
         options = self.options.of(source, forgotten=forgotten_in(archive))
-        cut = None if before is not None else self._longer(source, seen)
+        cut = None if before is not None else self._longer(source, hashed)
         before = before or cut
         if before is not None:
             same = cut is None and self._is_read_alike(before, options)
@@ -445,40 +445,40 @@ class Import:
             if same and not changed and not (self._again or before.unfinished):
                 outcome.status, outcome.kind = "known", before.kind
                 self._note_place(before, source)
-                outcome.flawed = bool(archive.anomaly_kinds(seen.sha256))
+                outcome.flawed = bool(archive.anomaly_kinds(hashed.sha256))
                 return None
             outcome.status = "grown" if same else "replaced"
             if not same:
                 before = replace(before, read_up_to=0)
-        kind = SourceKind(before.kind) if before and options.kind is None else kind_of(seen, options)
+        kind = SourceKind(before.kind) if before and options.kind is None else kind_of(hashed, options)
         if kind is None:
-            _no_log(outcome, source, seen)
+            _no_log(outcome, source, hashed)
             return None
         outcome.kind = kind.value
-        if before is None and was_exported(source, seen.head, kind):
+        if before is None and was_exported(source, hashed.head, kind):
             outcome.status = "exported"
             return None
-        return Plan(source, seen, kind, options, before, tuple(forgotten))
+        return Plan(source, hashed, kind, options, before, tuple(forgotten))
 
-    def _hashed(self, source: Input, seen: Fingerprint, progress: Progress) -> Fingerprint:
+    def _hashed(self, source: Input, hashed: Fingerprint, progress: Progress) -> Fingerprint:
         """Add the hashes at the sizes of sources that were stored since then, if the log may begin with them."""
         sizes = {
             size
             for size, sha256 in self._beginnings()
-            if size <= seen.size and size not in seen.marks and seen.head.startswith(self._heads.get(sha256, b""))
+            if size <= hashed.size and size not in hashed.marks and hashed.head.startswith(self._heads.get(sha256, b""))
         }
         if not sizes - {0}:
-            return seen
-        return replace(seen, marks=seen.marks | fingerprint(source, sorted(sizes), progress).marks)
+            return hashed
+        return replace(hashed, marks=hashed.marks | fingerprint(source, sorted(sizes), progress).marks)
 
-    def _continued(self, seen: Fingerprint) -> SourceRow | None:
+    def _continued(self, hashed: Fingerprint) -> SourceRow | None:
         """The longest source that a file's bytes begin with; None: no source is one."""
         for size, sha256 in reversed(self.archive.growth_candidates()):
-            if seen.marks.get(size) == sha256:
+            if hashed.marks.get(size) == sha256:
                 return self.archive.source(sha256)
         return None
 
-    def _longer(self, source: Input, seen: Fingerprint) -> SourceRow | None:
+    def _longer(self, source: Input, hashed: Fingerprint) -> SourceRow | None:
         """The source that was this journal before a power cut took its end, but not the archive's; the journal counts.
 
         None: the source is no journal, or the archive has no longer one of this path.
@@ -486,7 +486,7 @@ class Import:
         if not is_journal(source.path):
             return None
         path, rows = str(source.path.absolute()), self.archive.sources()
-        longer = [row for row in rows if row.size_bytes > seen.size and row.path == path and row.unfinished]
+        longer = [row for row in rows if row.size_bytes > hashed.size and row.path == path and row.unfinished]
         return min(longer, key=lambda row: (row.size_bytes, row.sha256), default=None)
 
     def _is_read_alike(self, before: SourceRow, options: ReadOptions) -> bool:
@@ -554,8 +554,8 @@ def read_kept(row: SourceRow, blocks: Iterable[bytes], timing: bytes | None, for
     return SourcePass(redacted(blocks, forgotten, kind), pipeline, lambda: row.unfinished)
 
 
-def _scrubbed(source: Input, seen: Fingerprint, kind: SourceKind) -> Iterator[bytes]:
-    return scrubbed(seen.blocks(source), kind)
+def _scrubbed(source: Input, hashed: Fingerprint, kind: SourceKind) -> Iterator[bytes]:
+    return scrubbed(hashed.blocks(source), kind)
 
 
 def _stored_path(source: Input, kind: SourceKind, forgotten: Forgotten) -> str | None:
@@ -565,8 +565,8 @@ def _stored_path(source: Input, kind: SourceKind, forgotten: Forgotten) -> str |
     return None if source.spooled or names_player else path
 
 
-def _begins_with(seen: Fingerprint, row: ForgottenSource) -> bool:
-    return bool(row.size_bytes) and seen.marks.get(row.size_bytes) == row.sha256
+def _begins_with(hashed: Fingerprint, row: ForgottenSource) -> bool:
+    return bool(row.size_bytes) and hashed.marks.get(row.size_bytes) == row.sha256
 
 
 def identify(
@@ -576,16 +576,18 @@ def identify(
     if source.error is not None:
         return Outcome(source.name, "failed", source.error)
     try:
-        seen = fingerprint(source, marks, progress)
+        hashed = fingerprint(source, marks, progress)
     except SourceError as error:
         return Outcome(source.name, "failed", str(error))
-    outcome = Outcome(source.name, "log", seen.damage, sha256=seen.sha256, size_bytes=seen.size, named=source.named)
-    outcome.marks = seen.marks
-    kind = kind_of(seen, options)
+    outcome = Outcome(
+        source.name, "log", hashed.damage, sha256=hashed.sha256, size_bytes=hashed.size, named=source.named
+    )
+    outcome.marks = hashed.marks
+    kind = kind_of(hashed, options)
     if kind is None:
-        return _no_log(outcome, source, seen)
+        return _no_log(outcome, source, hashed)
     outcome.kind = kind.value
-    if was_exported(source, seen.head, kind):
+    if was_exported(source, hashed.head, kind):
         outcome.status = "exported"
     return outcome
 
@@ -621,18 +623,18 @@ def is_internal(error: Exception) -> bool:
     return not isinstance(error, SourceError | JournalError)
 
 
-def kind_of(seen: Fingerprint, options: ReadOptions) -> SourceKind | None:
+def kind_of(hashed: Fingerprint, options: ReadOptions) -> SourceKind | None:
     """As what kind of log a file is read; None: it is none."""
-    return (options.kind or detect(seen.head)) if seen.size else None
+    return (options.kind or detect(hashed.head)) if hashed.size else None
 
 
-def _no_log(outcome: Outcome, source: Input, seen: Fingerprint) -> Outcome:
-    if not seen.size and is_journal(source.path):
+def _no_log(outcome: Outcome, source: Input, hashed: Fingerprint) -> Outcome:
+    if not hashed.size and is_journal(source.path):
         outcome.status, outcome.kind = "empty", SourceKind.JOURNAL.value
         outcome.message = f"{outcome.name} is a journal without a byte: its recorder could not write its first line"
     else:
         outcome.status = "not-a-log"
-        outcome.message = f"{outcome.name} {why_not_a_log(seen.head, nameable=True)}"
+        outcome.message = f"{outcome.name} {why_not_a_log(hashed.head, nameable=True)}"
     return outcome
 
 

@@ -136,21 +136,21 @@ def _read_log(task: _Task, log: tuple[int, Input], channel: Channel) -> ReadBefo
     """
     number, source = log
     try:
-        seen = fingerprint(source, task.sizes)
-        kind, found = kind_of(seen, task.options), ReadBefore(replace(seen, held=None))
-        known = not task.known.isdisjoint({seen.sha256, *seen.marks.values()})
+        hashed = fingerprint(source, task.sizes)
+        kind, found = kind_of(hashed, task.options), ReadBefore(replace(hashed, held=None))
+        known = not task.known.isdisjoint({hashed.sha256, *hashed.marks.values()})
         if (
             kind is None
             or known
-            or was_exported(source, seen.head, kind)
-            or _is_divided(kind, seen, task.divided_bytes)
+            or was_exported(source, hashed.head, kind)
+            or _is_divided(kind, hashed, task.divided_bytes)
         ):
             return found
-        plan = Plan(source, seen, kind, task.options.of(source))
+        plan = Plan(source, hashed, kind, task.options.of(source))
         progress = of_several(channel.progress, number, task.count)
         path = task.folder / f"{number}.parts"
         read = write_parts(path, plan.reading(progress), keep=task.keep and kind is not SourceKind.JOURNAL)
-        return ReadBefore(found.seen, kind, plan.options, ReadParts(path, read))
+        return ReadBefore(found.hashed, kind, plan.options, ReadParts(path, read))
     except Exception:
         return None
 
@@ -205,9 +205,9 @@ class _PieceReading:
         self.found = Found(pipeline.report, self.ended_at, pipeline.unredacted)
 
 
-def _is_divided(kind: SourceKind, seen: Fingerprint, least_bytes: int) -> bool:
+def _is_divided(kind: SourceKind, hashed: Fingerprint, least_bytes: int) -> bool:
     """Whether a new file is read in pieces."""
-    return kind is SourceKind.PGN and seen.size >= least_bytes
+    return kind is SourceKind.PGN and hashed.size >= least_bytes
 
 
 def _cut(blocks: Iterator[bytes]) -> Iterator[tuple[bytes, int, bool]]:
@@ -253,14 +253,14 @@ class DividedReading:
         self._progress = progress
 
     def __iter__(self) -> Iterator[Part]:
-        source, seen, options = self._plan.source, self._plan.seen, self._plan.options
-        pieces = _cut(clean_blocks(source, seen, SourceKind.PGN, options, no_progress))
+        source, hashed, options = self._plan.source, self._plan.hashed, self._plan.options
+        pieces = _cut(clean_blocks(source, hashed, SourceKind.PGN, options, no_progress))
         submitted: deque[tuple[_Piece, Future[Found | None]]] = deque()
         read_bytes: list[int] = []
         whole: Found | None = None
 
         def show() -> None:
-            self._progress(source.name, sum(read_bytes), seen.size)
+            self._progress(source.name, sum(read_bytes), hashed.size)
 
         for data, offset, last in pieces:
             yield Part(data, [])
@@ -287,7 +287,7 @@ class DividedReading:
             yield Part(b"", pipeline.receive(piece.data))
         for data, offset, _ in pieces:
             yield Part(data, pipeline.receive(data))
-            self._progress(self._plan.source.name, offset + len(data), self._plan.seen.size)
+            self._progress(self._plan.source.name, offset + len(data), self._plan.hashed.size)
         read_up_to = pipeline.read_up_to
         yield Part(b"", pipeline.finish())
         return Found(pipeline.report, read_up_to, pipeline.unredacted)
@@ -318,7 +318,7 @@ def read_ahead(
     with tempfile.TemporaryDirectory(prefix="ics-recorder-import-") as folder, Workers(processes) as workers:
 
         def opened(plan: Plan, progress: Progress) -> SourceReading:
-            if plan.before is None and _is_divided(plan.kind, plan.seen, _DIVIDED_BYTES):
+            if plan.before is None and _is_divided(plan.kind, plan.hashed, _DIVIDED_BYTES):
                 return DividedReading(workers, Path(folder), plan, progress)
             return plan.reading(progress)
 
