@@ -156,7 +156,7 @@ class HalfJoiner:
         last = games[-1]
         try:
             return [_of(game, None) for game in merge_games(_of(game, _ONE_LOG) for game in games)]
-        except Exception as error:
+        except Exception as error:  # a bug: the game is counted, the others follow
             text = f"{last.white.handle} - {last.black.handle}"
             self._failures.note(error, last.first_offset, last.game_no, text)
             return []

@@ -84,7 +84,7 @@ class Recogniser:
                         if self._busy:
                             self._take_busy(waiting, out)
                 return out
-            except Exception as error:
+            except Exception as error:  # a bug: the line is counted, the log goes on
                 self._leave_out(lines[len(lines) - length_hint(waiting) - 1], error, out)
 
     def _take_busy(self, lines: Iterator[Line], out: list[Event]) -> None:
@@ -126,7 +126,7 @@ class Recogniser:
         for line in lines:
             try:
                 self._line(line, out)
-            except Exception as error:
+            except Exception as error:  # a bug: the line is counted, the log goes on
                 self._leave_out(line, error, out)
 
     def _leave_out(self, line: Line, error: Exception, out: list[Event]) -> None:
@@ -321,7 +321,7 @@ class Recogniser:
             begin = self._list.pending_offset
             try:
                 ended = self._list.close()
-            except Exception as error:
+            except Exception as error:  # a bug: the line is counted, the log goes on
                 self._list = MovelistReader()
                 self._leave_out(Line("", begin or 0), error, out)
                 return

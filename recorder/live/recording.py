@@ -265,7 +265,7 @@ class DeferredJournal:
             if not broken:
                 try:
                     write()
-                except Exception as error:
+                except Exception as error:  # the caller gets it from its next call
                     broken = True
                     self._failure = self._failure or error
                     with suppress(Exception):  # it has failed already; only its file is to be let go

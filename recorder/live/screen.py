@@ -279,7 +279,7 @@ class Screen:
         """Show snapshots until cancelled, and report ``progress`` once a minute. A failure ends only the display."""
         try:
             await self._show_until_cancelled(look, report)
-        except Exception as error:
+        except Exception as error:  # a bug of the display must not end the recording
             self.close()
             report("view_lost", f"The live view failed ({type(error).__name__}, a bug); recording continues.")
 

@@ -189,7 +189,7 @@ class PgnReader:
                 game, anomalies, begin, part = read_game(
                     tags, text, begin, offset, server=self._server, comments=self._comments
                 )
-            except Exception as error:
+            except Exception as error:  # a bug: the game is counted, the others follow
                 self.failures.note(error, tags[0][2] if tags else offset + begin, None, text[begin:].strip())
                 break
             self.anomalies += anomalies

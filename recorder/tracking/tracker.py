@@ -397,7 +397,7 @@ class Tracker:
                     if over:
                         self._emit(event.offset if isinstance(event, Style12) else event.line.offset)
                 break
-            except Exception as error:
+            except Exception as error:  # a bug: the game is counted and closed, the others go on
                 self._contain(error, events[: len(events) - length_hint(waiting)], frames)
         if events:
             last = events[-1]
@@ -415,17 +415,17 @@ class Tracker:
         if self._datagrams is not None:
             try:
                 self._datagrams.finish()
-            except Exception as error:
+            except Exception as error:  # a bug: the game is counted and closed, the others go on
                 self.failures.note(error, self._datagrams.oldest, None, "")
         for run in list(self.boards.examined.values()):
             try:
                 settle(self.boards, run)
-            except Exception as error:
+            except Exception as error:  # a bug: the game is counted and closed, the others go on
                 self._fail(run, error)
         for run in self.boards.every():
             try:
                 self._end_with_log(run)
-            except Exception as error:
+            except Exception as error:  # a bug: the game is counted and closed, the others go on
                 self._fail(run, error)
         self.boards.examined.clear()
         self.boards.listed.clear()
@@ -447,7 +447,7 @@ class Tracker:
             if run.observations or run.lists:
                 try:
                     self._emit_one(run, offset)
-                except Exception as error:
+                except Exception as error:  # a bug: the game is counted and closed, the others go on
                     self._fail(run, error)
         over.clear()
 
@@ -502,7 +502,7 @@ class Tracker:
         """Close a game that may be half changed: later boards are another observation of it."""
         try:
             self.boards.close(run, "unobserved")
-        except Exception as error:
+        except Exception as error:  # a bug: the game is counted and closed, the others go on
             self._fail(run, error)
 
     def _fail(self, run: TrackedGame, error: Exception) -> None:
@@ -632,7 +632,7 @@ class InProgressTracker(Tracker):
                 continue
             try:
                 self._look(run, found)
-            except Exception as error:
+            except Exception as error:  # a bug: the game is counted and closed, the others go on
                 self._fail(run, error)
                 self._failed.add(run)
                 self._drop(run)

@@ -275,7 +275,7 @@ class Connection:
             if self._sealing is not None and (answers := self._sealing.answers(data, at_ns // 1_000_000)):
                 self._write(answers)
             self._hear(data, at_ns)
-        except Exception as error:
+        except Exception as error:  # asyncio would only log it: ``run`` raises it
             self._failure = error
         self._woken.set()
 
@@ -301,7 +301,7 @@ class Connection:
             work()
         except LoginError:
             raise
-        except Exception as error:
+        except Exception as error:  # a bug of the reader must not end the recording
             self.deaf = True
             self._report(
                 "deaf",

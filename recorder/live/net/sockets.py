@@ -90,7 +90,7 @@ async def in_thread(work: Callable[[], _Result], too_late: Callable[[_Result], o
         result, error = None, None
         try:
             result = work()
-        except Exception as failure:
+        except Exception as failure:  # raised in the loop, whatever it is
             error = failure
         with suppress(RuntimeError):  # the loop has ended meanwhile
             loop.call_soon_threadsafe(settle, result, error)

@@ -691,7 +691,7 @@ class Engines:
             side = self._sides[line.engine] = EngineSide(line.engine, self._chat)
         try:
             side.feed(line)
-        except Exception as error:
+        except Exception as error:  # a bug: counted, the other games follow
             self._failures.note(error, line.offset, None, line.text)
             side.close("unobserved")  # it may be half changed
             side.detach(None)
@@ -752,7 +752,7 @@ class Engines:
                 main, other = (shorter, longer) if _was_too_late(longer, shorter) else (longer, shorter)
             try:
                 game = engine_game(main, other, date=self._date)
-            except Exception as error:
+            except Exception as error:  # a bug: counted, the other games follow
                 self._failures.note(error, main.observation.offset, None, "")
                 continue
             if not is_forgotten(game.white.handle, game.black.handle):
