@@ -80,8 +80,8 @@ def command(
         _print_all(found, timed, as_json=as_json)
     if explainer is not None and plan is None and explainer.tally.matched:
         say(explainer.tally.sentence)
-    if explainer is not None and explainer.unread_rows:
-        say(f"{plural(explainer.unread_rows, 'line')} of the tables of games could not be read.")
+    if explainer is not None and explainer.observing.listed.unread_rows:
+        say(f"{plural(explainer.observing.listed.unread_rows, 'line')} of the tables of games could not be read.")
     missing = sorted(set(numbers) - {outcome.game_no for outcome in found})
     if not outcomes:
         say(f"{file} contains no game.")

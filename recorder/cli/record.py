@@ -211,8 +211,8 @@ def _record(ctx: click.Context, settings: _Settings, login: _Login, plan: Observ
             status, recorded = asyncio.run(record(run))
         if not settings.quiet and recorded:
             _say_places(printer.say, journals, where, pgn, to_archive=settings.to_archive)
-            if observing.seen and not observing.chosen:
-                seen = plural(observing.seen, "game")
+            if observing.listed.seen and not observing.places.chosen:
+                seen = plural(observing.listed.seen, "game")
                 printer.say(f"{seen} seen, none of them matched; run `ics-recorder explain JOURNAL` for the reasons.")
         if log is not None:
             log.settle()

@@ -245,7 +245,7 @@ def take_snapshot(
         games=games,
         watched=len(runs),
         waiting=observing.waiting,
-        limit=observing.limit,
+        limit=observing.places.limit,
         tally=observing.tally.words,
         journal=None if journal is None else journal.path.name,
         journal_bytes=0 if journal is None else journal.size_bytes,

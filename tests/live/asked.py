@@ -33,6 +33,7 @@ class AskedObserving(Observing):
             return f"Game {number} is not known: no line since the last table of games contained it."
         why: Why = self.status(game)
         queue = self._queue()
-        places = "places" if self.limit is None else "place" if self.limit == 1 else f"{self.limit} places"
+        limit = self.places.limit
+        places = "places" if limit is None else "place" if limit == 1 else f"{limit} places"
         ahead = queue.index(game) if why.fate is Fate.WAITING else None
         return _SENTENCES[why.fate].format(name=f"Game {number}", reason=why.reason, ahead=ahead, places=places)

@@ -93,7 +93,7 @@ def test_another_plan_chooses_from_the_known_games_and_leaves_none() -> None:
     watch(observing, 3, now_ms=1)
     assert observing.decide(1) == []
     ObservationPlan(None, ("Ann",)).apply(observing, poll_ms=7_000)
-    assert observing.limit is None
+    assert observing.places.limit is None
     assert observing.decide(2) == []
     assert observing.why(1) == "Game 1 is observed: rated is true because the game is rated."
     assert observing.decide(6_999) == []
@@ -137,7 +137,7 @@ def test_the_limit_is_learned_and_a_free_place_goes_to_the_longest_wait() -> Non
     watch(observing, 1, 2)
     refusal = "You are already observing the maximum number of games."
     observing.feed(events(refusal, refusal), 1)
-    assert observing.limit == 2
+    assert observing.places.limit == 2
     assert observing.decide(1) == []
     assert observing.why(4).startswith("Game 4 waits with 1 before it for one of the 2 places: rated is true")
     observing.feed(events("{Game 2 (White2 vs. Black2) White2 resigns} 0-1"), 2)
@@ -462,7 +462,7 @@ def test_a_return_match_under_the_same_number_that_only_a_table_shows(policy: st
     assert observing.decide(0) == []
     observing.feed(events(*table(then)), 5_000)
     assert observing.decide(5_000) == [Observe(1)]
-    assert observing.seen == 2
+    assert observing.listed.seen == 2
     watch(observing, 1, now_ms=5_100)
     observing.feed(events(*table(first)), 10_000)  # no end line: it stays observed
     assert observing.watched == (1,)
@@ -620,8 +620,8 @@ def drive(server: Server, observing: Observing, queue: RequestQueue, now: int, l
         observing.feed([event], now, queue.hear(event, now))
     asked = observing.decide(now)
     queue.put(asked, now)
-    if observing.limit is not None and any(isinstance(request, Observe) for request in asked):
-        assert len(observing.watched) + sum(isinstance(request, Observe) for request in asked) <= observing.limit
+    if observing.places.limit is not None and any(isinstance(request, Observe) for request in asked):
+        assert len(observing.watched) + sum(isinstance(request, Observe) for request in asked) <= observing.places.limit
 
 
 # Another game gets the number of an ended game while that game is requested.
@@ -736,7 +736,7 @@ def test_requests_stay_valid_for_any_server_output(
             assert not isinstance(request, Observe) or request.game_no not in before
             assert not isinstance(request, Unobserve) or request.game_no in before
         observes = sum(isinstance(request, Observe) for request in asked)
-        assert observing.limit is None or not observes or len(before) + observes <= observing.limit
+        assert observing.places.limit is None or not observes or len(before) + observes <= observing.places.limit
         assert all(observing.why(number).startswith(f"Game {number} ") for number in range(1, 5))
         due = observing.next_at_ms(now)
         assert due is not None

@@ -178,7 +178,7 @@ async def record(run: RecordRun) -> tuple[ExitCode, bool]:
 
 
 def _report_end(capture: Capture, observing: Observing, report: MessageSink) -> None:
-    if lines := observing.unread_rows:
+    if lines := observing.listed.unread_rows:
         lost = f"{plural(lines, 'line')} of the tables of games could not be read; such games were not observed."
         report("rows_unread", lost, lines=lines)
     if observing.tally.matched:

@@ -73,8 +73,8 @@ class SessionExplainer:
         self.outcomes: list[GameOutcome] = []
         self.asked: list[int] = []
         self.tables = 0
-        self._observing = plan.observing(self._gone)
-        self.tally = self._observing.tally
+        self.observing = plan.observing(self._gone)
+        self.tally = self.observing.tally
         self._tracker = None if granted else Tracker(basis=TimeBasis.UTC, chat="none")
         self._granted = granted
         self._policies = policies
@@ -84,11 +84,6 @@ class SessionExplainer:
         self._recogniser = Recogniser()
         self._now_ms = 0
         self._begun = False
-
-    @property
-    def unread_rows(self) -> int:
-        """How many lines of the tables of games could not be read."""
-        return self._observing.unread_rows
 
     def receive(self, chunk: Chunk | CutLines) -> None:
         """Process bytes of the server; in a source without times a millisecond passes with every line.
@@ -106,7 +101,7 @@ class SessionExplainer:
         self._take(self._reader.finish())
         self._hear(self._recogniser.finish())
         self._decide(self._now_ms)
-        self._observing.finish(self._now_ms)
+        self.observing.finish(self._now_ms)
         self.outcomes.sort(key=lambda outcome: (outcome.seen_ms, outcome.facts.offset))
         return self.outcomes
 
@@ -128,15 +123,15 @@ class SessionExplainer:
             before = self._plans.plan
             self._plans.note(note)
             if self._plans.plan is not None and self._plans.plan is not before:
-                self._plans.plan.apply(self._observing)
+                self._plans.plan.apply(self.observing)
                 self._decide(self._now_ms)
 
     def _begin(self) -> None:
         self._begun = True
-        self._observing.connected(self._now_ms, None if self._tracker is None else self._tracker.is_whole)
-        self._observing.decide(self._now_ms)
+        self.observing.connected(self._now_ms, None if self._tracker is None else self._tracker.is_whole)
+        self.observing.decide(self._now_ms)
         if self._granted:  # announcements count from the first line, with or without a table
-            self._observing.feed([GamesCounted(Line("", 0), 0, 0)], self._now_ms)
+            self.observing.feed([GamesCounted(Line("", 0), 0, 0)], self._now_ms)
 
     def _hear(self, events: list[Event]) -> None:
         self.tables += sum(isinstance(event, GamesCounted) for event in events)
@@ -149,17 +144,17 @@ class SessionExplainer:
             self._tracker.feed(events)
             self._tracker.anomalies.clear()
         if events:
-            self._observing.feed(events, self._now_ms)
+            self.observing.feed(events, self._now_ms)
             if not isinstance(events[-1], GamesRow):  # the table continues; its rows come in their own order
                 self._decide(self._now_ms)
 
     def _decide(self, now_ms: int) -> None:
         for _ in range(_ROUNDS):
-            requests = self._observing.decide(now_ms)
+            requests = self.observing.decide(now_ms)
             self.asked += [request.game_no for request in requests if isinstance(request, Observe)]
             if not self._granted or not requests:
                 return
-            self._observing.feed(_grants(requests), now_ms)
+            self.observing.feed(_grants(requests), now_ms)
 
     def _gone(self, game: Candidate, why: Why, now_ms: int) -> None:
         fate, reason, missing = why.fate, why.reason, None

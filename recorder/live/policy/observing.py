@@ -421,6 +421,7 @@ class Observing:
 
     Attributes:
         share: as given. tally: counts of the games that matched.
+        listed: the games of the server. places: for the observed ones.
     """
 
     def __init__(
@@ -441,34 +442,14 @@ class Observing:
         self._polling = Polling(poll_ms)
         self._rotate_after_ms = rotate_after_ms
         self._gone = gone
-        self._list = GameList(self._is_gone)
-        self._games = self._list.games
-        self._places = Places(self._games, limit)
+        self.listed = GameList(self._is_gone)
+        self._games = self.listed.games
+        self.places = Places(self._games, limit)
         self._partners = Partners()
         self._unnamed: set[str] = set()  # numbers of games whose observation has just begun
         self._idle = True  # a place is free and no game waits for it
         self._changed = True  # an event other than a board has arrived since the last decision
         self._due_ms = 0  # when time alone makes another decision possible
-
-    @property
-    def limit(self) -> int | None:
-        """The limit on games observed at a time; None: not known."""
-        return self._places.limit
-
-    @property
-    def chosen(self) -> int:
-        """How many of the games seen were requested."""
-        return self._places.chosen
-
-    @property
-    def seen(self) -> int:
-        """How many games lines have named, over all connections."""
-        return self._list.seen
-
-    @property
-    def unread_rows(self) -> int:
-        """How many lines of the tables of games could not be read, over all connections."""
-        return self._list.unread_rows
 
     # -- the connection ----------------------------------------------------------------------------------------
 
@@ -484,8 +465,8 @@ class Observing:
             game.tries = 0
             game.refused = None
             game.partner_asked = game.announced = game.row_asked = False
-        self._places.connected(now_ms)
-        self._list.connected()
+        self.places.connected(now_ms)
+        self.listed.connected()
         self._polling.connected(now_ms)
         self._partners = Partners()
         self._unnamed.clear()
@@ -506,7 +487,7 @@ class Observing:
         self.share = share
         self._rotate_after_ms = rotate_after_ms
         self._polling.set_every(poll_ms)
-        self._places.set_limit(limit)
+        self.places.set_limit(limit)
         for game in self._games.values():
             game.judgement = None
         self._changed = True
@@ -532,7 +513,7 @@ class Observing:
             if isinstance(event, GamesRow | GameInfo | GameCreated | GameHeader):
                 self._take_listed(event, now_ms)
             elif isinstance(event, GamesCounted):
-                self._list.table_ends(event, now_ms)
+                self.listed.table_ends(event, now_ms)
                 if not isinstance(answered, AskGame):
                     self._polling.ended(now_ms)
             elif isinstance(event, ObservingStarted):
@@ -542,18 +523,18 @@ class Observing:
             elif isinstance(event, ObserveRefused):
                 self._refused(event, now_ms, answered)
             elif isinstance(event, GameEnded):
-                self._list.ended(event, now_ms)
+                self.listed.ended(event, now_ms)
             elif isinstance(event, GameNotice):
                 self._noticed(event, now_ms)
             elif isinstance(event, ChatLine):
-                self._list.heard(event)
+                self.listed.heard(event)
             elif isinstance(event, CreatingLine):
-                self._list.creating(event)
+                self.listed.creating(event)
             elif isinstance(event, Unrecognised | Noise):
                 self._partners.hear(event.line.text)
 
     def _started(self, event: ObservingStarted, now_ms: int) -> None:
-        game = self._list.known(event.game_no, now_ms, event.line.offset)
+        game = self.listed.known(event.game_no, now_ms, event.line.offset)
         if game.state is CandidateState.SEEN:
             self._partners.answered_by(game, now_ms)
         self._unnamed.add(str(event.game_no))
@@ -567,15 +548,15 @@ class Observing:
             game.give_up("the server reports that it is private", now_ms)
 
     def _take_listed(self, event: ListedEvent, now_ms: int) -> None:
-        seen = self._list.seen
-        game = self._list.take(event, now_ms)
+        seen = self.listed.seen
+        game = self.listed.take(event, now_ms)
         if isinstance(event, GameCreated | GameNotified):
             game.announced = True
         if isinstance(event, GameCreated):
             self._polling.announced()
         elif isinstance(event, GamesRow):
             game.row_asked = True
-            if self._list.seen > seen:
+            if self.listed.seen > seen:
                 self._polling.missed_announcement()
         elif (
             isinstance(event, GameHeader) and not isinstance(event, GameNotified) and game.state is CandidateState.ASKED
@@ -600,11 +581,11 @@ class Observing:
         game = known
         if first:
             self._unnamed.discard(board.number)
-            other = self._list.shown(board, number, now_ms)
+            other = self.listed.shown(board, number, now_ms)
             if other is None:
                 return
             game = other
-        elif board.relation not in _IN_PROGRESS or not self._list.is_of(known, board):
+        elif board.relation not in _IN_PROGRESS or not self.listed.is_of(known, board):
             return
         self._changed = True
         game.move(CandidateState.WATCHED, now_ms)
@@ -615,7 +596,7 @@ class Observing:
         if self._gone is not None:
             self._gone(game, why, now_ms)
         if game.wanted is not None or self._wishes.rank(game, partners_of(self._games))[0] is not None:
-            self._recovery.over(game, why, full=not self._places.are_free)
+            self._recovery.over(game, why, full=not self.places.are_free)
 
     def _left(self, number: int, now_ms: int) -> None:
         game = self._games.get(number)
@@ -635,7 +616,7 @@ class Observing:
                     game.move(CandidateState.SEEN, now_ms)
             return
         if event.game_no is not None:
-            game = self._list.known(event.game_no, now_ms, event.line.offset)
+            game = self.listed.known(event.game_no, now_ms, event.line.offset)
             if event.reason is Refusal.ALREADY:
                 game.move(CandidateState.WATCHED, now_ms)
             return
@@ -643,10 +624,10 @@ class Observing:
             return
         game = meant
         if event.reason is Refusal.LIMIT:
-            self._places.learn_limit(now_ms)
+            self.places.learn_limit(now_ms)
             game.move(CandidateState.SEEN, now_ms)
         elif event.reason is Refusal.NO_SUCH_GAME:
-            self._list.drop(game.listed.game_no, now_ms)
+            self.listed.drop(game.listed.game_no, now_ms)
         elif event.reason is Refusal.OWN_GAME:
             game.give_up("the recorder's own account plays in it", now_ms)
         else:
@@ -666,8 +647,8 @@ class Observing:
     def finish(self, now_ms: int) -> None:
         """Pass every game to ``gone`` at the end; games in progress are not counted."""
         self._recovery.finish()
-        for number in sorted(self._list.games):
-            self._list.drop(number, now_ms)
+        for number in sorted(self.listed.games):
+            self.listed.drop(number, now_ms)
 
     # -- what is decided ---------------------------------------------------------------------------------------
 
@@ -686,13 +667,13 @@ class Observing:
         return requests
 
     def _decide(self, now_ms: int) -> list[Request]:
-        self._places.time_out(now_ms)
+        self.places.time_out(now_ms)
         requests: list[Request] = [leave(game, now_ms) for game in find_mistaken(self._games, self._wishes)]
         queue = self._queue()
         if now_ms < self._polling.not_before_ms:
             queue = [game for game in queue if game.announced]
-        requests += self._places.ask_for(queue, self._wishes, now_ms)
-        free = self._places.are_free
+        requests += self.places.ask_for(queue, self._wishes, now_ms)
+        free = self.places.are_free
         if free:
             requests += self._partners.ask(self._games, now_ms)
             requests += self._ask_rows()
@@ -726,7 +707,7 @@ class Observing:
     def _times(self, now_ms: int) -> int:
         times = [self._polling.next_ms(idle=self._idle)]
         # Times that have passed depend on an event: another waiting game, or a free place.
-        later = [self._places.not_before_ms, self._polling.not_before_ms, *self._recovery.times()]
+        later = [self.places.not_before_ms, self._polling.not_before_ms, *self._recovery.times()]
         if self._partners.due_ms is not None:
             later.append(self._partners.due_ms)
         for game in self._games.values():
@@ -743,7 +724,7 @@ class Observing:
             for game in self._games.values()
             if game.state is CandidateState.SEEN
             and game.refused is None
-            and self._list.confirmed(game)
+            and self.listed.confirmed(game)
             and (rank := self._wishes.rank(game, partners)[0]) is not None
         ]
         return [game for _, _, game in sorted(waiting, key=lambda entry: entry[:2])]
@@ -751,14 +732,14 @@ class Observing:
     def _rotate(self, now_ms: int) -> list[Request]:
         if self._rotate_after_ms is None:
             return []
-        wanted = self._places.missing(len(self._queue()))
+        wanted = self.places.missing(len(self._queue()))
         old = find_outstayed(self._games, self._wishes, now_ms - self._rotate_after_ms, wanted)
         for game in old:
-            self._list.put_last(game)
+            self.listed.put_last(game)
         return [leave(game, now_ms) for game in old]
 
     # -- the state of a game -----------------------------------------------------------------------------------
 
     def status(self, game: Candidate) -> Why:
         """The state of a game's observation, and the reason."""
-        return self._wishes.status(game, partners_of(self._games), confirmed=self._list.confirmed(game))
+        return self._wishes.status(game, partners_of(self._games), confirmed=self.listed.confirmed(game))

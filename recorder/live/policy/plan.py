@@ -30,26 +30,21 @@ class ObservationPlan(NamedTuple):
         self, gone: Callable[[Candidate, Why, int], None] | None = None, *, poll_ms: int | None = None
     ) -> Observing:
         """Make the ``Observing`` of this plan; ``gone`` and ``poll_ms`` as there."""
-        policy = None if self.observe is None else parse_policy(self.observe)
-        return Observing(
-            *(policy, self.handles),
-            limit=self.limit,
-            poll_ms=poll_ms,
-            rotate_after_ms=self.rotate_ms,
-            share=self.share,
-            gone=gone,
-        )
+        return Observing(**self._arguments(poll_ms), gone=gone)
 
     def apply(self, observing: Observing, *, poll_ms: int | None = None) -> None:
         """Let an ``Observing`` choose games by this plan; it keeps the games that it knows."""
-        policy = None if self.observe is None else parse_policy(self.observe)
-        observing.replan(
-            *(policy, self.handles),
-            limit=self.limit,
-            poll_ms=poll_ms,
-            rotate_after_ms=self.rotate_ms,
-            share=self.share,
-        )
+        observing.replan(**self._arguments(poll_ms))
+
+    def _arguments(self, poll_ms: int | None) -> dict[str, Any]:
+        return {
+            "policy": None if self.observe is None else parse_policy(self.observe),
+            "handles": self.handles,
+            "limit": self.limit,
+            "poll_ms": poll_ms,
+            "rotate_after_ms": self.rotate_ms,
+            "share": self.share,
+        }
 
 
 def plan_notes(plan: ObservationPlan) -> Iterator[dict[str, Any]]:

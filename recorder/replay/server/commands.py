@@ -64,10 +64,6 @@ def _inchannel(session: ReplaySession, rest: str) -> None:
         session.reply(f"{word} is in no channels." if word else "No channels are in use.")
 
 
-def _showlist(session: ReplaySession, rest: str) -> None:
-    session.reply(f"-- {rest.split()[0]} list: 0 names --" if rest else "Lists:")
-
-
 def _has_no(what: str) -> Answer:
     def answer(session: ReplaySession, rest: str) -> None:
         session.reply(f"{rest.split()[0] if rest else session.handle} has no {what}.")
@@ -115,7 +111,7 @@ _EMPTY_ANSWERS: Final[dict[str, Answer]] = {
     "ptell": _lines("You do not have a partner at present."),
     "quit": _lines(),
     "shout": _lines("(shouted to 0 players)"),
-    "showlist": _showlist,
+    "showlist": lambda session, rest: session.reply(f"-- {rest.split()[0]} list: 0 names --" if rest else "Lists:"),
     "sought": _lines("0 ads displayed."),
     "stored": _has_no("adjourned games"),
     "unalias": _lines(_NO_ALIASES),
@@ -308,14 +304,6 @@ def _moved(session: ReplaySession, rest: str, sign: int) -> None:
     _go_to(session, session.examined_place + sign * count, f"{how} {count} move{'' if count == 1 else 's'}")
 
 
-def _forward(session: ReplaySession, rest: str) -> None:
-    _moved(session, rest, 1)
-
-
-def _backward(session: ReplaySession, rest: str) -> None:
-    _moved(session, rest, -1)
-
-
 def _unexamine(session: ReplaySession, rest: str) -> None:
     board = session.examined
     if board is None:
@@ -350,9 +338,9 @@ def _revert(session: ReplaySession, rest: str) -> None:
 
 
 STORED_ANSWERS: Final[dict[str, Answer]] = {
-    "backward": _backward,
+    "backward": lambda session, rest: _moved(session, rest, -1),
     "examine": _examine,
-    "forward": _forward,
+    "forward": lambda session, rest: _moved(session, rest, 1),
     "goto": _to,
     "history": _history,
     "oldmoves": _smoves,
@@ -507,18 +495,6 @@ def _set(session: ReplaySession, rest: str) -> None:
     session.look()
 
 
-def _variables(session: ReplaySession, rest: str) -> None:
-    session.reply(*session.settings.listed(str(session.handle), False))
-
-
-def _ivariables(session: ReplaySession, rest: str) -> None:
-    session.reply(*session.settings.listed(str(session.handle), True))
-
-
-def _iset(session: ReplaySession, rest: str) -> None:
-    session.reply(session.settings.change_interface(rest))
-
-
 def _style(session: ReplaySession, rest: str) -> None:
     session.reply(session.settings.set_style(rest))
     session.look()
@@ -529,10 +505,6 @@ def _names(session: ReplaySession) -> set[str]:
     for board in session.games_in_progress():
         found |= {board.white, board.black}
     return found
-
-
-def _who(session: ReplaySession, rest: str) -> None:
-    session.reply(*who_lines(_names(session)))
 
 
 def _finger(session: ReplaySession, rest: str) -> None:
@@ -556,19 +528,15 @@ def _finger(session: ReplaySession, rest: str) -> None:
     session.reply(*finger_lines(name, playing, rating))
 
 
-def _kibitz(session: ReplaySession, rest: str) -> None:
-    watched = [board for board in session.games_in_progress() if board.number in session.observed]
-    if watched or session.examined is not None:
-        session.reply("(kibitzed to 0 players)")
-    else:
-        session.bad_parameters("You are not playing, observing or examining a game.")
+def _spoken(how: str) -> Answer:
+    def answer(session: ReplaySession, rest: str) -> None:
+        watched = any(board.number in session.observed for board in session.games_in_progress())
+        if watched or session.examined is not None:
+            session.reply(f"({how} to 0 players)")
+        else:
+            session.bad_parameters("You are not playing, observing or examining a game.")
 
-
-def _whisper(session: ReplaySession, rest: str) -> None:
-    if session.observed or session.examined is not None:
-        session.reply("(whispered to 0 players)")
-    else:
-        session.bad_parameters("You are not playing, observing or examining a game.")
+    return answer
 
 
 def _tell(session: ReplaySession, rest: str) -> None:
@@ -624,10 +592,6 @@ def _time(session: ReplaySession, rest: str) -> None:
             session.reply(f"Game {board.number}: White ({board.white}) {white}   Black ({board.black}) {black}")
 
 
-def _date(session: ReplaySession, rest: str) -> None:
-    session.reply(*date_lines(session.wall_ms(session.now_ns)))
-
-
 def _all_observers(session: ReplaySession, rest: str) -> None:
     board = _board(session, rest) if rest else None
     if board is not None and board.number not in session.observed:
@@ -640,13 +604,13 @@ _ANSWERS: Final[dict[str, Answer]] = {
     **_EMPTY_ANSWERS,
     **STORED_ANSWERS,
     "allobservers": _all_observers,
-    "date": _date,
+    "date": lambda session, rest: session.reply(*date_lines(session.wall_ms(session.now_ns))),
     "finger": _finger,
     "follow": _follow,
     "games": _games,
-    "iset": _iset,
-    "ivariables": _ivariables,
-    "kibitz": _kibitz,
+    "iset": lambda session, rest: session.reply(session.settings.change_interface(rest)),
+    "ivariables": lambda session, rest: session.reply(*session.settings.listed(str(session.handle), True)),
+    "kibitz": _spoken("kibitzed"),
     "moves": _moves,
     "observe": _observe,
     "pobserve": _pobserve,
@@ -656,9 +620,9 @@ _ANSWERS: Final[dict[str, Answer]] = {
     "tell": _tell,
     "time": _time,
     "unobserve": _unobserve,
-    "variables": _variables,
-    "whisper": _whisper,
-    "who": _who,
+    "variables": lambda session, rest: session.reply(*session.settings.listed(str(session.handle), False)),
+    "whisper": _spoken("whispered"),
+    "who": lambda session, rest: session.reply(*who_lines(_names(session))),
 }
 """The function that answers each command of ``CODES``; it gets the session and the rest of the line."""
 
