@@ -71,10 +71,11 @@ _SECTIONS = {
     ),
 }
 _BEGINNING = """\
-You have a log or PGN files:      ics-recorder import FILE_OR_FOLDER, then ics-recorder games
-You want to record a server:      ics-recorder record freechess.org --guest --observe rated
-You want PGN of one log, at once: ics-recorder convert LOG -o games.pgn
-Everything else:                  ics-recorder --help; ics-recorder doctor checks this machine"""
+A log of a client:   ics-recorder import FILE_OR_FOLDER, or import --find
+A server to record:  ics-recorder record freechess.org --guest --observe rated
+PGN files:           ics-recorder import GAMES.pgn, then ics-recorder games
+A demo:              make demo, in the folder of the program
+Everything else:     ics-recorder --help; doctor checks this machine"""
 """What a person without an archive sees."""
 _UNCONFIGURED = ("config", "completion", "doctor", "help")
 

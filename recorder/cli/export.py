@@ -51,7 +51,7 @@ Examples:
 """,
 )
 def command() -> None:
-    """Export games as PGN, BPGN, tables or JSON, and one game as a picture.
+    """Export games as PGN, BPGN, tables, JSON or pictures.
 
     By default all played games with at least one known move are exported, incomplete, adjourned and aborted ones too,
     and marked as such. The number of excluded games is printed to stderr. KEY names a game: 6af8, last or last~2 (see

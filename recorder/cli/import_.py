@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from recorder.archive.locate import open_archive
 from recorder.cli.options import Command, Rare, archive_option, jobs_option, json_option, reading_options, typed
-from recorder.cli.output import long_work, print_json, say, say_skipped
+from recorder.cli.output import long_work, print_json, print_table, say, say_skipped
 from recorder.errors import ExitCode
 from recorder.text import plural
 
@@ -36,12 +39,19 @@ Examples:
   ics-recorder import laptop.sqlite               another archive, merged into this one
   ics-recorder import --server freechess.org --tz Europe/Vienna session.log.gz
   zcat old.gz | ics-recorder import -
+  ics-recorder import --find                      logs of clients in their usual places
 """,
 )
-@click.argument("paths", nargs=-1, required=True, metavar="PATH…")
+@click.argument("paths", nargs=-1, metavar="PATH…")
 @reading_options
 @archive_option
 @click.option("-n", "--dry-run", is_flag=True, help="Identify files without importing them; with -v also read them.")
+@click.option(
+    "--find",
+    is_flag=True,
+    help="Find logs of xboard, PyChess and other clients in their usual places, list them, and ask.",
+)
+@click.option("-y", "--yes", is_flag=True, help="With --find: do not ask; required where there is no terminal.")
 @click.option("--no-keep-source", cls=Rare, is_flag=True, help="Store path and SHA-256 of the logs, not their bytes.")
 @jobs_option
 @click.option("--strict", cls=Rare, is_flag=True, help="Exit with status 1 if a log has anomalies.")
@@ -59,6 +69,8 @@ def command(
     paths: tuple[str, ...],
     where: str,
     dry_run: bool,
+    find: bool,
+    yes: bool,
     no_keep_source: bool,
     jobs: int | None,
     strict: bool,
@@ -77,7 +89,16 @@ def command(
     Importing another archive gives the same result as importing its logs; the options under "Reading logs" do not
     apply. Dates, servers and time zones that a log has in one of the archives only are kept. Players and logs that
     either archive has erased are excluded, so this archive can lose games; -n reports how many.
+
+    --find needs no PATH. It looks where xboard, WinBoard, PyChess, Jin, BabasChess, Raptor, eboard and Scid keep their
+    files; -n only lists what it finds.
     """
+    if find:
+        paths = _found(ctx, paths, dry_run=dry_run, yes=yes, as_json=as_json)
+    elif yes or not paths:
+        raise click.UsageError(
+            "--yes is for --find." if yes else "Name a PATH, or let --find look for logs of clients."
+        )
     from recorder.archive.reading.import_paths import import_paths
     from recorder.archive.reading.inputs import read_options
     from recorder.cli.import_report import count_all
@@ -116,6 +137,30 @@ def command(
         _print_report_json(report, verbose=verbose)
     say_skipped(report.skipped)
     ctx.exit(_exit_status(report, strict=strict))
+
+
+def _found(ctx: click.Context, paths: tuple[str, ...], *, dry_run: bool, yes: bool, as_json: bool) -> tuple[str, ...]:
+    """List the logs of clients in their usual places, and return those to import: all, if the user agrees."""
+    from recorder.archive.reading.client_places import CLIENTS, find_client_logs
+
+    if paths:
+        raise click.UsageError("--find looks in the usual places of clients: give no PATH with it.")
+    found = list(find_client_logs(os.environ, Path.home()))
+    if not found:
+        say(f"No log in the usual places of {', '.join(CLIENTS)}: name files or folders.")
+        ctx.exit(ExitCode.FINDINGS)
+    if dry_run and as_json:
+        print_json([one._asdict() for one in found])
+    elif not as_json:
+        rows = [(one.client, f"{max(one.size_bytes // 1000, 1):,} KB", one.path) for one in found]
+        print_table(("Client", "Size", "File"), rows, right=("Size",))
+    if dry_run:
+        ctx.exit(ExitCode.OK)
+    if not yes and not sys.stdin.isatty():
+        raise click.UsageError("Nothing was imported: to ask needs a terminal; give --yes, or -n only to list.")
+    if not yes:
+        click.confirm(f"Import {plural(len(found), 'file')}?", abort=True, err=True)
+    return tuple(one.path for one in found)
 
 
 def _add_report(found: Outcome | Merged, archive: ArchiveStore) -> None:

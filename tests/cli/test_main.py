@@ -190,3 +190,17 @@ def test_an_interrupt_while_modules_load_is_no_traceback(cli: Cli, module: str, 
     assert found.stderr in ("", "Interrupted; finished work is kept.\n")
     assert found.returncode in (-signal.SIGINT, ExitCode.INTERRUPTED)
     assert found.stdout == ""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a terminal of its own")
+def test_without_an_archive_a_terminal_shows_what_to_begin_with(tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+    env = {**os.environ, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
+    env.pop("ICS_RECORDER_DB", None)
+    subprocess.run([sys.executable, "-m", "recorder"], stdout=theirs, env=env, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 10_000).decode()
+    os.close(ours)
+    assert all(len(line) <= 80 for line in shown.splitlines())
+    for words in ("import --find", "record freechess.org", "import GAMES.pgn", "make demo", "--help"):
+        assert words in shown
