@@ -205,7 +205,7 @@ class _Board:
         if not self.timed:
             return ""
         if ms is None:
-            return "–"
+            return "-"  # a letter that every font has
         tenths = f".{abs(ms) % 1000 // 100}" if self.exact and abs(ms) < 10_000 else ""
         return f"{'-' if ms < 0 else ''}{short_hms(abs(ms) // 1000)}{tenths}"
 
