@@ -10,8 +10,8 @@ from operator import itemgetter
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from exporters.report.page import clock_text, is_exact, number_text, plain_name
-from exporters.report.svg import Bar, Panel, Plot, Tick, clock_ticks, draw_bars, number_ticks
+from exporters.report.page import clock_text, is_exact, number_text, plain_name, trusted
+from exporters.report.svg import Bar, Panel, Plot, Tick, clock_ticks, number_ticks, scaled_bars
 from exporters.report.tables import control_words, known, percent_text, text_of, what_counts
 from recorder.model import control_of
 from recorder.text import plural
@@ -327,9 +327,9 @@ def _curve(found: PlayerTables, scales: dict[str, float]) -> Iterator[Panel]:
     yield Panel("Clock left by move", plot.svg(f"Clock left by move. {note}"), key, note)
 
 
-def _of_bars(heading: str, bars: Sequence[Bar], note: str, scales: dict[str, float], *, left: int, room: int) -> Panel:
+def _of_bars(heading: str, bars: Sequence[Bar], note: str, scales: dict[str, float]) -> Panel:
     most = _highest(scales, heading, max(value or 0 for bar in bars for value, _ in bar.values))
-    return Panel(heading, draw_bars(bars, f"{heading}. {note}", left=left, room=room, most=most), note=note)
+    return Panel(heading, trusted(""), note=note, bars=scaled_bars(bars, most))
 
 
 def _by_phase(phases: PlayerTable, scales: dict[str, float]) -> Iterator[Panel]:
@@ -342,7 +342,7 @@ def _by_phase(phases: PlayerTable, scales: dict[str, float]) -> Iterator[Panel]:
             Bar(str(row["phase"]), [(float(row["mean_ms"]), f"{_seconds(row['mean_ms'])}, {share} of the time")])
         )
     if bars:
-        yield _of_bars("Mean think time by phase", bars, what_counts(phases.attrs), scales, left=90, room=170)
+        yield _of_bars("Mean think time by phase", bars, what_counts(phases.attrs), scales)
 
 
 def _seconds(ms: float) -> str:
@@ -364,7 +364,7 @@ def _lost(games: Sequence[PlayerGame], own: Sequence[Mapping[str, Any]], scales:
         words = f"{plural(counts[place], 'game')}, {percent_text(counts[place] / len(clocks))}"
         bars.append(Bar(names[place], [(counts[place], words)]))
     note = f"The player's clock after the last move of {plural(len(clocks), 'lost game')}, in minutes and seconds."
-    yield _of_bars("Time left in lost games", bars, note, scales, left=110, room=130)
+    yield _of_bars("Time left in lost games", bars, note, scales)
 
 
 def _openings(
@@ -386,4 +386,4 @@ def _openings(
     means = sorted(((sum(times) / len(times), name, len(times)) for name, times in most), reverse=True)
     bars = [Bar(name, [(mean_ms, f"{_seconds(mean_ms)}, {plural(number, 'game')}")]) for mean_ms, name, number in means]
     note = f"The mean time for all moves of the opening, of the {plural(len(means), 'opening')} of most games."
-    yield _of_bars("Openings by time", bars, note, scales, left=190, room=120)
+    yield _of_bars("Openings by time", bars, note, scales)

@@ -24,6 +24,7 @@ from exporters.report.tables import (
     from_rows,
     game_kind,
     known,
+    lead_text,
     linked,
     linked_text,
     marks_of,
@@ -32,6 +33,7 @@ from exporters.report.tables import (
     percent_text,
     result_text,
     score_cells,
+    seconds_text,
     signed,
     text_of,
     took,
@@ -276,17 +278,13 @@ def _flags(found: PlayerTable) -> Table | None:
     return from_rows("How near to the flag", found, columns)
 
 
-def _band(row: Any) -> str:
-    low, high = row["lead_from_s"], row["lead_to_s"]
-    if not known(low):
-        return f"more than {-int(high)} s behind"
-    if not known(high):
-        return f"{int(low)} s ahead or more"
-    return f"{int(low)} to {int(high)} s".replace("-", "−")
-
-
 def _leads(found: PlayerTable) -> Table | None:
-    columns = {"After move": number("move_no"), "Lead": _band, "Games": number("sides"), **_SCORES}
+    columns = {
+        "After move": number("move_no"),
+        "Lead": lambda row: lead_text(row["lead_from_s"], row["lead_to_s"]),
+        "Games": number("sides"),
+        **_SCORES,
+    }
     return from_rows("Score by lead on the clock", found, columns, words=(0, 1))
 
 
@@ -331,15 +329,12 @@ def _judged(of: Mapping[str, PlayerTable]) -> list[Table]:
 def _losses(of: Mapping[str, PlayerTable]) -> Iterator[Table | None]:
     columns: dict[str, Callable[[Any], str]]
     for what, heading in (("clock", "Clock before the move"), ("think", "Time for the move")):
-        columns = {heading: partial(_seconds, what), **_BAD}
+        columns = {heading: partial(_seconds_of, what), **_BAD}
         yield from_rows(f"Blunders by {heading[0].lower()}{heading[1:]}", of[f"loss by {what}"], columns)
 
 
-def _seconds(what: str, row: Any) -> str:
-    low, high = row[f"{what}_from_s"], row[f"{what}_to_s"]
-    if not known(low):
-        return f"below {int(high)} s"
-    return f"{int(low)} to {int(high)} s" if known(high) else f"{int(low)} s or more"
+def _seconds_of(what: str, row: Any) -> str:
+    return seconds_text(row[f"{what}_from_s"], row[f"{what}_to_s"])
 
 
 def _lag(own: PlayerTable, theirs: PlayerTable) -> Table | None:

@@ -7,10 +7,10 @@ as XML: declarations become presentation attributes, and whatever could run or l
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from html import escape
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from xml.etree import ElementTree
 
 from exporters.report.page import site_file, trusted, visible
@@ -25,9 +25,6 @@ LEFT, RIGHT, TOP, BOTTOM = 44, 8, 20, 20
 _MOST_TICKS: Final = 6
 _SECONDS: Final = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 36000, 86400)
 _NUMBERS: Final = tuple(one * 10**power for power in range(9) for one in (1, 2, 5))
-_ROW: Final = 22
-_LABEL: Final = 150
-_ROOM: Final = 110
 
 Tick = tuple[float, str]
 
@@ -35,7 +32,8 @@ Tick = tuple[float, str]
 class Panel(NamedTuple):
     """A picture with its heading, what its colours mean, and what it excludes.
 
-    ``board`` is the one that it is about, None if it is about both; ``key`` has classes of ``chart.css`` with words.
+    It is an ``svg``, or ``bars``. ``board`` is the one that it is about, None if it is about both; ``key`` has classes
+    of ``chart.css`` with words.
     """
 
     heading: str
@@ -43,6 +41,7 @@ class Panel(NamedTuple):
     key: Sequence[tuple[str, str]] = ()
     note: str = ""
     board: int | None = None
+    bars: Sequence[Mapping[str, Any]] = ()
 
 
 def clock_ticks(low_s: float, high_s: float, most: int = _MOST_TICKS) -> list[Tick]:
@@ -152,43 +151,32 @@ class Plot:
 
 
 class Bar(NamedTuple):
-    """A row of ``draw_bars``: its label, values with their words, and the address that it leads to."""
+    """A row of bars: its label, values with their words, and the address that it leads to."""
 
     label: str
     values: Sequence[tuple[float | None, str]]
     href: str | None = None
 
 
-def draw_bars(rows: Sequence[Bar], label: str, *, room: int = _ROOM, left: int = _LABEL, most: float = 0) -> Markup:
-    """Bars one below the other, one for each value of a row.
+def scaled_bars(rows: Sequence[Bar], most: float = 0) -> list[dict[str, Any]]:
+    """Rows of bars with the place and size of each bar, in hundredths of the width.
 
-    ``room`` is that of the words behind them; ``most`` has room, too, if no value is so high.
+    ``most`` has room, too, if no value is so high.
     """
     values = [value for row in rows for value, _ in row.values if value is not None]
     low, high = min([0.0, *values]), max([most, *values])
-    scale = (WIDTH - left - room) / ((high - low) or 1)
-    zero = left - low * scale
-    parts, y = [], 4
-    letters = left // 6
-    for row in rows:
-        begin = y
-        drawn = []
-        for number, (value, words) in enumerate(row.values):
-            if value is not None:
-                x, width = zero + min(value, 0) * scale, max(abs(value) * scale, 1)
-                drawn.append(f'<rect class="s{number}" x="{_n(x)}" y="{y}" width="{_n(width)}" height="14" rx="2"/>')
-            end = zero + max(value or 0, 0) * scale
-            drawn.append(f'<text x="{_n(end + 5)}" y="{y + 11}">{escape(visible(words))}</text>')
-            y += 17
-        shown = visible(row.label)
-        shown = shown if len(shown) <= letters else f"{shown[: letters - 1]}…"
-        middle = (begin + y - 17 + 14) / 2 + 4
-        drawn.append(f'<text class="label" x="{left - 8}" y="{_n(middle)}" text-anchor="end">{escape(shown)}</text>')
-        parts += [f'<a href="{escape(row.href)}">', *drawn, "</a>"] if row.href else drawn
-        y += _ROW - 17
-    parts.append(f'<path class="zero" d="M{_n(zero)} 0V{y}"/>')
-    size = f'viewBox="0 0 {WIDTH} {y}" role="img" aria-label="{escape(visible(label))}"'
-    return trusted(f'<svg class="chart" {size}>{"".join(parts)}</svg>')
+    scale = 100 / ((high - low) or 1)
+    return [
+        {
+            "label": row.label,
+            "href": row.href,
+            "bars": [
+                ("0" if value is None else _n((min(value, 0) - low) * scale), _n(abs(value or 0) * scale), words)
+                for value, words in row.values
+            ],
+        }
+        for row in rows
+    ]
 
 
 # -- boards ------------------------------------------------------------------------------------------------------------

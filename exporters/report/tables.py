@@ -197,6 +197,25 @@ def day_text(started_ms: Any, time_basis: str, day: Any) -> str:
     return str(day) if known(day) else NOTHING
 
 
+def lead_text(low_s: Any, high_s: Any) -> str:
+    """``20 to 30 s ahead`` of the ends of a band of leads; an unknown end has none."""
+    if not known(low_s):
+        return f"{-int(high_s)} s behind or more"
+    if not known(high_s):
+        return f"{int(low_s)} s ahead or more"
+    low, high = int(low_s), int(high_s)
+    if low >= 0:
+        return f"{low} to {high} s ahead"
+    return f"{-high} to {-low} s behind" if high <= 0 else f"{-low} s behind to {high} s ahead"
+
+
+def seconds_text(low_s: Any, high_s: Any) -> str:
+    """``10 to 30 s`` of the ends of a band of times; an unknown end has none."""
+    if not known(low_s):
+        return f"below {int(high_s)} s"
+    return f"{int(low_s)} to {int(high_s)} s" if known(high_s) else f"{int(low_s)} s or more"
+
+
 def text_of(value: Any) -> str:
     """A word of a table; nothing where it is not known."""
     return str(value) if known(value) else ""

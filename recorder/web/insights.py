@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
@@ -9,7 +10,8 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 from exporters.report.page import plain_name
-from exporters.report.tables import NOTHING, control_words
+from exporters.report.svg import Bar, scaled_bars
+from exporters.report.tables import NOTHING, control_words, lead_text, seconds_text
 from recorder.archive.game_measures import DIMENSIONS, EXTRA_DIMENSIONS, MEASURES, GamesMeasure
 from recorder.errors import ExportError
 from recorder.filters import filter_control
@@ -33,7 +35,8 @@ _MOST_ROWS: Final = 500
 _MOST_BARS: Final = 30
 _FIRST_FIGURES: Final = ("mean_ms", "median_ms", "share", "score", "correlation", "lost_share")
 _NO_FIGURES: Final = ("games", "plies", "sides", "pairs")
-_LETTERS: Final = 30
+_RATING_BAND: Final = 200
+_THOUSANDTHS: Final = re.compile(r"[0-9]\.[0-9]{3}$")
 
 
 @dataclass(frozen=True)
@@ -176,7 +179,11 @@ def shown_insight(
         "figures": [(name, heading(name)) for name in figures],
         "figure": figure,
         "figure_words": heading(figure),
-        "picture": _picture(sides, keys[:_MOST_BARS], marked, figure, of_lag=of_lag),
+        "sorts": [
+            (words, None if state.sort == sort else site.insights(replace(state, sort=sort).query()))
+            for words, sort in (("value", f"-{figure}"), *((("name", marked[0]),) if marked else ()))
+        ],
+        "bars": _bars(sides, keys[:_MOST_BARS], marked, figure, links, of_lag=of_lag),
         "more_bars": max(len(keys) - _MOST_BARS, 0),
         "names": [plain_name(side.name) for side in sides] if len(sides) > 1 else [],
         "counts": [_counted(side) for side in sides],
@@ -213,8 +220,24 @@ def _group_text(row: Mapping[str, Any], name: str) -> str:
     if text is None:
         return NOTHING
     if name.endswith("_band_ms"):
-        return f"from {text}"
+        return f"{name.removesuffix('_band_ms')} from {text}"
+    if name == "rating_band":
+        return f"{text} to {row[name] + _RATING_BAND - 1}"
     return plain_name(text)
+
+
+def _figure_text(name: str, row: Mapping[str, Any], *, of_lag: bool) -> str:
+    """A figure in people's units: of times that were printed in thousandths, tenths."""
+    from exporters.measures.words import figure_text
+
+    text = figure_text(name, row, of_lag=of_lag)
+    if text is None:
+        return NOTHING
+    if name.endswith("_ms") and _THOUSANDTHS.search(text):
+        ms = round(row[name])
+        tenths_ms = (abs(ms) + 50) // 100 * (100 if ms > 0 else -100)
+        return str(figure_text(name, {**row, name: tenths_ms}, of_lag=of_lag))[:-2]
+    return text
 
 
 def _row(
@@ -227,11 +250,9 @@ def _row(
     of_lag: bool,
     compared: bool,
 ) -> dict[str, Any]:
-    from exporters.measures.words import figure_text
-
     href = links.of(side.listed, row)
     cells = [
-        (figure_text(name, row, of_lag=of_lag) or NOTHING, href if name in ("games", "sides") else None)
+        (_figure_text(name, row, of_lag=of_lag), href if name in ("games", "sides") else None)
         for name in shown
         if name not in marked
     ]
@@ -254,6 +275,8 @@ _FILTERS: Final = {
     "time_control": "time",
     "rated": "rated",
     "side": "colour",
+    "eco": "eco",
+    "opening": "opening",
 }
 """Columns of groups, and the filters of lists that have their values."""
 
@@ -304,40 +327,39 @@ def _as_filters(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield name, str(value)
 
 
-_WIDTH: Final = 760
-_LABEL: Final = 230
-_ROOM: Final = 150
-"""Of the words behind a bar."""
-_BAR: Final = 16
-_GAP: Final = 10
-
-
-def _picture(
-    sides: Sequence[_Side], keys: Iterable[tuple[Any, ...]], marked: Sequence[str], figure: str, *, of_lag: bool
-) -> dict[str, Any]:
-    """Bars of one figure, one below the other: places and sizes in the units of the drawing."""
-    from exporters.measures.words import figure_text
-
-    found = [(key, [(place, side.rows[key]) for place, side in enumerate(sides) if key in side.rows]) for key in keys]
-    values = [float(row[figure]) for _, rows in found for _, row in rows if row[figure] is not None]
-    low, high = min([0.0, *values]), max([0.0, *values])
-    scale = (_WIDTH - _LABEL - _ROOM) / ((high - low) or 1.0)
-    bars, labels, y = [], [], _GAP / 2
-    for _, rows in found:
-        text = " · ".join(_group_text(rows[0][1], name) for name in marked) or "all"
-        short = text if len(text) <= _LETTERS else f"{text[: _LETTERS - 1]}…"
-        labels.append({"text": short, "y": round(y + _BAR * len(rows) / 2 + 4, 1)})
-        for place, row in rows:
-            value = row[figure]
-            number = 0.0 if value is None else float(value)
-            words = figure_text(figure, row, of_lag=of_lag) or NOTHING
+def _bars(
+    sides: Sequence[_Side],
+    keys: Iterable[tuple[Any, ...]],
+    marked: Sequence[str],
+    figure: str,
+    links: _Links,
+    *,
+    of_lag: bool,
+) -> list[dict[str, Any]]:
+    """Bars of one figure, one below the other; each group leads to its games."""
+    rows = []
+    for key in keys:
+        found = [(side, side.rows[key]) for side in sides if key in side.rows]
+        values = []
+        for _, row in found:
             n = next((f"n = {row[name]:,}" for name in ("plies", "pairs", "sides") if row.get(name) is not None), "")
-            begin, end = _LABEL + (min(number, 0) - low) * scale, _LABEL + (max(number, 0) - low) * scale
-            bars.append({
-                "side": place, "x": round(begin, 1), "y": round(y, 1), "width": round(end - begin, 1),
-                "text_x": round(end + 6, 1), "words": f"{words}  {n}",
-            })  # fmt: skip
-            y += _BAR
-        y += _GAP
-    zero = round(_LABEL - low * scale, 1)
-    return {"bars": bars, "labels": labels, "height": round(y), "width": _WIDTH, "zero": zero, "label_x": _LABEL - 8}
+            value = None if row[figure] is None else float(row[figure])
+            values.append((value, f"{_figure_text(figure, row, of_lag=of_lag)}  {n}"))
+        href = links.of(found[0][0].listed, found[0][1]) if len(found) == 1 else None
+        rows.append(Bar(_label(found[0][1], marked) or "all", values, href))
+    return scaled_bars(rows)
+
+
+def _label(row: Mapping[str, Any], marked: Sequence[str]) -> str:
+    """A group in words: ``20 to 30 s ahead at move 30``."""
+    ends = {name.removesuffix("_from_s") for name in marked if name.endswith("_from_s")}
+    words = [
+        lead_text(row[f"{name}_from_s"], row[f"{name}_to_s"])
+        if name == "lead"
+        else f"{name} {seconds_text(row[f'{name}_from_s'], row[f'{name}_to_s'])}"
+        for name in sorted(ends)
+    ]
+    others = [name for name in marked if name.removesuffix("_from_s").removesuffix("_to_s") not in ends]
+    texts = [_group_text(row, name) for name in others if name != "move_no"]
+    at = f" at move {row['move_no']}" if "move_no" in others else ""
+    return (" · ".join([*texts, *words]) + at).strip()

@@ -150,7 +150,7 @@ def insights_page(
     measure, dimensions = asked.get("measure", ""), [asked[name] for name in ("by", "then") if asked.get(name)]
     by = f" by {' and '.join(dimensions)}" if dimensions else ""
     found = {
-        "title": f"Insights: {measure}{by}" if measure else "Insights",
+        "title": f"Insights: {measure}{by}".replace("-", " ") if measure else "Insights",
         "description": MEASURES[measure].about if measure in MEASURES else "Measures of the use of time.",
         "asked": {name: asked.get(name, "") for name in ("measure", "by", "then", "first", "versus")},
         "measures": [(name, f"{name}: {table.about}") for name, table in MEASURES.items()],
@@ -161,7 +161,7 @@ def insights_page(
         "problem": problem,
         "form": form_of(values, choices),
     }
-    return render("insights.html", found, site, scripts=("games.js",))
+    return render("insights.html", found, site, ("games.js",), ("chart.css",))
 
 
 def lines_page(
@@ -272,7 +272,7 @@ def field_values(field: FormField, value: str, choices: Mapping[str, Sequence[st
     return found
 
 
-VERSUS: Final = field_values(FormField("versus", "Compare with player"), "", {})
+VERSUS: Final = field_values(FormField("versus", "Compare with"), "", {})
 """The field of a second player."""
 
 

@@ -39,7 +39,18 @@ def computed(code: str) -> Any:
 def texts(table: Any, *, of_lag: bool) -> list[list[str]]:
     groups = group_columns(table.columns)
     names = [name for name in shown_names(table.columns) if name not in groups]
-    return [[figure_text(name, row, of_lag=of_lag) or "–" for name in names] for row in records(table)]
+    return [[tenths(figure_text(name, row, of_lag=of_lag) or "–") for name in names] for row in records(table)]
+
+
+def tenths(text: str) -> str:
+    """A time in minutes, seconds and thousandths, rounded half up."""
+    found = re.fullmatch(r"(-?)(.*):([0-9]{2})\.([0-9]{3})", text)
+    if found is None:
+        return text
+    sign, minutes, seconds, thousandths = found.groups()
+    rounded = (int(seconds) * 1000 + int(thousandths) + 50) // 100
+    assert rounded < 600
+    return f"{sign if rounded or minutes.strip('0:') else ''}{minutes}:{rounded // 10:02}.{rounded % 10}"
 
 
 @pytest.mark.parametrize(
@@ -106,7 +117,7 @@ def test_two_players_are_compared(site: TestClient) -> None:
     html = site.get("/insights?measure=usage&by=phase&player=Helmsman&versus=AntaresLight").text
     first, second = (computed(code) for code in codes(html))
     assert sorted(rows(html)) == sorted(texts(first, of_lag=False) + texts(second, of_lag=False))
-    assert 'class="bar1"' in html
+    assert 'class="s1"' in html
     alone = site.get("/insights?measure=usage&by=phase&player=Helmsman&versus=Ghost").text
     assert "Ghost: no game matches these filters." in alone
 

@@ -107,7 +107,7 @@ def test_the_page_of_a_player_is_short(page: Page, url: str) -> None:
     page.set_viewport_size({"width": 1366, "height": 650})
     page.goto(f"{url}/player/Helmsman")
     assert page.evaluate("document.documentElement.scrollHeight") <= 2500
-    page.get_by_label("Compare with player").fill("AntaresLight")
+    page.get_by_label("Compare with").fill("AntaresLight")
     page.get_by_role("button", name="Show").click()
     page.wait_for_url(f"{url}/player/Helmsman?versus=AntaresLight")
     expect(page.locator("main h2 a")).to_have_text(["Helmsman", "AntaresLight"])
