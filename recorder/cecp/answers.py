@@ -253,21 +253,9 @@ def _signal(text: str, rest: str) -> Answer | None:
     return Signal(text) if not rest or text == "offer draw" else None
 
 
-def _tell(text: str, rest: str) -> Answer:
-    return TellCommand(text.partition(" ")[0], rest)
-
-
 def _ask(_: str, rest: str) -> Answer | None:
     tag, _, message = rest.partition(" ")
     return AskUser(tag, message) if tag and message else None
-
-
-def _pong(_: str, rest: str) -> Answer | None:
-    return Pong(int(rest)) if rest.isascii() and rest.isdigit() and len(rest) < 19 else None
-
-
-def _hint(_: str, rest: str) -> Answer | None:
-    return Hint(rest) if rest.strip() else None
 
 
 def _marked(text: str, rest: str) -> Answer | None:
@@ -284,21 +272,17 @@ def _piece(_: str, rest: str) -> Answer | None:
     return None if match is None else PieceMoves(match[1], match[2])
 
 
-def _status(text: str, _: str) -> Answer | None:
-    return parse_status(text)
-
-
 _READERS: Final[dict[str, Callable[[str, str], Answer | None]]] = {
     "move": _moved,
     "feature": _features,
-    "stat01:": _status,
+    "stat01:": lambda text, _: parse_status(text),
     "Error": _error,
     **dict.fromkeys(("1-0", "0-1", "1/2-1/2", "*"), _claim),
     **dict.fromkeys(("resign", "offer", "++", "--"), _signal),
-    **dict.fromkeys(_TELLS, _tell),
+    **dict.fromkeys(_TELLS, lambda text, rest: TellCommand(text.partition(" ")[0], rest)),
     "askuser": _ask,
-    "pong": _pong,
-    "Hint:": _hint,
+    "pong": lambda _, rest: Pong(int(rest)) if rest.isascii() and rest.isdigit() and len(rest) < 19 else None,
+    "Hint:": lambda _, rest: Hint(rest) if rest.strip() else None,
     **dict.fromkeys(("highlight", "choice", "click"), _marked),
     "setup": _setup,
     "piece": _piece,

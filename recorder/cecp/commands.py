@@ -190,18 +190,6 @@ def parse_command(text: str) -> Command:
     return Number("", int(text)) if _INTEGER.fullmatch(text) else Unknown(text)
 
 
-def _number(word: str, rest: str) -> Command | None:
-    return Number(word, int(rest)) if _INTEGER.fullmatch(rest) else None
-
-
-def _texted(word: str, rest: str) -> Command | None:
-    return Texted(word, rest) if rest.strip() else None
-
-
-def _user_move(_: str, rest: str) -> Command | None:
-    return UserMove(any_move(rest), True) if rest.strip() else None
-
-
 def _level(_: str, rest: str) -> Command | None:
     match = _LEVEL.fullmatch(rest)
     if match is None:
@@ -231,10 +219,6 @@ def _holding(_: str, rest: str) -> Command | None:
         return None
     colour = match[3]
     return Holding(match[1], match[2], colour and colour.upper(), match[4])
-
-
-def _partner(_: str, rest: str) -> Command:
-    return Partner(rest or None)
 
 
 def _feature_answer(word: str, rest: str) -> Command | None:
@@ -271,14 +255,14 @@ def _square(word: str, rest: str) -> Command | None:
 
 
 _READERS: Final[dict[str, Callable[[str, str], Command | None]]] = {
-    **dict.fromkeys(_NUMBER_WORDS, _number),
-    **dict.fromkeys(_TEXT_WORDS, _texted),
-    "usermove": _user_move,
+    **dict.fromkeys(_NUMBER_WORDS, lambda word, rest: Number(word, int(rest)) if _INTEGER.fullmatch(rest) else None),
+    **dict.fromkeys(_TEXT_WORDS, lambda word, rest: Texted(word, rest) if rest.strip() else None),
+    "usermove": lambda _, rest: UserMove(any_move(rest), True) if rest.strip() else None,
     "level": _level,
     "rating": _rating,
     "result": _result,
     "holding": _holding,
-    "partner": _partner,
+    "partner": lambda _, rest: Partner(rest or None),
     "accepted": _feature_answer,
     "rejected": _feature_answer,
     "option": _option,

@@ -28,19 +28,12 @@ class _Line(NamedTuple):
     line: PlyLine
 
 
-def has_tree(game: Game) -> bool:
-    """Whether there is more to it than one line."""
-    return any(_roots(game)) or any(
-        line.kind is LineKind.VARIATION for seen in game.observations for line in seen.lines
-    )
-
-
-def is_shown(event: GameEvent) -> bool:
+def _is_shown(event: GameEvent) -> bool:
     """Whether an event says which board of an examined game was shown."""
     return event.kind is EventKind.EXAMINE and event.detail == "shown"
 
 
-def print_tree(game: Game) -> None:
+def _print_tree(game: Game) -> None:
     """Print the variations of each source under the line that they leave, and lines from other start positions."""
     main = _main(game)
     for index, seen in enumerate(game.observations):
@@ -59,7 +52,7 @@ def print_tree(game: Game) -> None:
             click.echo(clean(f"{line.number:>4} {'  ' * depth}{left}{_moves(line.plies)}"))
 
 
-def print_shown(game: Game) -> None:
+def _print_shown(game: Game) -> None:
     """Print which board was shown when."""
     from recorder.times import iso
 
@@ -76,7 +69,7 @@ def print_shown(game: Game) -> None:
                 event.offset,
             )
             for event in seen.events
-            if is_shown(event)
+            if _is_shown(event)
         ]
     if rows:
         click.echo("\nShown")
@@ -86,15 +79,6 @@ def print_shown(game: Game) -> None:
 
 def _main(game: Game) -> set[int]:
     return {segment.observation for segment in game.segments} or {0}
-
-
-def _roots(game: Game) -> list[int]:
-    main = _main(game)
-    return [
-        index
-        for index, seen in enumerate(game.observations)
-        if seen.kind is ObservationKind.EXAMINED and index not in main
-    ]
 
 
 def _in_depth(seen: Observation) -> Iterator[_Line]:
@@ -191,6 +175,7 @@ def command(spec: str, where: str, raw: bool, as_match: bool, analysis: str | No
             print_facts(_others(archive, game), 23)
             _print_moves(game, {} if counts is None else counts[1])
             _print_tree(game)
+            _print_shown(game)
             _print_board(game)
             _print_thinking(game)
             _print_events(game)
@@ -364,12 +349,6 @@ def _print_moves(game: Game, analysed: dict[int, Thinking]) -> None:
     print_table(columns, rows, right=("No", "Clock", "Elapsed", "Lag ms", "Eval"))
 
 
-def _print_tree(game: Game) -> None:
-    if has_tree(game):
-        print_tree(game)
-    print_shown(game)
-
-
 def _print_board(game: Game) -> None:
     from exporters.boards import board_text, final_board
 
@@ -405,7 +384,7 @@ def _print_thinking(game: Game) -> None:
 
 
 def _print_events(game: Game) -> None:
-    events = [event for event in game.events if not is_shown(event)]
+    events = [event for event in game.events if not _is_shown(event)]
     if events:
         click.echo("\nEvents")
         print_table(

@@ -144,10 +144,6 @@ class _Fields:
         return self.flag(name) if self else None
 
 
-def _logged_in(it: _Fields) -> WhoAmI:
-    return WhoAmI(it.number, it.text("name"), it.text_or_none() or "")
-
-
 def _game(it: _Fields) -> IccGame:
     return IccGame(
         it.number, it.whole("game number"), it.text("White"), it.text("Black"), it.whole("wild number"),
@@ -166,27 +162,11 @@ def _over(it: _Fields) -> GameOver:
     )  # fmt: skip
 
 
-def _number_only(it: _Fields) -> NumberOnly:
-    return NumberOnly(it.number, it.whole("game number"))
-
-
 def _relation(it: _Fields) -> Relation:
     number = it.whole("game number")
     player = it.text("player") if it.number == 20 else None
     symbol = it.one_of("relation", _SYMBOLS)
     return Relation(it.number, number, player, symbol, it.whole_or_none("kibitz value") if it.number == 20 else None)
-
-
-def _offers(it: _Fields) -> Offers:
-    return Offers(it.number, it.whole("game number"), *(it.whole("offer") for _ in range(8)))
-
-
-def _gone_back(it: _Fields) -> GoneBack:
-    return GoneBack(it.number, it.whole("game number"), it.whole("count"))
-
-
-def _moves_sent(it: _Fields) -> MovesSent:
-    return MovesSent(it.number, it.whole("game number"), it.rest())
 
 
 def _move_list(it: _Fields) -> MoveList:
@@ -205,10 +185,6 @@ def _kibitz(it: _Fields) -> Kibitz:
     )
 
 
-def _holdings(it: _Fields) -> BughouseHoldings:
-    return BughouseHoldings(it.number, it.whole("game number"), _letters(it), _letters(it))
-
-
 def _letters(it: _Fields) -> str:
     """Pieces in hand as letters, upper case for White's."""
     value = it.text("holdings")
@@ -221,22 +197,6 @@ def _passed(it: _Fields) -> BughousePass:
     return BughousePass(it.number, it.whole("game number"), it.white("colour"), it.one_of("piece", frozenset("PNBRQ")))
 
 
-def _clocks_set(it: _Fields) -> ClocksSet:
-    return ClocksSet(it.number, it.whole("game number"), it.whole("clock"), it.whole("clock"))
-
-
-def _more_time(it: _Fields) -> MoreTime:
-    return MoreTime(it.number, it.whole("game number"), it.white("colour"), it.whole("seconds"))
-
-
-def _flip(it: _Fields) -> Flip:
-    return Flip(it.number, it.whole("game number"), it.flag("flip"))
-
-
-def _illegal(it: _Fields) -> IllegalMove:
-    return IllegalMove(it.number, it.whole("game number"), it.text("move"), it.whole("reason"))
-
-
 def _jboard(it: _Fields) -> JBoard:
     numbered = it.fields[:1] and _INT.fullmatch(it.fields[0]) is not None
     game_no = it.whole("game number") if numbered else None
@@ -246,14 +206,6 @@ def _jboard(it: _Fields) -> JBoard:
         it.number, game_no, board, white, push, castling, it.whole("move number"), it.text("move"), it.text("move"),
         it.text_or_none(), it.text_or_none(), it.whole_or_none("status"), it.flag_or_none("flip"),
     )  # fmt: skip
-
-
-def _fen(it: _Fields) -> DatagramFen:
-    return DatagramFen(it.number, it.whole("game number"), it.text("FEN"))
-
-
-def _board(it: _Fields) -> SimpleBoard:
-    return SimpleBoard(it.number, it.whole("game number"), it.board(), it.white("side to move"))
 
 
 def _msec(it: _Fields) -> Msec:
@@ -271,53 +223,33 @@ def _began(it: _Fields) -> BeganPosition:
     return BeganPosition(it.number, number, fen, count)
 
 
-def _tag(it: _Fields) -> PgnTag:
-    return PgnTag(it.number, it.whole("game number"), it.text("tag"), it.text("value"))
-
-
-def _setting(it: _Fields) -> SettingChanged:
-    return SettingChanged(it.number, it.whole("datagram"), it.flag("setting"))
-
-
-def _lag(it: _Fields) -> MoveLag:
-    return MoveLag(it.number, it.text("player"), it.whole("lag"))
-
-
-def _game_text(it: _Fields) -> GameText:
-    return GameText(it.number, it.whole("game number"), it.text("text"))
-
-
-def _pgn(it: _Fields) -> PgnLines:
-    return PgnLines(it.number, it.rest())
-
-
 _READERS: dict[int, Callable[[_Fields], IccDatagram]] = {
-    0: _logged_in,
+    0: lambda it: WhoAmI(it.number, it.text("name"), it.text_or_none() or ""),
     **dict.fromkeys((12, 15, 18, 40, 100), _game),
     **dict.fromkeys((13, 16), _over),
-    **dict.fromkeys((14, 17, 19, 41), _number_only),
+    **dict.fromkeys((14, 17, 19, 41), lambda it: NumberOnly(it.number, it.whole("game number"))),
     **dict.fromkeys((20, 43), _relation),
-    21: _offers,
-    **dict.fromkeys((22, 23), _gone_back),
-    **dict.fromkeys((24, 111), _moves_sent),
+    21: lambda it: Offers(it.number, it.whole("game number"), *(it.whole("offer") for _ in range(8))),
+    **dict.fromkeys((22, 23), lambda it: GoneBack(it.number, it.whole("game number"), it.whole("count"))),
+    **dict.fromkeys((24, 111), lambda it: MovesSent(it.number, it.whole("game number"), it.rest())),
     25: _move_list,
     26: _kibitz,
-    37: _holdings,
-    38: _clocks_set,
-    39: _flip,
-    42: _illegal,
+    37: lambda it: BughouseHoldings(it.number, it.whole("game number"), _letters(it), _letters(it)),
+    38: lambda it: ClocksSet(it.number, it.whole("game number"), it.whole("clock"), it.whole("clock")),
+    39: lambda it: Flip(it.number, it.whole("game number"), it.flag("flip")),
+    42: lambda it: IllegalMove(it.number, it.whole("game number"), it.text("move"), it.whole("reason")),
     49: _jboard,
     56: _msec,
     57: _passed,
-    61: _more_time,
-    70: _fen,
-    77: _game_text,
-    84: _board,
-    86: _pgn,
+    61: lambda it: MoreTime(it.number, it.whole("game number"), it.white("colour"), it.whole("seconds")),
+    70: lambda it: DatagramFen(it.number, it.whole("game number"), it.text("FEN")),
+    77: lambda it: GameText(it.number, it.whole("game number"), it.text("text")),
+    84: lambda it: SimpleBoard(it.number, it.whole("game number"), it.board(), it.white("side to move")),
+    86: lambda it: PgnLines(it.number, it.rest()),
     **dict.fromkeys((101, 110), _began),
-    112: _tag,
-    124: _setting,
-    144: _lag,
+    112: lambda it: PgnTag(it.number, it.whole("game number"), it.text("tag"), it.text("value")),
+    124: lambda it: SettingChanged(it.number, it.whole("datagram"), it.flag("setting")),
+    144: lambda it: MoveLag(it.number, it.text("player"), it.whole("lag")),
 }
 
 
