@@ -108,7 +108,7 @@ def _print_games(
             ("Black", "black.handle"),
             ("Rating", "black.rating_text"),
             ("Kind", _kind),
-            ("Time", _time_control),
+            ("Time", lambda game: None if game.base_s is None else f"{game.base_s}+{game.increment_s or 0}"),
             ("Result", "result"),
             ("Plies", "ply_count"),
             ("Remarks", lambda game: _remarks(game, game.key in going_on)),
@@ -124,10 +124,6 @@ def _print_games(
         say(f"{plural(printed.total(), 'game')}{going}.")
     elif sentence := without_games(archive, chosen):
         say(sentence)
-
-
-def _time_control(game: Game) -> str | None:
-    return None if game.base_s is None else f"{game.base_s}+{game.increment_s or 0}"
 
 
 def _date(game: Game) -> object:

@@ -50,16 +50,12 @@ class AddressType(_ParamType):
             self.fail(str(error), param, ctx)
 
 
-def _default_journals() -> str:
-    return str(Path(default_archive()).parent / "journals")
-
-
 def journal_dir_option(command: _AnyCommand) -> _AnyCommand:
     """``--journal-dir``."""
     return click.option(
         "--journal-dir",
         type=click.Path(file_okay=False, path_type=Path),
-        default=_default_journals,
+        default=lambda: str(Path(default_archive()).parent / "journals"),
         show_default="journals beside the default archive",
         help="Folder for journals; created if missing.",
     )(command)

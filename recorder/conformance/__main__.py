@@ -304,14 +304,6 @@ def _chat(event: ChatLine) -> dict[str, Any]:
     }
 
 
-def _session(event: SessionNotice) -> dict[str, Any]:
-    return {"kind": event.kind.value, "value": event.value}
-
-
-def _rejected(event: Malformed) -> dict[str, Any]:
-    return {"tag": event.tag}
-
-
 def _game(game: Game) -> dict[str, Any]:
     taken_back = [
         [ply.san for ply in line.plies]
@@ -352,8 +344,8 @@ _FACTS: Final[dict[type, tuple[str, Callable[[Any], dict[str, Any]]]]] = {
     GameNotice: ("notices", _notice),
     ExamineNotice: ("examine", _examine),
     ChatLine: ("chat", _chat),
-    SessionNotice: ("session", _session),
-    Malformed: ("rejected", _rejected),
+    SessionNotice: ("session", lambda event: {"kind": event.kind.value, "value": event.value}),
+    Malformed: ("rejected", lambda event: {"tag": event.tag}),
 }
 """Events → the kind of fact that they are, and what makes its fields."""
 
