@@ -93,7 +93,7 @@ _Time = str | int | float | timedelta | None
 
 
 class Filters(TypedDict, total=False):
-    """Conditions that a game must meet, all that are given; if one has several values, one of them is enough.
+    """Conditions that a game must meet, all that are given; one of several values is enough, and none is of no games.
 
     Attributes:
         player, white, black: handles, in upper or lower case; ``*`` is any text (``Helm*``). opponent: those of the
@@ -190,8 +190,10 @@ def make_filter(filters: Filters) -> GameFilter:
     for name, given in filters.items():
         if given is not None and (attribute := FILTERS[name].attribute):
             found[attribute] = FILTERS[name].value(given)
+            if found[attribute] == frozenset() and name != "include":  # no game has one of no values
+                found["last"] = 0
     if found.get("outcomes") and not found.get("players"):
-        raise ExportError("outcome is that of a player: give player, too.")
+        raise ExportError("outcome (--outcome) is that of a player: give player (--player), too.")
     include = found.pop("kinds", frozenset())
     found["kinds"] = frozenset({GameKind.PLAYED} | {GameKind(word) for word in include if word != "empty"})
     found.setdefault("min_plies", 0 if "empty" in include else 1)

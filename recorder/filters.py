@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -129,7 +129,8 @@ class Filter(NamedTuple):
         """Return the value for ``GameFilter``; ExportError if it cannot be read."""
         if not self.many:
             return self.read(given)
-        return frozenset(map(self.read, [given] if isinstance(given, str) else given))
+        several = isinstance(given, Iterable) and not isinstance(given, str)
+        return frozenset(map(self.read, given if several else [given]))
 
 
 _OUTCOMES: Final = {"win": "won", "draw": "drew", "loss": "lost"}

@@ -150,6 +150,7 @@ def _prepare(connection: sqlite3.Connection, *, read_only: bool, foreign_keys: b
     connection.execute(f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}")
     connection.create_function("is_guest", 4, _is_guest, deterministic=True)
     connection.create_function("is_computer", 1, _is_computer, deterministic=True)
+    connection.create_function("small_letters", 1, _small_letters, deterministic=True)
 
 
 @contextmanager
@@ -191,6 +192,10 @@ def _is_guest(handle: str, rating_text: str | None, titles: str | None, register
 
 def _is_computer(titles: str | None) -> bool:
     return Player("", titles=titles).is_computer
+
+
+def _small_letters(text: Any) -> Any:
+    return text.lower() if isinstance(text, str) else text
 
 
 @contextmanager

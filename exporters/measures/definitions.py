@@ -7,7 +7,7 @@ from typing import Final
 
 from exporters.evaluations import BLUNDER_PERMILLE, INACCURACY_PERMILLE, MISTAKE_PERMILLE
 from exporters.measures.dimensions import TIME_TROUBLE, band_of
-from exporters.measures.program import Part, Program, Reason, Stats
+from exporters.measures.program import Part, Program, Reason, Sides, Stats
 
 INSTANT_MS: Final = 100
 """The least that FICS and its descendants charge for a move: one that was made beforehand costs so much."""
@@ -29,15 +29,14 @@ TIMES: Final = (*_PLAYED, Reason("no time", "elapsed_ms IS NULL"))
 _QUARTILES: Final = {"q25_ms": 25, "median_ms": None, "q75_ms": 75}
 _LOST_ON_TIME: Final = "coalesce(termination = 'time forfeit' AND mover_score = 0, FALSE)"
 SCORE: Final = "(2 * wins + draws)::DOUBLE / nullif(2 * (wins + draws + losses), 0)"
-_SCORES: Final = Part(
+_SCORES: Final = Sides(
+    {"points": "max(mover_score)", "flagged": f"bool_or({_LOST_ON_TIME})"},
     {
         "wins": "count(*) FILTER (WHERE points = 1)",
         "draws": "count(*) FILTER (WHERE points = 0.5)",
         "losses": "count(*) FILTER (WHERE points = 0)",
         "lost_on_time": "count(*) FILTER (WHERE flagged)",
     },
-    f"(SELECT {{keys}}, game, of_white, max(mover_score) AS points, bool_or({_LOST_ON_TIME}) AS flagged FROM rows"
-    " GROUP BY ALL)",
 )
 """The sides that won, drew, lost and lost on time; a side counts once in each group."""
 
@@ -186,7 +185,7 @@ def profile(by: str | Iterable[str] = ("player", "time_control", "variant"), *, 
             "times": Stats("elapsed_ms", {"median_ms": None, "p95_ms": 95}),
             "lags": Stats("lag_ms", {"lag_p50_ms": None, "lag_p95_ms": 95}, prefix="of_lag_"),
         },
-        parts={"scores": _SCORES},
+        sides=_SCORES,
         groups={
             **phased,
             "decides": f"count(*) FILTER (WHERE {decides})",
@@ -686,7 +685,7 @@ def time_odds(by: str | Iterable[str] = (), *, first_moves: bool = False) -> Pro
         },
         apart="no time odds",
         values={"times": Stats("elapsed_ms")},
-        parts={"scores": _SCORES},
+        sides=_SCORES,
     )
 
 
@@ -708,7 +707,7 @@ def activity(by: str | Iterable[str] = (), utc_offset_min: int = 0, *, first_mov
         _plain(f"{_RESULTS} plies total_ms mean_ms median_ms precision", score=SCORE),
         source=f"(SELECT * REPLACE ({shifted}) FROM plies)",
         values={"times": Stats("elapsed_ms", {"median_ms": None})},
-        parts={"scores": _SCORES},
+        sides=_SCORES,
     )
 
 
@@ -833,7 +832,7 @@ def diagonal_lead(by: str | Iterable[str] = ("player",)) -> Program:
             ahead_share="ahead / plies::DOUBLE",
         ),
         values={"leads": Stats("diagonal_lead_ms", _QUARTILES)},
-        parts={"scores": _SCORES},
+        sides=_SCORES,
         groups={"ahead": "count(*) FILTER (WHERE diagonal_lead_ms > 0)"},
     )
 

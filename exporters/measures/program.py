@@ -42,6 +42,13 @@ class Part(NamedTuple):
     also: Sequence[str] | None = None
 
 
+class Sides(NamedTuple):
+    """``of_each`` are aggregates of the plies of each side of each game, ``counts`` those of the sides."""
+
+    of_each: Mapping[str, str]
+    counts: Mapping[str, str]
+
+
 class Stats(NamedTuple):
     """``plies``, ``total_ms``, ``mean_ms``, ``least_ms``, ``most_ms`` and quantiles of a value, from its counts.
 
@@ -70,7 +77,7 @@ class Program:
         least: the last of them, if that is known.
         apart: why plies that are kept are not among ``rows``.
         values: what counts by value are made of. parts: other parts; ``groups``: columns of the first part, which has a
-            row for each group, with ``games``.
+            row for each group, with ``games``. sides: more of these columns.
         order: of the rows; default: the dimensions and ``also``.
     """
 
@@ -88,6 +95,7 @@ class Program:
     values: Mapping[str, Stats] = field(default_factory=dict)
     parts: Mapping[str, Part] = field(default_factory=dict)
     groups: Mapping[str, str | tuple[str, str]] = field(default_factory=dict)
+    sides: Sides | None = None
     order: Sequence[str] = ()
 
 
@@ -209,8 +217,7 @@ class _Statement:
         self._reasons = [*program.reasons, *(Reason(name, " OR ".join(texts)) for name, texts in unknown.items())]
         self.steps = self._steps(have)
         names = {name: of for one in self._dimensions for name, of in one.names.items()}
-        groups = {"games": "count(DISTINCT game)", **_OF_UNIT, **names, **program.groups}
-        self._parts = {"groups": Part(groups), **program.parts}
+        self._parts = {"groups": self._groups({**_OF_UNIT, **names, **program.groups}), **program.parts}
         grouped = "" if each is None else " GROUP BY ALL"
         marks = ", ".join(f"count(*) FILTER (WHERE {condition}) AS _{n}" for n, condition in enumerate(_MARKS.values()))
         self.parts = {name: self._part(part) for name, part in self._parts.items()} | {
@@ -235,6 +242,7 @@ class _Statement:
         figures = [one for part in (Part(program.groups), *program.parts.values()) for one in part.figures.values()]
         texts = [one if isinstance(one, str) else one[0] for one in figures]
         texts += [of.value for of in program.values.values()]
+        texts += [] if program.sides is None else [*program.sides.of_each.values()]
         texts += [of.table for of in program.values.values()]
         texts += [one.table for one in program.parts.values()]
         texts += [name for dim in self._dimensions for name, _ in dim.names.values()]
@@ -260,6 +268,18 @@ class _Statement:
         if not self._large:
             how["judged"] = ""
         return ", ".join(f"{name} AS {how[name]}MATERIALIZED ({step})" for name, step in steps.items())
+
+    def _groups(self, figures: Mapping[str, str | tuple[str, str]]) -> Part:
+        sides = self._program.sides
+        if sides is None:
+            return Part({"games": "count(DISTINCT game)", **figures})
+        # First by side: of neighbours in a table few groups are met at a time.
+        of_each = {name: of if isinstance(of, str) else of[0] for name, of in figures.items()}
+        listed = ", ".join(f"{of} AS {name}" for name, of in {**of_each, **sides.of_each}.items())
+        hows = {name: "sum" if isinstance(of, str) else of[1] for name, of in figures.items()}
+        sums = {name: (f"{how}({name})", how) for name, how in hows.items()}
+        table = f"(SELECT {{keys}}, game, of_white, {listed} FROM rows GROUP BY ALL)"
+        return Part({"games": "count(DISTINCT game)", **sums, **sides.counts}, table)
 
     def _keys(self, also: Sequence[str] | None) -> list[str]:
         return [*self._by, *(self._program.also if also is None else also)]

@@ -186,7 +186,7 @@ def _taken_and_excluded(archive: GameStore, where: GameFilter) -> tuple[int, dic
         ("with a guest", {"no_guests": where.no_guests}),
         ("with a computer", {"no_computers": where.no_computers}),
         ("folded as probable duplicates", {"folded": where.folded, "unique": where.unique}),
-        (f"older than the newest {where.last}", {"last": where.last}),
+        (f"older than the newest {where.last}" if where.last else "of no value in an empty list", {"last": where.last}),
     )
     asked = replace(
         where,

@@ -289,7 +289,7 @@ def _write_table(
     if format_name == "table" and asked.name == "games":
         _print_sides(table)
     elif format_name == "table":
-        _print_table(table, of_lag=asked.name == "lag")
+        _print_table(table, asked.name)
     elif format_name == "json":
         of_games = asked.name == "games"
         write_json(table.records() if of_games else _as_json(table, asked, reasons), output, force, protected(archive))
@@ -325,15 +325,19 @@ def _as_json(table: Measured, asked: _Asked, reasons: dict[str, int]) -> dict[st
     }
 
 
-def _print_table(table: Measured, *, of_lag: bool) -> None:
+_LEAST_OF_LONGEST = ("Lag", "Server", "Side", "Variant", "Phase", "Clock before", "Opponent", "Time control")
+
+
+def _print_table(table: Measured, name_of_table: str) -> None:
     from exporters.measures.words import figure_text, heading, shown_names
 
     names = shown_names(table.columns)
-    rows = ([figure_text(name, of_row, of_lag=of_lag) for name in names] for of_row in table.records())
+    rows = ([figure_text(name, of_row, of_lag=name_of_table == "lag") for name in names] for of_row in table.records())
     headings = [heading(name) for name in names]
     kinds = dict(zip(table.columns, table.kinds, strict=True))
     numbers = [word for name, word in zip(names, headings, strict=True) if kinds[name] not in ("VARCHAR", "BOOLEAN")]
-    print_table(headings, rows, right=numbers, narrow=headings[:2:-1])
+    narrow = _LEAST_OF_LONGEST if name_of_table == "longest" else headings[:2:-1]
+    print_table(headings, rows, right=numbers, narrow=narrow)
 
 
 def _say_counts(attributes: dict[Any, Any], reasons: dict[str, int]) -> None:

@@ -80,6 +80,7 @@ class FilterWords(NamedTuple):
         has_tags: whether there are tables with the tags of saved games.
         plies: what follows FROM in a SELECT of the plies ``p`` of the game, with WHERE. events: the condition that the
             game has an event ``e`` for which the condition ``{}`` holds.
+        lower: the function for small letters of all alphabets.
     """
 
     dated_ms: str
@@ -91,6 +92,12 @@ class FilterWords(NamedTuple):
     has_tags: bool = True
     plies: str = _PLIES_OF_GAME
     events: str = _EVENTS
+    lower: str = "lower"
+
+    def one_of(self, column: str, texts: Iterable[str]) -> _Condition:
+        """The condition that a text is one of some, in upper or lower case."""
+        small = {text.lower() for text in texts}
+        return _in(f"{'lower' if all(map(str.isascii, small)) else self.lower}({column})", small)
 
 
 def named_by_like(row: str, keys: Sequence[str]) -> _Condition:
@@ -117,6 +124,7 @@ _ARCHIVE: Final = FilterWords(
     lambda side: f"(coalesce(g.{side}_titles, '') LIKE '%C%' AND is_computer(g.{side}_titles))",
     "+g.merged_into IS NULL",  # +: nearly all games are shown, so that SQLite must not choose them by this index
     _named_by_index,
+    lower="small_letters",  # SQLite's own, which is quick, knows the letters of ASCII only
 )
 _FROM: Final = "FROM games g LEFT JOIN sources s ON s.id = g.source_id"
 
@@ -186,7 +194,7 @@ def conditions_of(where: GameFilter, words: FilterWords = _ARCHIVE) -> _Conditio
 def _conditions(where: GameFilter, words: FilterWords) -> list[_Condition]:
     """The parts of ``conditions_of``."""
     found = [
-        *_of_game(where),
+        *_of_game(where, words),
         *_of_opening(where, words),
         *_of_course(where, words),
         *_of_dates(where, words),
@@ -231,16 +239,15 @@ _SPEED: Final = (
 """As the server says, else by the limits of FICS and ICC."""
 
 
-def _of_game(where: GameFilter) -> list[_Condition]:
+def _of_game(where: GameFilter, words: FilterWords) -> list[_Condition]:
     """Variant, category, server, result, length, completeness and kind."""
     found: list[_Condition] = []
-    for words, column in ((where.variants, "g.variant"), (where.categories, "g.category")):
-        if words:
-            found.append(_in(f"lower({column})", {word.lower() for word in words}))
+    for asked, column in ((where.variants, "g.variant"), (where.categories, "g.category")):
+        if asked:
+            found.append(words.one_of(column, asked))
     if where.servers:
-        servers = {word.lower() for word in where.servers}
-        named = _in("lower(g.server)", servers)
-        found.append(_either([named, ("g.server IS NULL", ())]) if _UNKNOWN in servers else named)
+        named = words.one_of("g.server", where.servers)
+        found.append(_either([named, ("g.server IS NULL", ())]) if _UNKNOWN in named[1] else named)
     if where.rated is not None:
         found.append(("g.rated = ?", (where.rated,)))
     if where.results:
@@ -296,8 +303,8 @@ _TAGGED: Final = (
     "g.id IN (SELECT coalesce(w.merged_into, w.id) FROM events e JOIN observations o ON o.id = e.observation_id"
     " JOIN games w ON w.id = o.game_id WHERE e.kind = 'tag' AND e.detail IN ({}) AND {} LIKE ? ESCAPE '/')"
 )
-_ACCENTS: Final = str.maketrans("áäéóöüøć", "aaeoouoc")
-"""The letters of openings' names that are not ASCII, none of them a capital."""
+_ACCENTS: Final = str.maketrans("áäéóöüøćÁÄÉÓÖÜØĆ", 2 * "aaeoouoc")
+"""The letters of openings' names that are not ASCII; SQLite's ``lower`` leaves such capitals."""
 
 
 def _folded(name: str) -> str:
@@ -352,7 +359,7 @@ def _own(where: GameFilter, row: str, words: FilterWords) -> list[_Condition]:
         of_source = f"{row}.source_id IN (SELECT id FROM sources WHERE sha256 LIKE ? ESCAPE '/')"
         found.append((of_source, (beginning(where.source.lower()),)))
     if where.me is not None:
-        found.append((f"lower({row}.me) = ?", (fold(where.me),)))
+        found.append(words.one_of(f"{row}.me", [where.me]))
     return found
 
 
