@@ -18,8 +18,7 @@ import recorder.saved.pgn
 import recorder.tracking.engines.games
 import recorder.tracking.tracker
 from recorder.archive.following.follower import Follower
-from recorder.archive.reading.importing import SourcePass, store
-from recorder.archive.reading.inputs import ReadOptions
+from recorder.archive.reading.importing import ReadOptions, SourcePass, store
 from recorder.containment import SWITCH
 from recorder.dialects.chat import parse_chat
 from recorder.live.conversation import Conversation

@@ -106,7 +106,7 @@ class Archive(GameTables):
             FileNotFoundError: none of the paths exists. SourceError: an option has a value that is not known.
         """
         from recorder.archive.reading.import_paths import import_paths
-        from recorder.archive.reading.inputs import checked_options
+        from recorder.archive.reading.importing import checked_options
         from recorder.urls import is_url
 
         given = [fspath(paths)] if isinstance(paths, str | PathLike) else [fspath(path) for path in paths]

@@ -116,7 +116,8 @@ def command(
     if update:
         raise click.UsageError("--update adds logs to a data set; name it with --dataset.")
     from recorder.archive.reading.converting import Conversion, convert_logs, convert_unique
-    from recorder.archive.reading.inputs import open_inputs, read_options
+    from recorder.archive.reading.importing import read_options
+    from recorder.archive.reading.inputs import open_inputs
 
     format_name = format_of(format_name, output, ("pgn", "bpgn"))
     conversion = Conversion(
@@ -200,7 +201,7 @@ def _make_dataset(
     strict: bool,
     **reading: Any,
 ) -> None:
-    from recorder.archive.reading.inputs import read_options
+    from recorder.archive.reading.importing import read_options
     from recorder.archive.sharing.dataset_making import convert_to_dataset
 
     if dask is not None and jobs is not None:

@@ -83,7 +83,7 @@ def command(
     from recorder.archive.following.game_events import GameEvents
     from recorder.archive.following.live_pgn import LiveGames, refuse_live
     from recorder.archive.following.pgn import FinishedGames, refuse_unwritable
-    from recorder.archive.reading.inputs import read_options
+    from recorder.archive.reading.importing import read_options
     from recorder.live.service import stop_on_signals
     from storage import file_of
 

@@ -100,7 +100,7 @@ def command(
             "--yes is for --find." if yes else "Name a PATH, or let --find look for logs of clients."
         )
     from recorder.archive.reading.import_paths import import_paths
-    from recorder.archive.reading.inputs import read_options
+    from recorder.archive.reading.importing import read_options
     from recorder.cli.import_report import count_all
 
     archive = None if dry_run else open_archive(where, create=True, read_only=False)

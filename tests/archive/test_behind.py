@@ -13,8 +13,7 @@ from exporters.pgn.exporter import PgnOptions
 from recorder.archive.following.events import EventLineWriter
 from recorder.archive.following.follower import Follower
 from recorder.archive.following.pgn import FinishedGames
-from recorder.archive.reading.importing import Import
-from recorder.archive.reading.inputs import ReadOptions
+from recorder.archive.reading.importing import Import, ReadOptions
 from recorder.archive.recording.archiving import Archiving, Orders
 from recorder.journal.writer import JournalWriter, Sync
 from tests.archive.test_following import LOGS, STREAM, everything, pgn_keys

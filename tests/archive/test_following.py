@@ -29,7 +29,7 @@ from exporters.pgn.exporter import PgnOptions
 from recorder.archive.following.events import EventLineWriter, EventPipe
 from recorder.archive.following.follower import Follower
 from recorder.archive.following.pgn import FinishedGames, refuse_unwritable
-from recorder.archive.reading.inputs import ReadOptions
+from recorder.archive.reading.importing import ReadOptions
 from recorder.errors import ExportError
 from recorder.journal import close_left_open
 from recorder.journal.writer import JournalWriter, Sync

@@ -16,7 +16,7 @@ from recorder.archive.exporting import chosen_games
 from recorder.archive.following.events import EventLineWriter
 from recorder.archive.following.follower import Follower
 from recorder.archive.following.pgn import FinishedGames
-from recorder.archive.reading.inputs import ReadOptions
+from recorder.archive.reading.importing import ReadOptions
 from tests.archive.test_following import STREAM, append, pgn_keys
 from tests.support.cli import Cli
 

@@ -9,7 +9,7 @@ import pytest
 from exporters.pgn.exporter import PgnOptions
 from recorder.archive.following.follower import Follower
 from recorder.archive.following.pgn import FinishedGames
-from recorder.archive.reading.inputs import ReadOptions
+from recorder.archive.reading.importing import ReadOptions
 from recorder.journal.format import VERSION, JournalHeader
 from tests.archive.test_following import pgn_keys
 from tests.edge_cases.scripts import Table, log

@@ -18,8 +18,8 @@ import pytest
 
 from recorder.archive.reading import reading_ahead, workers
 from recorder.archive.reading.import_paths import ImportReport, import_paths
-from recorder.archive.reading.importing import ReadBefore
-from recorder.archive.reading.inputs import Input, ReadOptions
+from recorder.archive.reading.importing import ReadBefore, ReadOptions
+from recorder.archive.reading.inputs import Input
 from recorder.archive.reading.reading_ahead import _read_log, _Task
 from recorder.archive.reading.workers import Channel, Workers
 from recorder.errors import ExitCode

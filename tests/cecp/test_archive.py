@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from recorder.archive.following.follower import Follower
-from recorder.archive.reading.inputs import ReadOptions
+from recorder.archive.reading.importing import ReadOptions
 from recorder.model import ObservationKind
 from recorder.pipeline import Pipeline
 from recorder.sources import SourceKind

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from recorder.archive.following.follower import Follower
-from recorder.archive.reading.inputs import ReadOptions
+from recorder.archive.reading.importing import ReadOptions
 from recorder.errors import ExitCode
 from recorder.journal.writer import JournalWriter, Sync
 from recorder.model import is_forgotten

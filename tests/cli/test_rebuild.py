@@ -16,7 +16,7 @@ import recorder.archive.care.verifying
 import storage.database
 import storage.files
 from recorder.archive.following.follower import Follower
-from recorder.archive.reading.inputs import ReadOptions
+from recorder.archive.reading.importing import ReadOptions
 from recorder.errors import StorageError
 from recorder.journal.parts import compress_part
 from recorder.journal.writer import JournalWriter, Sync

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from recorder.archive.following.follower import Follower
-from recorder.archive.reading.inputs import ReadOptions
+from recorder.archive.reading.importing import ReadOptions
 from recorder.errors import ExitCode
 from tests.support.cli import ADJOURNED, WATCHER, Cli
 

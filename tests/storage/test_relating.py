@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection
 
 from recorder.archive.following.follower import Follower
-from recorder.archive.reading.inputs import ReadOptions
+from recorder.archive.reading.importing import ReadOptions
 from recorder.errors import StorageError
 from recorder.model import Game
 from storage import current, head

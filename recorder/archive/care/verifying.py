@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recorder.archive.pages.related import match_findings
 from recorder.archive.reading.import_paths import CopiedSource
-from recorder.archive.reading.importing import Outcome, SourceReading, facts_of, read_kept, store
-from recorder.archive.reading.inputs import forgotten_in
+from recorder.archive.reading.importing import Outcome, SourceReading, facts_of, forgotten_in, read_kept, store
 from recorder.archive.reading.kept_bytes import reads_kept, source_blocks, source_timing
 from recorder.archive.reading.reading_ahead import ReadParts, write_parts
 from recorder.archive.reading.workers import Channel, WorkerDiedError, Workers, in_order, jobs_for, of_batches

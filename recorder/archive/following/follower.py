@@ -18,8 +18,18 @@ from typing import TYPE_CHECKING, Final
 
 from recorder.archive.following.tail import BLOCK, State, Tail, open_tail, state_of
 from recorder.archive.locate import open_archive
-from recorder.archive.reading.importing import STORED, Found, Import, LogReading, NothingYetError, Part, Plan
-from recorder.archive.reading.inputs import Input, ReadOptions, timing_of
+from recorder.archive.reading.importing import (
+    STORED,
+    Found,
+    Import,
+    LogReading,
+    NothingYetError,
+    Part,
+    Plan,
+    ReadOptions,
+    timing_of,
+)
+from recorder.archive.reading.inputs import Input
 from recorder.containment import contain
 from recorder.errors import RecorderError, SourceError, is_disk_full
 from recorder.live.secrets.logs import Scrubbing

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from exporters.base import ExportReport, open_output, refuse_protected
 from exporters.selection import Selection
-from recorder.archive.reading.importing import GameReader, NoLogError
-from recorder.archive.reading.inputs import Input, ReadOptions
+from recorder.archive.reading.importing import GameReader, NoLogError, ReadOptions
+from recorder.archive.reading.inputs import Input
 from recorder.archive.reading.workers import Channel, WorkerDiedError, Workers, in_order, jobs_for
 from recorder.containment import failures_sentence
 from recorder.errors import JournalError, NoGamesError, SourceError

@@ -28,13 +28,15 @@ from recorder.archive.reading.importing import (
     Outcome,
     Part,
     ReadBefore,
+    ReadOptions,
     facts_of,
+    forgotten_in,
     identify,
     read_identified,
     read_kept,
     store,
 )
-from recorder.archive.reading.inputs import Input, ReadOptions, forgotten_in, open_inputs
+from recorder.archive.reading.inputs import Input, open_inputs
 from recorder.archive.reading.kept_bytes import source_blocks, source_timing
 from recorder.archive.reading.partial_logs import PartialLogs
 from recorder.archive.reading.reading_ahead import read_ahead

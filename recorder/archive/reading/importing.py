@@ -12,25 +12,28 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from recorder.archive.reading.inputs import Input, ReadOptions, forgotten_in
+from recorder.archive.reading.inputs import Input
 from recorder.archive.reading.partial_logs import PartialLogs
 from recorder.archive.reading.workers import WorkerDiedError
 from recorder.containment import contain, failures_sentence
 from recorder.errors import JournalError, SourceError
 from recorder.journal.parts import find_part, is_being_written
 from recorder.live.secrets.logs import Scrubbing, scrubbed
-from recorder.model import SAVED_KINDS, AnomalyKind, SourceReport
-from recorder.pipeline import PARSER_VERSION
+from recorder.model import SAVED_KINDS, AnomalyKind, SourceReport, site_of
+from recorder.pipeline import PARSER_VERSION, Pipeline
 from recorder.progress import no_progress
-from recorder.reading import joined_games
+from recorder.reading import AnyPipeline, joined_games, make_pipeline
+from recorder.saved.pipeline import SavedPipeline
 from recorder.sources import (
     HEAD_BYTES,
     SourceKind,
     detect,
+    find_timing,
     is_journal,
     is_own_export,
     log_files,
@@ -38,14 +41,15 @@ from recorder.sources import (
     read_head,
     why_not_a_log,
 )
+from recorder.sources.name_dates import check_format, date_in_name
 from recorder.sources.redaction import Forgotten, Redactor, redacted
+from recorder.times import parse_zone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recorder.model import Game
     from recorder.progress import Progress
-    from recorder.reading import AnyPipeline
     from storage import ArchiveStore, ForgottenSource, SourceRow
 
 _HEAD_BYTES: Final = 4096
@@ -53,6 +57,147 @@ _HELD_BYTES: Final = 8 << 20
 
 STORED: Final = ("new", "grown", "replaced")
 """``Outcome.status`` of the logs of which an import has stored something."""
+
+
+_CHATS = ("none", "public", "own", "all")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How a log is read; see ``reading_options``. None: not given.
+
+    ``date_from_name`` is the format of the dates in the names of logs; it is not stored with a source, whose date is.
+    ``forgotten`` are players that the archive forgets; they are not stored either.
+    """
+
+    kind: SourceKind | None = None
+    server: str | None = None
+    date: date | None = None
+    tz: str | None = None
+    chat: str | None = None
+    timing: bytes | None = None
+    forgotten: Forgotten | None = None
+    date_from_name: str | None = None
+
+    def of(self, source: Input, **more: Any) -> ReadOptions:
+        """The options of one source: with the date of its name and its timing file. ``more``: other values."""
+        day = None if self.date_from_name is None else date_in_name(Path(source.name).name, self.date_from_name)
+        return replace(self, date=day or self.date, timing=timing_of(source), **more)
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any], timing: bytes | None) -> ReadOptions:
+        """Invert ``to_json``; ``timing`` are the bytes of the timing file, of which it has only the hash."""
+        kind, day = values.get("kind"), values.get("date")
+        return cls(
+            None if kind is None else SourceKind(kind),
+            values.get("server"),
+            None if day is None else date.fromisoformat(day),
+            values.get("tz"),
+            values.get("chat"),
+            timing,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """What a later continuation of the same source must be read with."""
+        return {
+            "kind": None if self.kind is None else self.kind.value,
+            "server": self.server,
+            "date": None if self.date is None else self.date.isoformat(),
+            "tz": self.tz,
+            "chat": self.chat,
+            "timing_sha256": None if self.timing is None else hashlib.sha256(self.timing).hexdigest(),
+        }
+
+    def over(self, older: ReadOptions) -> ReadOptions:
+        """These options, and the older ones where these do not say."""
+        return ReadOptions(
+            self.kind or older.kind,
+            self.server or older.server,
+            self.date or older.date,
+            self.tz or older.tz,
+            self.chat or older.chat,
+            self.timing or older.timing,
+            self.forgotten or older.forgotten,
+            self.date_from_name or older.date_from_name,
+        )
+
+    def pipeline(self, kind: SourceKind) -> AnyPipeline:
+        """The pipeline that reads a source of this kind with these options."""
+        return make_pipeline(kind, **self._how())
+
+    def followed_pipeline(self, kind: SourceKind) -> Pipeline:
+        """As ``pipeline``, for a log that is followed."""
+        return Pipeline(kind, **self._how(), in_progress=True)
+
+    def piece_pipeline(self, offset: int) -> SavedPipeline:
+        """As ``pipeline``, for a piece of a PGN file that begins with a game at ``offset``."""
+        how = self._how()
+        del how["timing"]
+        return SavedPipeline(SourceKind.PGN, **how, offset=offset)
+
+    def _how(self) -> dict[str, Any]:
+        return {
+            "server": self.server,
+            "date": self.date,
+            "tz": None if self.tz is None else parse_zone(self.tz),
+            "chat": self.chat or "public",
+            "timing": self.timing,
+            "forgotten": self.forgotten,
+        }
+
+
+def read_options(
+    kind: str | None,
+    server: str | None,
+    date: date | None,
+    date_from_name: str | None,
+    tz: str | None,
+    chat: str | None,
+) -> ReadOptions:
+    """The options of ``reading_options`` as one value."""
+    known = None if kind is None else SourceKind(kind)
+    return ReadOptions(known, site_of(server), date, tz, chat, date_from_name=date_from_name)
+
+
+def checked_options(
+    kind: str | SourceKind | None,
+    server: str | None,
+    day: str | date | None,
+    tz: str | None,
+    chat: str | None,
+    date_from_name: str | None = None,
+) -> ReadOptions:
+    """The options of a caller of the Python interface, as ``Archive.import_logs`` describes them."""
+    if chat not in (None, *_CHATS):
+        raise SourceError(f"chat is one of {', '.join(_CHATS)}, not {chat!r}.")
+    try:
+        kind = None if kind is None else SourceKind(kind)
+    except ValueError as error:
+        words = ", ".join(one.value for one in SourceKind)
+        raise SourceError(f"{kind!r} is no kind of log; there are {words}.") from error
+    if isinstance(day, str):
+        try:
+            day = date.fromisoformat(day)
+        except ValueError as error:
+            raise SourceError(f"{day!r} is not a date; write it as 2020-01-31.") from error
+    if tz is not None:
+        try:
+            parse_zone(tz)
+        except ValueError as error:
+            raise SourceError(str(error)) from error
+    form = None if date_from_name is None else check_format(date_from_name)
+    return ReadOptions(kind, site_of(server), day, tz, chat, date_from_name=form)
+
+
+def timing_of(source: Input) -> bytes | None:
+    """The content of the timing file beside a typescript; None: there is no such file."""
+    path = None if source.spooled else find_timing(source.path)
+    return None if path is None else path.read_bytes()
+
+
+def forgotten_in(archive: ArchiveStore) -> Forgotten:
+    """The players that an archive forgets."""
+    return Forgotten(archive.erasures.forgotten_handles())
 
 
 class NothingYetError(SourceError):

@@ -29,13 +29,15 @@ from recorder.archive.reading.importing import (
     Part,
     Plan,
     ReadBefore,
+    ReadOptions,
     SourceReading,
     clean_blocks,
     fingerprint,
+    forgotten_in,
     kind_of,
     was_exported,
 )
-from recorder.archive.reading.inputs import Input, ReadOptions, forgotten_in
+from recorder.archive.reading.inputs import Input
 from recorder.archive.reading.workers import (
     TASKS_AHEAD,
     Channel,

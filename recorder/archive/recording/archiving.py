@@ -479,7 +479,7 @@ class _Taken:
         from recorder.archive.following.follower import Follower
         from recorder.archive.following.game_events import GameEvents
         from recorder.archive.following.pgn import FinishedGames
-        from recorder.archive.reading.inputs import ReadOptions
+        from recorder.archive.reading.importing import ReadOptions
 
         self.path, self.left, self.last = path, left, last
         # Games of an earlier run go to that run's outputs.

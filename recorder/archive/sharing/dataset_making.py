@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from exporters.base import ExportReport, refuse_protected
 from exporters.table_files import import_pyarrow
 from recorder.archive.exporting import protected, require_games
-from recorder.archive.reading.importing import Outcome
-from recorder.archive.reading.inputs import Input, ReadOptions, checked_options, open_inputs
+from recorder.archive.reading.importing import Outcome, ReadOptions, checked_options
+from recorder.archive.reading.inputs import Input, open_inputs
 from recorder.archive.reading.workers import Workers, in_order, jobs_for
 from recorder.archive.sharing.dataset_sources import Making, Reporting, Run
 from recorder.errors import ExportError

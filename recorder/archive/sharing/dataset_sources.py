@@ -18,8 +18,8 @@ from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
 
-from recorder.archive.reading.importing import GameReader, Outcome, identify, is_internal, why_failed
-from recorder.archive.reading.inputs import Input, ReadOptions
+from recorder.archive.reading.importing import GameReader, Outcome, ReadOptions, identify, is_internal, why_failed
+from recorder.archive.reading.inputs import Input
 from recorder.archive.reading.workers import WorkerDiedError
 from recorder.containment import failures_sentence
 from recorder.errors import ExportError, StorageError
