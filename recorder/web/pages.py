@@ -198,7 +198,7 @@ def live_page(state: LiveState, *, search: str, playing: bool, hide_results: boo
             "hidden": wanted not in f"{board.white} {board.black}".lower() or (playing and not board.playing),
             "live": any(one.live and one.id == board.session for one in state.sessions),
         }
-        for board in state.boards.values()
+        for board in sorted(state.boards.values(), key=lambda one: not one.playing)
     ]
     values = {
         "title": "Live",

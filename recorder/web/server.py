@@ -223,9 +223,12 @@ class Attempts:
         self._now_s = now_s
         self._site_s = 0.0
         self._clients: dict[str, float] = {}
+        self._known: set[str] = set()
 
     def wait_s(self, client: str) -> float | None:
         """Seconds until the token of a client is looked at, and the next one later; None: too many wait."""
+        if client in self._known:
+            return 0
         now = self._now_s()
         at = max(now, self._site_s, self._clients.get(client, now))
         if at - now > _LONGEST_WAIT_S:
@@ -235,9 +238,14 @@ class Attempts:
         self._site_s, self._clients[client] = max(now, self._site_s) + _SITE_S, at + _CLIENT_S
         return at - now
 
-    def right(self, client: str) -> None:
-        """The token was right: its client waits no more."""
+    def tried(self, client: str, *, right: bool) -> None:
+        """After a right token its client waits no more, until it gives a wrong one."""
+        if not right:
+            self._known.discard(client)
+            return
         self._clients.pop(client, None)
+        if len(self._known) < _MOST_CLIENTS:
+            self._known.add(client)
 
 
 def client_of(scope: _Scope, headers: Mapping[str, str], *, behind_proxy: bool) -> str:
@@ -323,8 +331,7 @@ class Guard:
         if wait_s:
             await asyncio.sleep(wait_s)
         right = self._access.knows(token)
-        if right:
-            self._attempts.right(client)
+        self._attempts.tried(client, right=right)
         return right
 
     async def _too_many(self, send: _Send) -> None:

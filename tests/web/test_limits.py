@@ -190,9 +190,11 @@ def test_tokens_are_guessed_one_after_the_other() -> None:
     assert waits.count(None) > 5
     now[0] += 100
     assert attempts.wait_s("a") == 0
-    attempts.right("a")
+    attempts.tried("a", right=True)
+    assert [attempts.wait_s("a") for _ in range(20)] == [0] * 20  # of a script that knows the token
+    attempts.tried("a", right=False)
     now[0] += 1
-    assert attempts.wait_s("a") == 0
+    assert [attempts.wait_s("a") for _ in range(3)] == [0, 1, 2]
 
 
 def test_a_client_is_a_network_of_one_customer() -> None:
@@ -250,5 +252,5 @@ def test_a_handle_of_ten_thousand_characters(tmp_path: Path) -> None:
     links = [part.partition('"')[0] for part in html.split('href="')[1:]]
     links += [part.partition('"')[0] for part in site.get(f"/game/{key}").text.split('href="')[1:]]
     pages = [link.replace("&amp;", "&") for link in links if link.startswith("/") and ".pgn" not in link]
-    assert {site.get(link).status_code for link in pages} == {200}
+    assert {site.get(link, follow_redirects=True).status_code for link in pages} == {200}
     assert site.get(f"/?player={quote('Long' * 2500)}").status_code == 400

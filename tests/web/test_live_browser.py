@@ -107,6 +107,7 @@ def check_look(page: Page) -> None:
     for width in (390, 768, 1366, 1920):
         page.set_viewport_size({"width": width, "height": 700})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator(".records").evaluate("card => card.clientHeight") < 60  # one line
 
 
 def test_a_game_is_watched_while_recorder_and_site_come_and_go(browser: Browser, archive: Path, tmp_path: Path) -> None:

@@ -64,6 +64,7 @@
       const pin = root.querySelector(".pin");
       pin.hidden = false;
       pin.addEventListener("click", () => togglePin(board));
+      root.querySelector(".seats").addEventListener("click", () => root.querySelector("h3 a").click());
     }
     return root;
   };
@@ -107,8 +108,25 @@
     root.dataset.move = board.move;
     place(root, board);
     if (before !== undefined && before !== board.move && pins.has(board.pin)) {
+      if (sound.checked) beep();
       $("spoken").textContent = `${board.white} – ${board.black}: ${board.move.split(" ")[0]} ${board.spoken}`;
     }
+  };
+
+  // --- a sound, if it is asked for: a click on the field allows it
+
+  const sound = $("sound");
+  let speaker = null;
+  sound.parentElement.hidden = false;
+  sound.addEventListener("change", () => { if (sound.checked) { speaker = speaker || new AudioContext(); beep(); } });
+  const beep = () => {
+    const tone = speaker.createOscillator(), volume = speaker.createGain();
+    tone.frequency.value = 660;
+    volume.gain.setValueAtTime(0.1, speaker.currentTime);
+    volume.gain.exponentialRampToValueAtTime(0.001, speaker.currentTime + 0.15);
+    tone.connect(volume).connect(speaker.destination);
+    tone.start();
+    tone.stop(speaker.currentTime + 0.15);
   };
 
   // --- clocks
@@ -152,21 +170,26 @@
     main.classList.toggle("unsure", shown !== "connected");
   };
 
+  const open = new Set(); // recordings whose lines are shown
   const drawAround = () => {
     $("sessions").replaceChildren(...sessions.map((one) => {
-      const item = document.createElement("li"), head = document.createElement("p"), title = document.createElement("b"), name = document.createElement("bdi"), state = document.createElement("span");
+      const item = document.createElement("li"), about = document.createElement("details"), head = document.createElement("summary");
+      const title = document.createElement("b"), name = document.createElement("bdi"), state = document.createElement("span");
+      about.open = open.has(one.id);
+      about.addEventListener("toggle", () => { if (about.open) open.add(one.id); else open.delete(one.id); });
       item.className = one.live ? "now" : "old";
       name.textContent = one.title;
       state.className = "tag";
       state.textContent = one.state;
       title.append(name);
       head.append(title, " ", state);
-      item.append(head, ...one.lines.map((line) => {
+      about.append(head, ...one.lines.map((line) => {
         const text = document.createElement("p");
         text.className = "hint";
         text.textContent = line;
         return text;
       }));
+      item.append(about);
       return item;
     }));
     $("nothing").hidden = sessions.length > 0;
