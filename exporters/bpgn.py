@@ -13,7 +13,8 @@ from typing import BinaryIO
 
 from exporters.base import ExportReport
 from exporters.pgn.exporter import ENDS, wrap
-from exporters.pgn.tags import event_name, readable, tag
+from exporters.pgn.tags import event_name, readable, tag, with_corrected_tags
+from recorder.corrections import hidden_tags
 from recorder.errors import ExportError
 from recorder.model import (
     EXACT,
@@ -145,7 +146,12 @@ class BpgnExporter:
     def _tags(self, match: Match, moments: Sequence[MatchMoment], result: str, *, alone: bool) -> str:
         first = min((match.a, match.b), key=lambda game: (game.started_at_ms is None, game.started_at_ms or 0))
         begun, day = start_of_second(first), first.day
-        saved = {event.detail: event.text for event in match.a.events if event.kind is EventKind.TAG}
+        hidden = hidden_tags(match.a)
+        saved = {
+            event.detail: event.text
+            for event in match.a.events
+            if event.kind is EventKind.TAG and event.detail not in hidden
+        }
         found = [
             tag("Event", saved.get("Event") or event_name(match.a)),
             tag("Site", saved.get("Site") or match.a.server or "?"),
@@ -175,7 +181,7 @@ class BpgnExporter:
             found.append(tag(_KEY_TAGS[0], match.a.key))
             found += [] if alone else [tag(_KEY_TAGS[1], match.b.key)]
         found.append(tag("Result", result))
-        return "".join(found)
+        return with_corrected_tags("".join(found), match.a)
 
     def _comments(self, match: Match) -> dict[tuple[str, int], list[str]]:
         """Comments by the board and the half-move after which they stand."""

@@ -76,6 +76,15 @@ def game_object(game: Game) -> dict[str, Any]:
         "sources": _sources(game),
         "witnesses": game.merged_from,
         "evidence": [{"kind": one.kind.value, "text": one.text} for one in game.evidence],
+        "corrections": [
+            {
+                "field": one.field,
+                "value": one.value,
+                "recorded": one.recorded,
+                "decided_at": iso(one.decided_ms, TimeBasis.UTC),
+            }
+            for one in game.corrections
+        ],
         "links": [{"kind": link.kind.value, "key": link.key, "evidence": link.evidence} for link in game.links],
         "thinking": _thinking(game),
         "analyses": _analyses(game),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from recorder.model import Game, StartPrecision, TimeBasis
@@ -52,6 +52,33 @@ def read_period(text: str) -> tuple[date, date]:
         raise ValueError(
             f"{text!r} is not a date; write 2020-01-31, 2020-01 for a month, or 2020 for a year."
         ) from None
+
+
+_DATE = re.compile(r"([0-9]{4})[./-]([0-9]{1,2})[./-]([0-9]{1,2})")
+_TIME = re.compile(r"([0-9]{1,2}):([0-9]{2}):([0-9]{2})")
+
+
+def read_day(text: str | None) -> date | None:
+    """Parse a date, ``2014.07.18``, also with hyphens; None: the text is no whole date."""
+    match = _DATE.fullmatch(text or "")
+    if match is None:
+        return None
+    try:
+        return date(*map(int, match.groups()))
+    except ValueError:
+        return None
+
+
+def read_time_of_day(text: str | None) -> time | None:
+    """Parse a time of day, ``18:44:37``; None: the text is no time."""
+    match = _TIME.fullmatch(text or "")
+    if match is None:
+        return None
+    try:
+        hour, minute, second = map(int, match.groups())
+        return time(hour, minute, second)
+    except ValueError:
+        return None
 
 
 LOW_OF_BASE_MS, LOW_LEAST_MS, LOW_MOST_MS = 100, 5_000, 30_000

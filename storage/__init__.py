@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from storage.archive import ArchiveStore
+from storage.archive import ArchiveStore, EditedGame
 from storage.files import backup, file_of, storage_errors
 from storage.maintenance.replace import Replacement, is_database, reading_other, replacing
 from storage.read.game_filter import GameFilter
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ArchiveStore",
+    "EditedGame",
     "ForgetReport",
     "ForgottenSource",
     "GameFilter",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from recorder.corrections import shown_value
 from recorder.errors import StorageError
 from recorder.files import Closing
 from recorder.model import AnalysedPosition, Analysis, Anomaly, AnomalyKind, EventKind, Game, SourceReport
@@ -68,6 +69,7 @@ from storage.settings import (
     take_over_decisions,
 )
 from storage.write.analyses import AnalysisCounts, count_analyses, settle_analyses, shown_games, store_positions
+from storage.write.corrections import decide_corrections, take_over_corrections
 from storage.write.games import closing_up, find_successors, order_of_sources, restore_order
 from storage.write.merged import candidate_groups, relate, stale, touch_keys
 
@@ -353,6 +355,75 @@ def _to_split(driver: sqlite3.Connection, spec: str) -> list[tuple[str, str]]:
     return [pair_of(key, other) for other in sorted(others)]
 
 
+class EditedGame(NamedTuple):
+    """A game before and after an edit, without moves; ``joined`` are keys of games that it became one with."""
+
+    before: Game
+    after: Game
+    joined: tuple[str, ...]
+
+
+class GameCorrections:
+    """What people correct of games; moves and clocks stay as they were recorded."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def edit(self, keys: Iterable[str], values: Mapping[str, str] | None, *, dry_run: bool = False) -> list[EditedGame]:
+        """Record what a person corrected of games, in one transaction; ``values`` as ``recorder.corrections`` has them.
+
+        None: nothing is corrected any more. Return the games that this changes. StorageError: a game that is to get a
+        time has no date, or none has a correction to undo.
+        """
+        found: list[EditedGame] = []
+        try:
+            with self._database.writing() as connection:
+                driver = driver_of(connection)
+                rows = sorted({resolve(driver, key) for key in keys})
+                members = {row: _keys(driver, row) for row in rows}
+                earlier = dict(zip(rows, _load(driver, rows), strict=True))
+                if values is None and not any(game.corrections for game in earlier.values()):
+                    raise StorageError("There is nothing to undo: no correction of these games is recorded.")
+                if values is not None and "Time" in values and "Date" not in values:
+                    _require_days(earlier.values())
+                now_ms = time.time_ns() // 1_000_000
+                for row, mine in members.items():
+                    if values is None or _changes(earlier[row], values):
+                        for key in mine:
+                            decide_corrections(driver, key, values, now_ms)
+                        touch_keys(driver, mine)
+                relate(driver)
+                for row, mine in members.items():
+                    now = resolve(driver, mine[0])
+                    (after,) = _load(driver, [now])
+                    joined = tuple(key for key in _keys(driver, now) if key not in mine)
+                    if (after.corrections, joined) != (earlier[row].corrections, ()):
+                        found.append(EditedGame(earlier[row], after, joined))
+                if dry_run:
+                    raise _DryRunError
+        except _DryRunError:
+            pass
+        return found
+
+    def take_over(self, other: GameCorrections) -> None:
+        """Take over what people corrected in another archive; of two corrections of one field the later one counts."""
+        with other._database.reading() as theirs, self._database.writing() as connection:
+            driver = driver_of(connection)
+            touch_keys(driver, take_over_corrections(theirs, driver, keys_here(theirs, driver)))
+
+
+def _changes(game: Game, values: Mapping[str, str]) -> bool:
+    """Whether a game does not have all of these values yet."""
+    there = {one.field: one.value for one in game.corrections}
+    return any(there.get(field, shown_value(game, field)) != value for field, value in values.items())
+
+
+def _require_days(games: Iterable[Game]) -> None:
+    for game in games:
+        if game.day is None:
+            raise StorageError(f"Game {game.key[:8]} has no date: give it one together with the time.")
+
+
 class Erasures:
     """Deletes sources and players, and remembers them until they are wanted again."""
 
@@ -435,6 +506,7 @@ class ArchiveStore(Closing):
         self.path = database.path
         self.analyses = ArchiveAnalyses(database)
         self.duplicates = DuplicateGames(database)
+        self.corrections = GameCorrections(database)
         self.erasures = Erasures(database)
         self.positions = PositionIndex(database)
 

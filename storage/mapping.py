@@ -12,6 +12,7 @@ from operator import attrgetter
 from types import NoneType
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
+from recorder.corrections import from_json, to_json
 from recorder.model import (
     Anchor,
     Anomaly,
@@ -63,7 +64,7 @@ class Field(NamedTuple):
 _INTEGER: Final[frozenset[type]] = frozenset((int,))
 _GIVEN: Final[dict[str, frozenset[type]]] = {
     **dict.fromkeys(("source_id", "merged_into", "opening_ply"), frozenset((int, NoneType))),
-    **dict.fromkeys(("eco", "opening"), frozenset((str, NoneType))),
+    **dict.fromkeys(("eco", "opening", "corrected"), frozenset((str, NoneType))),
 }
 """Types of columns that are not attributes; the others are integers."""
 
@@ -163,7 +164,7 @@ def _player(side: str) -> Iterator[Field]:
 GAMES: Final = Mapping(
     Game,
     "games",
-    "id source_id merged_into white_id black_id ply_count eco opening opening_ply",
+    "id source_id merged_into white_id black_id ply_count eco opening opening_ply corrected",
     Field("key"),
     Field("kind", kind=GameKind),
     Field("server"),
@@ -367,6 +368,7 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "source_chunks": ("source_id", "offset", "size_bytes", "zstd"),
     "source_counts": ("source_id", "tag", "disposition", "count"),
     "players": ("id", "server", "handle", "handle_folded"),
+    "corrections": ("game_key", "field", "value", "decided_ms"),
     "game_links": ("game_id", "other_game_id", "kind", "evidence"),
     "plies": _PLY_COLUMNS,
     **{mapping.table: mapping.columns for mapping in MAPPINGS},
@@ -379,6 +381,7 @@ _PLAYERS: Final = tuple(
     for first in (GAMES.attributes.index("white.handle"), GAMES.attributes.index("black.handle"))
 )
 _OPENING: Final = slice(GAMES.given.index("eco"), GAMES.given.index("opening_ply") + 1)
+_CORRECTED: Final = GAMES.given.index("corrected")
 _GAME_FACTS: Final = tuple(name for name in GAMES.attributes if "." not in name)
 _NO_START: Final = (None,) * len(STARTS.columns)
 
@@ -386,7 +389,8 @@ _NO_START: Final = (None,) * len(STARTS.columns)
 def game_row(game: Game, row_id: int, white_id: int, black_id: int, source_id: int | None) -> Row:
     """The row of ``games``; ``source_id`` None: of a merged game."""
     opening = game.opening or (None, None, None)
-    return GAMES.row(game, row_id, source_id, None, white_id, black_id, len(game.rows), *opening)
+    corrected = to_json(game.corrections)
+    return GAMES.row(game, row_id, source_id, None, white_id, black_id, len(game.rows), *opening, corrected)
 
 
 def game_from_row(row: Row) -> Game:
@@ -396,6 +400,7 @@ def game_from_row(row: Row) -> Game:
     del values[_PLAYERS[0].start : _PLAYERS[1].stop]
     facts = dict(zip(_GAME_FACTS, values, strict=True))
     game = Game(**facts, white=white, black=black, observations=[], segments=[])
+    game.corrections = from_json(row[_CORRECTED])
     eco, name, ply = row[_OPENING]
     game.found_opening = None if eco is None else Opening(eco, name, ply)
     return game

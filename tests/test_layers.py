@@ -17,6 +17,7 @@ CORE = {
     f"recorder.{name}"
     for name in (
         "containment",
+        "corrections",
         "errors",
         "events",
         "files",

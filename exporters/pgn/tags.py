@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from exporters.pgn.parts import PgnPart, is_chess_fen
+from recorder.corrections import changed_tags, hidden_tags
 from recorder.model import (
     CLOCK_DERIVED,
     ELAPSED_DERIVED,
@@ -90,7 +91,8 @@ def saved_tags(game: Game) -> list[GameEvent]:
             for event in seen.events:
                 if event.kind is EventKind.TAG:
                     found.setdefault(event.detail, event)
-    return list(found.values())
+    hidden = hidden_tags(game)
+    return [event for name, event in found.items() if name not in hidden]
 
 
 def with_saved_tags(text: str, game: Game, part: PgnPart, saved: bool) -> str:
@@ -103,7 +105,7 @@ def with_saved_tags(text: str, game: Game, part: PgnPart, saved: bool) -> str:
     if not saved or part.start_ply != game.start_ply or part.remark is not None:
         for name in ("FEN", "SetUp"):
             values.pop(name, None)
-    if saved and game.category is None and part.remark is None:
+    if saved and game.category is None and part.remark is None and "Event" not in changed_tags(game):
         values.setdefault("Event", "?")
     if not values:
         return text
@@ -125,6 +127,24 @@ def with_saved_tags(text: str, game: Game, part: PgnPart, saved: bool) -> str:
             out.append(tag(name, value))
     out[-1:-1] = [tag(name, text) for name, text in values.items() if name not in names]
     return "".join(out)
+
+
+def with_corrected_tags(text: str, game: Game) -> str:
+    """Put in what a person corrected, and before the last tag pair the names of the tags that this changed."""
+    changed = changed_tags(game)
+    if not changed:
+        return text
+    lines = tag_lines(text)
+    before = next((line.split('"')[1].split() for line in lines if line.startswith(f"[{_EDITED} ")), [])
+    wanted = {name: value for name, value in changed.items() if value is not None}
+    wanted[_EDITED] = " ".join(dict.fromkeys((*before, *changed)))
+    places = {line[1 : line.index(" ")]: place for place, line in enumerate(lines)}
+    for name, value in wanted.items():
+        if name in places:
+            lines[places[name]] = tag(name, value)
+        else:
+            lines.insert(len(lines) - 1, tag(name, value))
+    return "".join(lines)
 
 
 def _opening_named(values: dict[str, str]) -> dict[str, str]:
@@ -182,6 +202,7 @@ def add_losses(excluded: Counter[str], game: Game, *, clock: frozenset[str], fic
 
 
 KEY_TAG = "RecorderKey"
+_EDITED = "RecorderEdited"
 _PERIOD = r"\*?[0-9]+(?:/[0-9]+)?(?:\+[0-9]+(?:\.[0-9]+)?)?"
 _PGN_CONTROL = re.compile(rf"-|{_PERIOD}(?::{_PERIOD})*", re.ASCII)
 _FAMILIES = {
@@ -245,7 +266,7 @@ def tags(
     if saved and end == "log-ends":
         found.remove(tag("RecorderEnd", end))
     found.append(tag(KEY_TAG, game.key))
-    return _annotated(with_saved_tags("".join(found), game, part, saved), annotator)
+    return _annotated(with_corrected_tags(with_saved_tags("".join(found), game, part, saved), game), annotator)
 
 
 def _beginning(game: Game, part: PgnPart) -> Iterator[str]:
@@ -311,7 +332,7 @@ def fics_tags(game: Game, part: PgnPart, last: bool, annotator: str | None = Non
         found.append(tag("FEN" if is_chess_fen(part.fen) else "RecorderBoard", part.fen))
     found.append(f'[PlyCount "{part.count}"]\n')
     found.append(tag("Result", game.result if last else "*"))
-    return _annotated(with_fics_tags("".join(found), game), annotator)
+    return _annotated(with_corrected_tags(with_fics_tags("".join(found), game), game), annotator)
 
 
 def _annotated(text: str, annotator: str | None) -> str:

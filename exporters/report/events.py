@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from exporters.pgn.exporter import ENDS
 from exporters.report.page import clock_text
+from recorder.corrections import changed_tags, hidden_tags, words_of
 from recorder.ledger import Cause, ledger
 from recorder.model import (
     Anomaly,
@@ -137,7 +138,14 @@ def about(game: Game, in_progress: bool) -> list[tuple[str, str]]:
         found.append(("Time control", control))
     elif printed := printed_control(game):
         found.append(("Time control", printed))
-    tags = [(event.detail, event.text) for event in game.events if event.kind is EventKind.TAG]
+    hidden = hidden_tags(game)
+    tags = [
+        (event.detail, event.text)
+        for event in game.events
+        if event.kind is EventKind.TAG and event.detail not in hidden
+    ]
+    tags += [(name, value) for name, value in changed_tags(game).items() if value]
+    tags += [("Corrected", words_of(one)) for one in game.corrections]
     if game.opening is not None and "Opening" not in dict(tags):
         found.append(("Opening", f"{game.opening.name} ({game.opening.eco})"))
     number = "" if game.game_no is None else f", game {game.game_no} there"

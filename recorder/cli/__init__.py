@@ -60,6 +60,7 @@ _SECTIONS = {
         "sources",
         "anomalies",
         "duplicates",
+        "edit",
         "forget",
         "verify",
         "journal",

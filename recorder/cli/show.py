@@ -13,6 +13,7 @@ from recorder.archive.pages.related import anomalies_of_game, games_by_source
 from recorder.cli.option_types import complete_keys
 from recorder.cli.options import Command, archive_option, json_option, wide_option
 from recorder.cli.output import print_facts, print_json, print_table
+from recorder.corrections import words_of
 from recorder.errors import StorageError
 from recorder.model import EventKind, Game, GameEvent, LineKind, Observation, ObservationKind, Ply, PlyLine
 from recorder.text import clean, plural
@@ -237,6 +238,7 @@ def _headers(game: Game, in_progress: bool, shown: Analysis | None) -> list[tupl
         ("Start position", game.start_fen),
         ("Recorded by", game.me),
         ("Marks", ", ".join(marks) or None),
+        *(("Corrected", words_of(one)) for one in game.corrections),
         ("Sources", ", ".join(dict.fromkeys(sources)) or None),
         *(("Analysed by", _analyst(one, one is shown)) for one in game.analyses),
         *((_EVIDENCE[one.kind.value], one.text) for one in dict.fromkeys(game.evidence)),

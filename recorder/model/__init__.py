@@ -9,6 +9,7 @@ Times are integers with units in their names. ``_at_ms`` is milliseconds since 1
 
 from recorder.model.games import (
     MINUTE_MS,
+    Correction,
     Game,
     GameKind,
     Link,
@@ -81,6 +82,7 @@ __all__ = [
     "Anchor",
     "Anomaly",
     "AnomalyKind",
+    "Correction",
     "Disposition",
     "EngineProtocol",
     "EventKind",

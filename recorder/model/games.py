@@ -12,7 +12,7 @@ from enum import Enum
 from importlib import import_module
 from operator import attrgetter, itemgetter
 from types import ModuleType
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 from recorder.model.observations import Analysis, EventKind, Evidence, GameEvent, Observation, Segment
 from recorder.model.plies import Anchor, Ply, PlyRow, name_plies
@@ -109,6 +109,19 @@ class Link(NamedTuple):
     evidence: str
 
 
+class Correction(NamedTuple):
+    """A value that a person gave a game; ``field`` is that of ``recorder.corrections``.
+
+    ``recorded`` is the value before, None: it was unknown. ``before`` has the attributes of the game that it replaced.
+    """
+
+    field: str
+    value: str
+    recorded: str | None
+    decided_ms: int
+    before: dict[str, Any]
+
+
 _ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
 
@@ -139,6 +152,7 @@ class Game:
         merged_from: keys of the games from which this one was merged, one for each source.
         evidence: why these are one game, and in what they contradict each other.
         analyses: evaluations by engines that analysed the game later; only of a game from an archive, not compared.
+        corrections: what a person corrected, by field; only of a game from an archive.
         found_opening: the value of ``opening``; False: not computed yet.
         date_text: the date as a line prints it, else the date that the user gave for the log (2020-01-31).
     """
@@ -183,6 +197,7 @@ class Game:
     merged_from: list[str] = field(default_factory=list)
     evidence: list[Evidence] = field(default_factory=list)
     analyses: list[Analysis] = field(default_factory=list, compare=False)
+    corrections: list[Correction] = field(default_factory=list)
     found_opening: Opening | Literal[False] | None = field(default=False, init=False, compare=False)
 
     def __repr__(self) -> str:

@@ -83,7 +83,7 @@ UNDECIDED: Final = Decided()
 
 _OWN: Final = frozenset((
     "key", "me", "observations", "segments", "started_at_ms", "ended_at_ms", "first_offset", "last_offset", "links",
-    "merged_from", "evidence", "analyses", "found_opening",
+    "merged_from", "evidence", "analyses", "corrections", "found_opening",
 ))  # fmt: skip
 """Fields of a game in which two logs of it may differ, and those that ``_content`` takes apart."""
 _FIELDS: Final = tuple(field.name for field in fields(Game) if field.name not in _OWN)

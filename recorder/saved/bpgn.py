@@ -28,8 +28,9 @@ from recorder.saved.base import UTF8_MARK, GameLines
 from recorder.saved.bpgn_boards import BpgnBoard, BpgnComment, BpgnFacts, BpgnLine, BpgnMove, make_games
 from recorder.saved.pgn import PgnReader
 from recorder.saved.pgn_game import with_brackets
-from recorder.saved.pgn_tags import read_control, read_day, read_header, read_time_of_day
+from recorder.saved.pgn_tags import read_control, read_header
 from recorder.saved.pgn_text import GLYPHS, decoded, read_time
+from recorder.times import read_day, read_time_of_day
 
 _MOVE: Final = re.compile(
     r"(\d{1,4})\s?([ABab])(?:\.{1,3}\s*|\s+)(\$\d{1,3})?"

@@ -15,6 +15,7 @@ from recorder.model import Player, TimeBasis, known_site
 from recorder.rules.variants import pgn_variant, read_category, read_pgn_variant
 from recorder.saved.base import CHESS_COM, FATICS, FICS, LICHESS
 from recorder.saved.pgn_text import RESULTS, read_time
+from recorder.times import read_day, read_time_of_day
 
 _TITLE: Final = re.compile(r"W?(?:GM|IM|FM|CM)|NM")
 
@@ -46,8 +47,6 @@ _EVENTS: Final = (
 )
 _ICC_EVENT: Final = re.compile(r"ICC(?: tourney [0-9]+)?((?: \(?(?:w?[0-9]{1,4}|[ur])\)?)*)")
 _ICC_WILD: Final = re.compile(r"w(?:ild)?[ /]?(?:([0-9]{1,3})|\(([0-9]{1,3})\))", re.I)
-_DATE: Final = re.compile(r"([0-9]{4})[./-]([0-9]{1,2})[./-]([0-9]{1,2})", re.ASCII)
-_TIME: Final = re.compile(r"([0-9]{1,2}):([0-9]{2}):([0-9]{2})", re.ASCII)
 _SECONDS: Final = r"([0-9]{1,6})(?:\.([0-9]{1,3}))?"
 _CONTROL: Final = re.compile(rf"{_SECONDS}(?:\+{_SECONDS})?", re.ASCII)
 _RATING: Final = re.compile(r"([0-9]{1,5})[A-Za-z]?", re.ASCII)
@@ -320,29 +319,6 @@ def _read_times(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None
 
 def _as_tag(when: datetime.date | datetime.time) -> str:
     return f"{when:%H:%M:%S}" if isinstance(when, datetime.time) else f"{when:%Y.%m.%d}"
-
-
-def read_day(text: str | None) -> datetime.date | None:
-    """Parse a date, ``2014.07.18``, also with hyphens; None: the text is no whole date."""
-    match = _DATE.fullmatch(text or "")
-    if match is None:
-        return None
-    try:
-        return datetime.date(*map(int, match.groups()))
-    except ValueError:
-        return None
-
-
-def read_time_of_day(text: str | None) -> datetime.time | None:
-    """Parse a time of day, ``18:44:37``; None: the text is no time."""
-    match = _TIME.fullmatch(text or "")
-    if match is None:
-        return None
-    try:
-        hour, minute, second = map(int, match.groups())
-        return datetime.time(hour, minute, second)
-    except ValueError:
-        return None
 
 
 def _at_ms(day: datetime.date, time: datetime.time) -> int:

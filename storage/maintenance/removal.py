@@ -131,6 +131,7 @@ def delete_decisions(connection: Connection, ids: Select[tuple[int]]) -> None:
     """Delete the decisions about games that are to be taken out for good, before anything of them is deleted."""
     games, settings = models.games.c, models.settings
     keys = set(connection.scalars(select(games.key).where(games.id.in_(ids.scalar_subquery()))))
+    connection.execute(delete(models.corrections).where(models.corrections.c.game_key.in_(keys)))
     for one in decisions(driver_of(connection)):
         if not keys.isdisjoint((one.key, one.other)):
             connection.execute(delete(settings).where(settings.c.name == f"{DECISIONS}{one.key}:{one.other}"))
@@ -155,6 +156,8 @@ _TEXTS = (
     models.games.c.reason,
     models.games.c.variant,
     models.games.c.category,
+    models.games.c.corrected,
+    models.corrections.c.value,
     models.events.c.actor,
     models.events.c.text,
     models.thinking.c.engine,
@@ -173,8 +176,15 @@ _SAVED = {
     "game_links": _SEEN.format("o.game_id = game_links.game_id"),
     **{name: _OF_SOURCE.format(f"{name}.source_id") for name in ("anomalies", "source_shapes")},
     "sources": _OF_SOURCE.format("sources.id"),
+    "corrections": "NULL",
 }
 """The source of a row of a saved game, in SQL; null: of a log."""
+
+
+_WAS_THEIRS = """EXISTS (SELECT 1 FROM json_each(games.corrected) one
+  WHERE is_forgotten(coalesce(json_extract(one.value, '$[4]."white.handle"'), ''))
+  OR is_forgotten(coalesce(json_extract(one.value, '$[4]."black.handle"'), '')))"""
+"""The condition that a game was recorded as one of a player who is to be forgotten, and corrected to be another's."""
 
 
 class HandleText(Protocol):
@@ -220,7 +230,7 @@ def redact_rows(connection: Connection, words: HandleText) -> HandleReport:
         with closing_up(driver):
             gone = select(sql_table("gone", column("id")).c.id).scalar_subquery()
             games = models.games.c
-            theirs = select(games.id).where(games.white_id.in_(gone) | games.black_id.in_(gone))
+            theirs = select(games.id).where(games.white_id.in_(gone) | games.black_id.in_(gone) | sql_text(_WAS_THEIRS))
             delete_analyses(connection, theirs)
             delete_decisions(connection, theirs)
             found, _, _ = delete_games(connection, theirs)

@@ -19,8 +19,9 @@ from urllib.parse import unquote
 
 import zstandard
 
+from recorder.corrections import from_json, is_fact, to_json
 from recorder.errors import StorageError
-from recorder.model import LinkKind, TimeBasis, known_site
+from recorder.model import Correction, LinkKind, TimeBasis, known_site
 from recorder.openings import opening_names
 from recorder.relating.grouping import pair_of
 from recorder.rules.variants import SPEEDS, is_known_variant
@@ -42,7 +43,7 @@ _HANDLES: Final = (
 )  # fmt: skip
 _TEXTS: Final = (
     "games.reason", "events.text", "thinking.pv", "analyses.engine", "analysis_lines.pv", "anomalies.message",
-    "game_evidence.text", "game_links.evidence", "sources.name",
+    "game_evidence.text", "game_links.evidence", "sources.name", "corrections.value",
 )  # fmt: skip
 _HASHES: Final = ("games.key", "analyses.game_key", "sources.sha256")
 _MOVE: Final = (
@@ -76,6 +77,7 @@ _PLAIN: Final = frozenset(
     for column in table.columns
     if column.info.keys() & {"values", "json"}
 ) | {
+    *("corrections.game_key", "corrections.field"),
     *("settings.name", "settings.value", "alembic_version.version_num", "analyses.game_key", "analyses.protocol"),
     *(
         "sources.sha256",
@@ -239,6 +241,9 @@ class _Copying:
         self._values |= {place: f"rewritten({_column(place)})" for place in _TEXTS if rewrites}
         driver.create_function("published", 1, lambda stored: published_settings(stored, self._secret))
         driver.create_function("rewritten", 1, self._rewritten, deterministic=True)
+        driver.create_function("recorrected", 1, self._recorrected, deterministic=True)
+        if rewrites:
+            self._values["games.corrected"] = "recorrected(corrected)"
 
     def hide(self, *, with_text: bool, exact: bool) -> None:
         """Replace handles, names of logs, and keys.
@@ -261,6 +266,7 @@ class _Copying:
         values["events.actor"] = "iif(detail = 'pgn-tag', rewritten(actor), pseudonym(actor))"
         values["events.detail"] = "iif(kind = 'tag', rewritten(detail), detail)"
         values["sources.name"] = "renamed(name)"
+        values["games.corrected"] = "recorrected(corrected)"
         values["players.handle_folded"] = "lower(pseudonym(handle))"
         if not with_text:
             self._written = _WRITTEN
@@ -281,6 +287,8 @@ class _Copying:
         mark_changed(driver)
         store_decisions(driver, self._decided)
         wanted = {"events": f"{published_events(chat)} AND {self._written}", **dict.fromkeys(PRIVATE_TABLES, "0")}
+        if self.handles is not None:  # the games have what people decided, and nothing is read again from a share
+            wanted["corrections"] = "0"
         for table in metadata.sorted_tables:
             if table.name != "settings":
                 places = [f"{table.name}.{column.name}" for column in table.columns]
@@ -302,6 +310,22 @@ class _Copying:
             assert text is not None
             text = rewrite(text)
         return text
+
+    def _recorrected(self, text: str | None) -> str | None:
+        """With pseudonyms only which fields were corrected and when, else all with texts rewritten."""
+        found = from_json(text)
+        if self.handles is not None:
+            return to_json([Correction(one.field, "", None, one.decided_ms, {}) for one in found if is_fact(one.field)])
+        return to_json([
+            one._replace(
+                value=self._rewritten(one.value) or "",
+                recorded=self._rewritten(one.recorded),
+                before={
+                    name: self._rewritten(value) if name == "reason" else value for name, value in one.before.items()
+                },
+            )
+            for one in found
+        ])  # fmt: skip
 
     def _worded(self, place: str, text: str | None) -> str | None:
         return text if not text or _WORDING[place](text) else self._rewritten(text)

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from recorder.corrections import from_json
 from recorder.model import Game, Proof, TimeBasis, day_of
 from storage.files import open_sqlite, reading, uri_to_read
 from storage.mapping import GAMES, QUALITIES
@@ -163,7 +164,8 @@ _STAMPS: Final = """
 SELECT g.id, g.ply_count, g.key || ' ' || json_array(g.last_offset, g.ended_at_ms, g.result, g.ending, g.termination,
   g.reason_key, g.server, g.white, g.white_rating_text, g.white_titles, g.white_registered, g.white_sealed, g.black,
   g.black_rating_text, g.black_titles, g.black_registered, g.black_sealed, g.rated, g.variant, g.category, g.base_s,
-  g.increment_s, g.started_at_ms, g.time_basis, g.date_text, g.complete, g.eco, g.me, s.parser_version) || ' ' ||
+  g.increment_s, g.started_at_ms, g.time_basis, g.date_text, g.complete, g.eco, g.me, s.parser_version,
+  g.corrected) || ' ' ||
   coalesce((SELECT group_concat(s.from_ply || '-' || s.to_ply || ':' || l.first_ply_id || '+' || l.ply_count)
   FROM segments s JOIN ply_lines l ON l.observation_id = s.observation_id AND l.line_no = 0 WHERE s.game_id = g.id), '')
   || coalesce((SELECT ' ' || group_concat(a.id) FROM analyses a WHERE a.game_key = g.key), '')
@@ -291,7 +293,11 @@ class ColumnReader:
             f" JOIN events e ON e.observation_id = o.id WHERE {EVENT_TAG}"
             " ORDER BY wanted.key, w.id DESC, o.seq DESC, e.seq DESC"
         )
-        return dict(self._rows("SELECT wanted.value, e.text", source, ids))
+        found = dict(self._rows("SELECT wanted.value, e.text", source, ids))
+        by_hand = "games g ON g.id = wanted.value AND g.corrected IS NOT NULL"
+        for number, text in self._rows("SELECT wanted.value, g.corrected", by_hand, ids):
+            found.update((number, one.value) for one in from_json(text) if one.field == "Event")
+        return found
 
     def games_with_thinking(self, ids: list[int]) -> set[int]:
         """Those of the games in which an engine printed its analysis."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final, NamedTuple
 
+from recorder.corrections import move_times
 from recorder.model import (
     EventKind,
     Game,
@@ -19,7 +20,6 @@ from recorder.model import (
     Proof,
     Segment,
     SourceName,
-    name_plies,
 )
 from recorder.model.plies import USUAL, ShownLine, ShownPlies, whole_row
 from recorder.movetext import integers
@@ -40,7 +40,7 @@ from storage.mapping import (
 )
 from storage.read.analyses import load_analyses
 from storage.read.store import SqlDriver
-from storage.sound import SOURCE_KINDS, RowCheck, require_sound_game, require_sound_plies
+from storage.sound import SOURCE_KINDS, RowCheck, UnsoundError, require_sound_game, require_sound_plies
 
 
 def select_sql(table: str) -> str:
@@ -193,7 +193,9 @@ def _load(driver: SqlDriver, ids: list[int], wanted: _Wanted) -> Iterator[Game]:
     untimed: dict[int, list[Observation]] = {}
     for game_id, row in _observation_rows(driver, of_seen, members):
         seen[row[0]] = observation = observation_from_row(row)
-        observation.source = names[row[1]]
+        if (source := names.get(row[1])) is None:
+            raise UnsoundError("an observation has no source")
+        observation.source = source
         siblings = found[game_id].observations
         places[row[0]] = len(siblings)
         siblings.append(observation)
@@ -213,7 +215,7 @@ def _load(driver: SqlDriver, ids: list[int], wanted: _Wanted) -> Iterator[Game]:
             _load_run(driver, run)
         require_sound_game(found[row_id], counts[row_id])
         for observation in untimed.pop(row_id, ()):
-            _forget_times(observation)
+            move_times(observation, None)  # its time basis is not that of its game
         yield found.pop(row_id)
 
 
@@ -246,18 +248,6 @@ def _observation_rows(driver: SqlDriver, of_seen: str, members: dict[int, _Membe
         return
     ordered = sorted(rows, key=lambda row: members[row[2]].place if row[2] in members else -1)
     yield from ((members[row[2]].game_id if row[2] in members else row[2], row) for row in ordered)
-
-
-def _forget_times(seen: Observation) -> None:
-    """Remove the times of an observation whose time basis is not that of its game."""
-    seen.started_at_ms = seen.ended_at_ms = None
-    if seen.start is not None:
-        seen.start = seen.start._replace(at_ms=None)
-    for line in seen.lines:
-        line.rows = [ply._replace(at_ms=None) for ply in name_plies(line.rows)]
-    seen.holdings = [change._replace(at_ms=None) for change in seen.holdings]
-    seen.events = [event._replace(at_ms=None) for event in seen.events]
-    seen.thinking = [thought._replace(at_ms=None) for thought in seen.thinking]
 
 
 def _load_links(driver: SqlDriver, found: dict[int, Game], of_seen: str, members: dict[int, _Member]) -> None:

@@ -175,6 +175,13 @@ MEANINGS: Final[dict[str, dict[str, str]]] = {
         "eco": "ECO code of the last named position, as `B90`; null: none, or not normal chess from its start",
         "opening": "its name, as `Sicilian Defense: Najdorf Variation`; null: as `eco`",
         "opening_ply": "half-moves after which the game was last in a named position; null: as `eco`",
+        "corrected": "what a person corrected: field, value, recorded value, when, recorded columns; null: nothing",
+    },
+    "corrections": {
+        "game_key": "`key` of a game that has a source: row numbers of games change",
+        "field": "the PGN tag of what is corrected, or `Rated`",
+        "value": "the value that a person gave",
+        "decided_ms": "when, since 1970 in UTC",
     },
     "game_evidence": {
         "game_id": "the merged game",
@@ -518,6 +525,7 @@ games = Table(
     Column("eco", Text),
     Column("opening", Text),
     Column("opening_ply", Integer),
+    Column("corrected", Text, info={"json": "array"}),
     CheckConstraint("result IN ('1-0', '0-1', '1/2-1/2', '*')", name="result"),
     Index("ix_games_source_id_first_offset", "source_id", "first_offset"),
     Index("ix_games_white_id_black_id", "white_id", "black_id"),
@@ -526,6 +534,17 @@ games = Table(
     # a merged game has the key of one of its members
     Index("uq_games_key", "key", unique=True, sqlite_where=text("source_id IS NOT NULL")),
     Index("uq_games_merged_key", "key", unique=True, sqlite_where=text("source_id IS NULL")),
+)
+
+# Beside ``games``, whose rows come and go with every reading.
+corrections = Table(
+    "corrections",
+    metadata,
+    Column("game_key", Text, primary_key=True),
+    Column("field", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+    Column("decided_ms", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 game_evidence = Table(

@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING
 
 import migrations
 from recorder.errors import StorageError
-from recorder.openings import DEEPEST, find_opening
 from recorder.text import clean
 from storage.files import backup, create_file, driver_of, make_engine, open_sqlite, storage_errors, unchanged_while_read
 from storage.schema.views import VIEWS
 from storage.settings import mark_changed
+from storage.write.openings import name_openings
 
 if TYPE_CHECKING:
     from alembic.config import Config
     from sqlalchemy import Connection
     from sqlalchemy.schema import ExecutableDDLElement
 
-HEAD = "0010"
+HEAD = "0011"
 """The newest revision. Known without the scripts, so that opening an archive does not load Alembic."""
 
 _DEVELOPMENT = frozenset({"0001", "0002", "0003", "0004", "0005", "0006"})
@@ -290,27 +290,3 @@ def _statements() -> dict[str, str]:
         makers[table.name] = CreateTable(table)
         makers |= {str(index.name): CreateIndex(index) for index in table.indexes}
     return {name: str(maker.compile(dialect=dialect)).strip() for name, maker in makers.items()}
-
-
-_STANDARD = "SELECT id FROM games WHERE variant = 'chess' AND start_fen IS NULL AND start_ply = 0"
-
-
-# CROSS JOIN keeps the order of the tables: a game has few plies, the table has millions. Numbers rise in a line.
-_PLIES = (
-    "SELECT p.ply, p.move FROM segments s CROSS JOIN ply_lines l CROSS JOIN plies p "
-    "WHERE s.game_id = ? AND l.observation_id = s.observation_id AND l.line_no = 0 "
-    f"AND p.id BETWEEN l.first_ply_id AND l.first_ply_id + min(l.ply_count, {DEEPEST}) - 1 "
-    "AND p.ply BETWEEN s.from_ply AND s.to_ply"
-)
-
-
-_UPDATE = "UPDATE games SET eco = ?, opening = ?, opening_ply = ? WHERE id = ?"
-
-
-def name_openings(driver: sqlite3.Connection) -> None:
-    """Store the opening of every game."""
-    found = []
-    for (number,) in driver.execute(_STANDARD).fetchall():
-        opening = find_opening(sorted(driver.execute(_PLIES, (number,))))
-        found.append((*(opening or (None, None, None)), number))
-    driver.executemany(_UPDATE, found)

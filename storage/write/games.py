@@ -30,6 +30,7 @@ from storage.mapping import (
 from storage.read.query import fold
 from storage.settings import rename_decisions
 from storage.write.analyses import move_analyses
+from storage.write.corrections import rename_corrections
 from storage.write.merged import touch
 from storage.write.rows import add_plies, insert_into, insert_plies, insert_rows, select_in
 
@@ -78,10 +79,16 @@ def _move(driver: sqlite3.Connection, moving: list[tuple[str, int]]) -> None:
     for key, number in moving:
         touch(driver, "VALUES (?)", (number,))
         keys[driver.execute("SELECT key FROM games WHERE id = ?", (number,)).fetchone()[0]] = key
-    move_analyses(driver, keys)
-    rename_decisions(driver, lambda key: keys.get(key, key))
+    _rename(driver, keys)
     driver.executemany("UPDATE games SET key = ? || key WHERE id = ?", [(_MOVING, number) for _, number in moving])
     driver.executemany("UPDATE games SET key = ? WHERE id = ?", moving)
+
+
+def _rename(driver: sqlite3.Connection, keys: dict[str, str]) -> None:
+    """Give what belongs to games by their keys the keys that the games get."""
+    move_analyses(driver, keys)
+    for rename in (rename_decisions, rename_corrections):
+        rename(driver, lambda key: keys.get(key, key))
 
 
 def _game(driver: sqlite3.Connection, key: str) -> list[int]:
@@ -268,8 +275,7 @@ class GameRows:
             self._driver.execute("UPDATE games SET key = ? WHERE id = ?", (keys[its], game_id))
             touch(self._driver, "VALUES (?)", (game_id,))
         if keys:
-            move_analyses(self._driver, keys)
-            rename_decisions(self._driver, lambda one: keys.get(one, one))
+            _rename(self._driver, keys)
         return (successor(wanted, place) if place > 1 else wanted for place in range(first + 1, first + count + 1))
 
     def _learn_players(self, games: Sequence[Game]) -> None:

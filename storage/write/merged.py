@@ -23,6 +23,7 @@ from storage.mapping import EVIDENCE, SEGMENTS, game_row
 from storage.read.games import load_games
 from storage.settings import decide, load_decided
 from storage.write.analyses import settle_analyses, touched_analyses
+from storage.write.corrections import Change, store_changes, wanted_changes
 from storage.write.rows import insert_into, insert_rows
 
 if TYPE_CHECKING:
@@ -525,6 +526,8 @@ def relate(driver: sqlite3.Connection) -> None:
     """
     if driver.execute(_TOUCHED).fetchone() is None:
         return
+    if changes := wanted_changes(driver):
+        _correct(driver, changes)
     _touch_overlapping(driver)
     touched = {number for (number,) in driver.execute("SELECT id FROM temp.touched")}
     decided = load_decided(driver)
@@ -539,6 +542,15 @@ def relate(driver: sqlite3.Connection) -> None:
     link(driver)
     settle_analyses(driver, touched_analyses(driver, [number for group in groups for number in group]))
     driver.execute("DELETE FROM temp.touched")
+
+
+def _correct(driver: sqlite3.Connection, changes: list[Change]) -> None:
+    """Write what people decided of touched games; who played them before may be left without a game."""
+    numbers = [one.row_id for one in changes]
+    dissolve(driver, _merged(driver, numbers))
+    touch_others(driver, numbers)
+    store_changes(driver, changes)
+    driver.execute("DELETE FROM players WHERE id NOT IN (SELECT white_id FROM games UNION SELECT black_id FROM games)")
 
 
 def relate_all(driver: sqlite3.Connection) -> None:
@@ -653,9 +665,14 @@ def _pair_of_server(driver: sqlite3.Connection, server: str, white: str, black: 
 def _made_of(driver: sqlite3.Connection, group: list[int], beside: NeighbourGames) -> list[Game]:
     if len(group) < 2:
         return []
+    from recorder.corrections import inherit
     from recorder.relating.merge import merge_games
 
-    return merge_games(_load(driver, group), beside.orders, load_decided(driver))
+    members = list(_load(driver, group))
+    found = merge_games(members, beside.orders, load_decided(driver))
+    for game in found:
+        inherit(game, [one for one in members if one.key in game.merged_from])
+    return found
 
 
 def _relate(driver: sqlite3.Connection, groups: list[list[int]]) -> None:

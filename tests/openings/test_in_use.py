@@ -14,7 +14,7 @@ import recorder
 from recorder import ExportError
 from recorder.model import EventKind, GameEvent
 from recorder.openings import Opening
-from storage.schema.upgrade import name_openings
+from storage.write.openings import name_openings
 from tests.exporters.games import make_game
 from tests.support.cli import Cli
 

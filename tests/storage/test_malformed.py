@@ -69,6 +69,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     cli = Cli(tmp_path_factory.mktemp("sound") / "archive.sqlite")
     logs = [next((SERVER / name).glob(pattern)) for name, pattern in LOGS]
     cli("import", WATCHER, ADJOURNED, *logs, *sorted((SERVER / "c08_adjourn").glob("*.raw*"))[:3])
+    cli("edit", "last", "--tag", "Round=3", "--date", "2020-01-31")
     with closing(sqlite3.connect(cli.archive)) as connection:
         (key,) = connection.execute("SELECT key FROM games WHERE kind = 'played' LIMIT 1").fetchone()
         connection.execute("INSERT INTO analyses VALUES (1, ?, 'Fairy', 'uci', '{\"options\": {}}', 0)", (key,))

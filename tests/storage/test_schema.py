@@ -94,6 +94,7 @@ def _value(table: str, column: str, kind: str) -> object:
         "key": "a",
         "fen": _FEN,
         "start_fen": _FEN,
+        "corrected": None,
     }
     if (table, column) == ("games", "kind"):
         return "setup"  # nothing is merged with it

@@ -19,6 +19,7 @@ from recorder.archive.reading.kept_bytes import reads_kept, source_blocks, sourc
 from recorder.archive.reading.reading_ahead import ReadParts, write_parts
 from recorder.archive.reading.workers import Channel, WorkerDiedError, Workers, in_order, jobs_for, of_batches
 from recorder.containment import contain, failures_sentence
+from recorder.corrections import recorded
 from recorder.errors import SourceError
 from recorder.events import Chunk, CutLines, EngineLine
 from recorder.journal.parts import session_parts
@@ -108,7 +109,7 @@ def note_games(found: PartsByPlace, games: Iterable[Game]) -> None:
 
 
 _NO_HEADERS = frozenset(
-    ("key", "observations", "segments", "links", "merged_from", "evidence", "analyses", "found_opening")
+    ("key", "observations", "segments", "links", "merged_from", "evidence", "analyses", "corrections", "found_opening")
 )
 """Fields of a game that are no facts of its log; its opening follows from the moves and a table that may change."""
 
@@ -394,12 +395,12 @@ def _audit(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:
     everything = GameFilter(source=row.sha256, kinds=frozenset(), min_plies=0, per_source=True)
     bughouse: list[Game] = []
     for game in archive.games(everything):
-        if not unfinished or game.first_offset < row.read_up_to:
-            note_games(kept, [game])
         if game.variant == "bughouse":
             bughouse.append(game)
         if game.kind is GameKind.PLAYED:
             _add_clocks(audit, game)
+        if not unfinished or game.first_offset < row.read_up_to:
+            note_games(kept, [recorded(game)])
     audit.findings += compare_games(kept, found)
     audit.findings += _compare_boards(bughouse)
     audit.conflicts = [f"Game {key[:8]}, sources differ: {text}" for key, text in archive.conflicts(row.sha256)]
@@ -487,6 +488,7 @@ def read_again(
     if carry_over or not missing:
         new.order_equal_keys(old)
         new.duplicates.take_over_decisions(old.duplicates)
+        new.corrections.take_over(old.corrections)
         new.analyses.take_over(old.analyses, homeless=True)
     return missing, unread
 

@@ -41,6 +41,7 @@ from recorder.archive.reading.kept_bytes import source_blocks, source_timing
 from recorder.archive.reading.partial_logs import PartialLogs
 from recorder.archive.reading.reading_ahead import read_ahead
 from recorder.archive.reading.workers import WorkerDiedError
+from recorder.corrections import recorded
 from recorder.errors import SourceError, StorageError
 from recorder.live.status import is_state_file
 from recorder.pipeline import PARSER_VERSION
@@ -120,6 +121,7 @@ def merge(archive: ArchiveStore | None, other: ArchiveStore, name: str, *, dry_r
                 _take_source(archive, other, step, wanted, outcomes[-1])
                 progress(step.row.name, step.row.size_bytes, step.row.size_bytes)
         archive.duplicates.take_over_decisions(other.duplicates)
+        archive.corrections.take_over(other.corrections)
         analyses, homeless = archive.analyses.take_over(other.analyses)
         if handles:
             forget_handles(archive, sorted(handles), progress)
@@ -298,7 +300,7 @@ class CopiedSource:
             yield Part(block, [])
         games = other.games(GameFilter(source=row.sha256, kinds=frozenset(), min_plies=0, per_source=True))
         while some := list(islice(games, _GAMES)):
-            yield Part(b"", [replace(game, key=self._wanted.get(game.key, game.key)) for game in some])
+            yield Part(b"", [replace(recorded(game), key=self._wanted.get(game.key, game.key)) for game in some])
         self.found = Found(other.report(row.sha256), row.read_up_to, False, row.unfinished)
 
 

@@ -1,0 +1,277 @@
+"""What people corrected of games: the fields, what their values mean, games with corrections and without.
+
+A field is called as PGN calls its tag; ``Rated`` is no tag. A field that no attribute of a game holds is a tag alone.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, Final
+
+from recorder.model import Correction, Game, Observation, StartPrecision, TimeBasis, name_plies, site_of
+from recorder.rules.variants import is_known_variant, known_variant_like, read_pgn_variant
+from recorder.times import dated, read_day, read_time_of_day
+
+_TIMES: Final = ("started_at_ms", "start_precision", "ended_at_ms", "time_basis", "date_text")
+_ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
+    "White": ("white.handle", "reason"),
+    "Black": ("black.handle", "reason"),
+    "WhiteElo": ("white.rating", "white.rating_text"),
+    "BlackElo": ("black.rating", "black.rating_text"),
+    "Result": ("result", "reason", "reason_key", "termination", "end"),
+    "Date": _TIMES,
+    "Time": _TIMES,
+    "Rated": ("rated",),
+    "Site": ("server",),
+    "Variant": ("variant", "variant_inferred"),
+}
+_ENUMS: Final[Mapping[str, Any]] = {"time_basis": TimeBasis, "start_precision": StartPrecision}
+_DAY_MS: Final = 86_400_000
+_TAG: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,254}", re.ASCII)
+_HOST: Final = re.compile(r"[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+", re.ASCII)
+_OF_MOVES: Final = frozenset(("FEN", "SetUp", "PlyCount", "TimeControl", "WhiteClock", "BlackClock"))
+_OF_TIMES: Final = frozenset(("UTCDate", "UTCTime", "EndDate", "EndTime", "UTCEndDate", "UTCEndTime"))
+RATED: Final = ("unrated", "rated")
+_RESULTS: Final = ("1-0", "0-1", "1/2-1/2", "*")
+
+
+def is_fact(field: str) -> bool:
+    """Whether a game has an attribute for a field, which else is a tag alone."""
+    return field in _ATTRIBUTES
+
+
+def checked(field: str, value: str) -> str:
+    """The value of a field in its one spelling; the ValueError is one sentence."""
+    value = value.strip()
+    if _TAG.fullmatch(field) is None:
+        raise ValueError(f"{field!r} is no name of a tag; write it as Round or EventDate.")
+    if field in _OF_MOVES or field.endswith("TimeControl"):
+        raise ValueError(f"{field} cannot be corrected: moves and clocks stay as they were recorded.")
+    if field in _OF_TIMES:
+        raise ValueError(f"{field} follows from the date and the time of a game: correct these.")
+    if field.startswith("Recorder"):
+        raise ValueError(f"{field} cannot be corrected: this program writes it.")
+    if not value or len(value) > 255 or not value.isprintable():
+        raise ValueError(f"{field} needs a value of 1 to 255 printable letters, not {value!r}.")
+    if field == "Result" and value not in _RESULTS:
+        raise ValueError(f"{value!r} is not a result; there are {', '.join(_RESULTS)}.")
+    if field == "Rated" and value not in RATED:
+        raise ValueError(f"{value!r} is not one of {', '.join(RATED)}.")
+    if field in ("WhiteElo", "BlackElo") and not re.fullmatch("[0-9]{1,5}", value, re.ASCII):
+        raise ValueError(f"{value!r} is not a rating; write it as 1850.")
+    if field == "Date":
+        day = read_day(value)
+        if day is None:
+            raise ValueError(f"{value!r} is not a date; write it as 2020-01-31.")
+        return day.isoformat().replace("-", ".")
+    if field == "Time" and read_time_of_day(value if value.count(":") == 2 else f"{value}:00") is None:
+        raise ValueError(f"{value!r} is not a time of day; write it as 18:30 or 18:30:00.")
+    if field == "Variant":
+        if not is_known_variant(value):
+            like = known_variant_like(value)
+            raise ValueError(f"unknown variant {value!r}{f'; did you mean {like!r}?' if like else '.'}")
+        return read_pgn_variant(value) or value
+    return site_of(value) or value if field == "Site" else value
+
+
+def corrected(game: Game, decided: Iterable[tuple[str, str, int]], saved: Mapping[str, str]) -> Game:
+    """A game as it was recorded, without observations, with what people decided: field, value and when in ms.
+
+    ``saved`` are the tags of its PGN.
+    """
+    found = sorted(decided)
+    values = {field: value for field, value, _ in found}
+    after = replace(game, corrections=[])
+    for side in ("White", "Black"):
+        name = side.lower()
+        if (handle := values.get(side)) is not None:
+            before = getattr(game, name).handle
+            _set(after, f"{name}.handle", handle := "" if handle == "?" else handle)
+            if after.reason and before and handle:  # "Ann resigns"
+                after.reason = re.sub(rf"(?<!\w){re.escape(before)}(?!\w)", handle.replace("\\", r"\\"), after.reason)
+        if (rating := values.get(f"{side}Elo")) is not None:
+            _set(after, f"{name}.rating", int(rating) or None)
+            _set(after, f"{name}.rating_text", rating)
+    if (result := values.get("Result", game.result)) != game.result:
+        after.result, after.reason, after.reason_key = result, None, None
+        over = result != "*"
+        after.termination = "" if over else "unterminated"
+        after.end = "result" if over else "log-ends" if game.end == "result" else game.end
+    if "Rated" in values:
+        after.rated = values["Rated"] == "rated"
+    if _HOST.fullmatch(site := values.get("Site", "")):
+        after.server = site
+    if "Variant" in values:
+        after.variant, after.variant_inferred = values["Variant"], False
+    if "Date" in values or "Time" in values:
+        _set_times(after, values)
+    for field, value, at_ms in found:
+        before = {one: _get(game, one) for one in _ATTRIBUTES.get(field, ())}
+        after.corrections.append(Correction(field, value, shown_value(game, field, saved), at_ms, before))
+    return after
+
+
+def _set_times(after: Game, values: Mapping[str, str]) -> None:
+    """Move a game to another day or time; its length stays. Without a day nothing is known of when it began."""
+    day = read_day(values.get("Date")) or after.day
+    if day is None:
+        return
+    begun_ms, since_1970_ms = after.started_at_ms, _DAY_MS * (day - datetime.date(1970, 1, 1)).days
+    if (time := values.get("Time")) is not None:
+        whole = time.count(":") == 2
+        moment = read_time_of_day(time if whole else f"{time}:00") or datetime.time()
+        seconds = 3600 * moment.hour + 60 * moment.minute + moment.second
+        after.started_at_ms = since_1970_ms + 1000 * seconds
+        after.start_precision = StartPrecision.SECOND if whole else StartPrecision.MINUTE
+        after.time_basis = after.time_basis if dated(after.time_basis) else TimeBasis.LOCAL
+    elif begun_ms is not None and dated(after.time_basis):
+        after.started_at_ms = since_1970_ms + begun_ms % _DAY_MS
+    if after.ended_at_ms is not None and begun_ms is not None and after.started_at_ms is not None:
+        after.ended_at_ms += after.started_at_ms - begun_ms
+    if "Date" in values:
+        after.date_text = day.isoformat()
+
+
+def shown_value(game: Game, field: str, saved: Mapping[str, str] = MappingProxyType({})) -> str | None:
+    """The value of a field as a correction shows it; None: it is unknown."""
+    if field in ("White", "Black"):
+        return getattr(game, field.lower()).handle or None
+    if field in ("WhiteElo", "BlackElo"):
+        text: str | None = getattr(game, field[:5].lower()).rating_text
+        return text
+    if field == "Date":
+        return saved.get("Date") if game.day is None else game.day.isoformat().replace("-", ".")
+    if field == "Time":
+        if game.started_at_ms is None or not dated(game.time_basis):
+            return None
+        seconds = game.started_at_ms % _DAY_MS // 1000
+        text = f"{seconds // 3600:02}:{seconds // 60 % 60:02}"
+        return text if game.start_precision is StartPrecision.MINUTE else f"{text}:{seconds % 60:02}"
+    if field == "Rated":
+        return None if game.rated is None else RATED[game.rated]
+    known = {"Result": game.result, "Variant": game.variant, "Site": saved.get("Site") or game.server}
+    return known[field] if field in known else saved.get(field)
+
+
+def recorded(game: Game) -> Game:
+    """The game as its source gave it; the same object if nothing was corrected. Its observations get their times."""
+    if not game.corrections:
+        return game
+    before = {name: value for one in game.corrections for name, value in one.before.items()}
+    found = replace(game, corrections=[])
+    for name, value in before.items():
+        _set(found, name, value)
+    if shift_ms := shift_of(game, found):
+        for seen in game.observations:
+            move_times(seen, shift_ms)
+    return found
+
+
+def shift_of(before: Game, after: Game) -> int:
+    """By how many milliseconds a correction moves all that was seen of a game."""
+    if before.started_at_ms is None or after.started_at_ms is None:
+        return 0
+    return after.started_at_ms - before.started_at_ms
+
+
+def move_times(seen: Observation, shift_ms: int | None) -> None:
+    """Give an observation other times, or none."""
+
+    def at(at_ms: int | None) -> int | None:
+        return None if at_ms is None or shift_ms is None else at_ms + shift_ms
+
+    seen.started_at_ms, seen.ended_at_ms = at(seen.started_at_ms), at(seen.ended_at_ms)
+    if seen.start is not None:
+        seen.start = seen.start._replace(at_ms=at(seen.start.at_ms))
+    for line in seen.lines:
+        line.rows = [ply._replace(at_ms=at(ply.at_ms)) for ply in name_plies(line.rows)]
+    seen.holdings = [change._replace(at_ms=at(change.at_ms)) for change in seen.holdings]
+    seen.events = [event._replace(at_ms=at(event.at_ms)) for event in seen.events]
+    seen.thinking = [thought._replace(at_ms=at(thought.at_ms)) for thought in seen.thinking]
+
+
+def inherit(merged: Game, members: Sequence[Game]) -> None:
+    """Give a game of several sources what was corrected of one of them; the latest decision about a field counts."""
+    found: dict[str, tuple[Correction, Game]] = {}
+    for member in members:
+        for one in member.corrections:
+            if one.field not in found or one.decided_ms > found[one.field][0].decided_ms:
+                found[one.field] = (one, member)
+    for one, member in found.values():
+        for name in one.before:
+            _set(merged, name, _get(member, name))
+    merged.corrections = [found[field][0]._replace(before={}) for field in sorted(found)]
+
+
+def words_of(one: Correction) -> str:
+    """``date 2009.03.05, was unknown``."""
+    words = {"Rated": "kind"} | {name: name.lower() for name in ("Date", "Time", "Result", "Event", "Site", "Variant")}
+    field = words.get(one.field, one.field)
+    if not one.value:  # a share with pseudonyms
+        return field
+    return f"{field} {one.value}, was {one.recorded or 'unknown'}"
+
+
+def changed_tags(game: Game) -> dict[str, str | None]:
+    """The PGN tags that corrections changed, by name; None: the game has the value."""
+    found: dict[str, str | None] = {}
+    for one in game.corrections:
+        if one.field == "Rated":
+            found.setdefault("Event", None)
+        else:
+            found[one.field] = None if one.field in _ATTRIBUTES and one.field != "Site" else one.value
+    return found
+
+
+def hidden_tags(game: Game) -> frozenset[str]:
+    """The tags of a saved game that would contradict its corrections."""
+    fields = {one.field: one for one in game.corrections}
+    found = set(fields)
+    if not fields.keys().isdisjoint(("Date", "Time")):
+        found |= {"Date", "Time", *_OF_TIMES}
+    if "Rated" in fields and fields["Rated"].recorded is not None:
+        found.add("Event")
+    if "Result" in fields:
+        found.add("Termination")
+    return frozenset(found)
+
+
+def to_json(corrections: Sequence[Correction]) -> str | None:
+    """Corrections as an archive has them in a game's row; None: there are none."""
+    return json.dumps(corrections, ensure_ascii=False) if corrections else None
+
+
+def from_json(text: str | None) -> list[Correction]:
+    """Invert ``to_json``; ValueError: the text is malformed."""
+    try:
+        found = [Correction(*one) for one in json.loads(text or "[]")]
+        for one in found:
+            if not all(type(part) is str for part in (one.field, one.value, one.recorded or "")):
+                raise ValueError(one)
+            for name, value in one.before.items():
+                if name not in _ATTRIBUTES[one.field] or not isinstance(value, str | int | None):
+                    raise ValueError(name)
+                if value is not None and name in _ENUMS:
+                    _ENUMS[name](value)
+    except (TypeError, AttributeError, KeyError) as error:
+        raise ValueError(str(error)) from error
+    return found
+
+
+def _get(game: Game, attribute: str) -> Any:
+    side, _, name = attribute.rpartition(".")
+    value = getattr(getattr(game, side) if side else game, name)
+    return value.value if name in _ENUMS and value is not None else value
+
+
+def _set(game: Game, attribute: str, value: Any) -> None:
+    side, _, name = attribute.rpartition(".")
+    if side:
+        setattr(game, side, getattr(game, side)._replace(**{name: value}))
+    else:
+        setattr(game, name, _ENUMS[name](value) if name in _ENUMS and value is not None else value)

@@ -1,0 +1,126 @@
+"""What people corrected: kept by the keys of games in their sources, and put into the rows of these games.
+
+A row of ``games`` has the values that count; its column ``corrected`` has what was recorded. So an import or a rebuild,
+which write rows as they were read, need know nothing of this: ``storage.write.merged.relate`` corrects them.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, NamedTuple
+
+from recorder.corrections import checked, corrected, recorded, shift_of
+from recorder.errors import StorageError
+from recorder.model import Game, Player
+from storage.mapping import COLUMNS, game_from_row, game_row
+from storage.read.games import select_sql
+from storage.read.query import fold
+from storage.write.openings import name_openings
+
+_TOUCHED: Final = """
+SELECT g.id FROM temp.touched t JOIN games g ON g.id = t.id
+WHERE g.source_id IS NOT NULL AND (g.corrected IS NOT NULL OR g.key IN (SELECT game_key FROM corrections))
+"""
+_TAGS: Final = """
+SELECT e.detail, e.text FROM observations o JOIN events e ON e.observation_id = o.id
+WHERE o.game_id = ? AND o.kind = 'pgn' AND e.kind = 'tag' ORDER BY o.seq DESC, e.seq DESC
+"""
+_STORE: Final = "INSERT OR REPLACE INTO corrections (game_key, field, value, decided_ms) VALUES (?, ?, ?, ?)"
+_KEPT: Final = frozenset(("id", "source_id", "merged_into", "ply_count", "eco", "opening", "opening_ply"))
+_UPDATE: Final = f"UPDATE games SET {', '.join(f'{name} = ?' for name in COLUMNS['games'] if name not in _KEPT)}"
+_SHIFT: Final = (
+    "UPDATE observations SET started_at_ms = started_at_ms + :by, ended_at_ms = ended_at_ms + :by WHERE game_id = :game"
+)
+
+
+class Decided(NamedTuple):
+    """A correction as a person decided it, of a game by its key in its source."""
+
+    key: str
+    field: str
+    value: str
+    decided_ms: int
+
+
+class Change(NamedTuple):
+    """A row of ``games`` with what it is to be, without observations."""
+
+    row_id: int
+    before: Game
+    after: Game
+
+
+def corrections_of(driver: sqlite3.Connection) -> list[Decided]:
+    """All corrections, by key and field."""
+    return [Decided(*row) for row in driver.execute(f"{select_sql('corrections')} ORDER BY game_key, field")]
+
+
+def decide_corrections(driver: sqlite3.Connection, key: str, values: Mapping[str, str] | None, now_ms: int) -> None:
+    """Record what a person corrected of a game; None: nothing any more."""
+    if values is None:
+        driver.execute("DELETE FROM corrections WHERE game_key = ?", (key,))
+    else:
+        driver.executemany(_STORE, [(key, field, value, now_ms) for field, value in values.items()])
+
+
+def rename_corrections(driver: sqlite3.Connection, renamed: Callable[[str], str]) -> None:
+    """Give corrections other keys, which may be keys that others of them had."""
+    changed = [one for one in corrections_of(driver) if renamed(one.key) != one.key]
+    driver.executemany("DELETE FROM corrections WHERE game_key = ?", [(one.key,) for one in changed])
+    driver.executemany(_STORE, [one._replace(key=renamed(one.key)) for one in changed])
+
+
+def take_over_corrections(
+    theirs: sqlite3.Connection, driver: sqlite3.Connection, home: Callable[[str], str | None]
+) -> set[str]:
+    """As ``storage.settings.take_over_decisions``; returns the keys here of the games that are concerned."""
+    known = {(one.key, one.field): one.decided_ms for one in corrections_of(driver)}
+    found = [one._replace(key=home(one.key) or one.key) for one in corrections_of(theirs)]
+    taken = [one for one in found if one.decided_ms > known.get((one.key, one.field), -1)]
+    driver.executemany(_STORE, taken)
+    return {one.key for one in taken}
+
+
+def wanted_changes(driver: sqlite3.Connection) -> list[Change]:
+    """The touched games of sources whose rows are not as people decided."""
+    found = []
+    for (number,) in driver.execute(_TOUCHED).fetchall():
+        before = game_from_row(driver.execute(f"{select_sql('games')} WHERE id = ?", (number,)).fetchone())
+        query = "SELECT field, value, decided_ms FROM corrections WHERE game_key = ?"
+        decided = driver.execute(query, (before.key,)).fetchall()
+        _require_sound(before.key, decided)
+        after = corrected(recorded(before), decided, dict(driver.execute(_TAGS, (number,))))
+        if after != before:
+            found.append(Change(number, before, after))
+    return found
+
+
+def _require_sound(key: str, decided: Iterable[tuple[str, str, int]]) -> None:
+    for field, value, _ in decided:
+        try:
+            checked(field, value)
+        except ValueError as error:
+            raise StorageError(f"The correction of {field} of game {key[:8]} is malformed: {error}") from error
+
+
+def store_changes(driver: sqlite3.Connection, changes: Iterable[Change]) -> None:
+    """Write rows of games, and move what was seen of these games to their times."""
+    for number, before, after in changes:
+        players = [_player(driver, after.server, player) for player in (after.white, after.black)]
+        row = zip(COLUMNS["games"], game_row(after, number, players[0], players[1], None), strict=True)
+        driver.execute(f"{_UPDATE} WHERE id = ?", (*(value for name, value in row if name not in _KEPT), number))
+        driver.execute(_SHIFT, {"by": shift_of(before, after), "game": number})
+        if after.variant != before.variant:
+            driver.execute("UPDATE games SET eco = NULL, opening = NULL, opening_ply = NULL WHERE id = ?", (number,))
+            name_openings(driver, number)
+
+
+def _player(driver: sqlite3.Connection, server: str | None, player: Player) -> int:
+    """The row number of a player, who may be new."""
+    place = (server or "", fold(player.handle))
+    found = driver.execute("SELECT id FROM players WHERE server = ? AND handle_folded = ?", place).fetchone()
+    if found is None:
+        insert = "INSERT INTO players (server, handle_folded, handle) VALUES (?, ?, ?) RETURNING id"
+        found = driver.execute(insert, (*place, player.handle)).fetchone()
+    return int(found[0])
