@@ -124,7 +124,9 @@ def _square(letter: str, colour: _Colour, side: int, words: tuple[str, str] = ("
     draw, font = ImageDraw.Draw(found), _font(max(side // 5, 8))
     draw.text((side // 20 + 1, 0), words[0], fill=_COORDINATE, font=font)
     draw.text((side - side // 20 - 1, side - 1), words[1], fill=_COORDINATE, font=font, anchor="rd")
-    if letter not in "- ":
+    if letter.lower() not in "pnbrqk-":  # a piece of a variant that has others
+        draw.text((side / 2, side / 2), letter, fill=_COORDINATE, font=_font(side // 2), anchor="mm")
+    elif letter != "-":
         piece = draw_piece(letter, side)
         found.paste(piece, mask=piece)
     return _numbered(found)
@@ -426,7 +428,7 @@ class _Screen:
 def _cells(view: _View) -> dict[str, tuple[str, bool]]:
     """By square: what is on it, and whether it is marked."""
     board = view.board or "-" * len(NAMES)
-    return {name: (letter, name in view.marks) for name, letter in zip(NAMES, board, strict=True) if letter != " "}
+    return {name: (letter, name in view.marks) for name, letter in zip(NAMES, board, strict=False) if name}
 
 
 # -- files -------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from PIL import Image, ImageChops, ImageSequence
 from exporters.moving_picture import TICK_MS, Film, Look, write_film
 from exporters.pieces import draw_piece
 from recorder.errors import ExportError
-from recorder.model import Game, LineKind, Player, PlyLine, Precision
+from recorder.model import Game, HoldingsChange, LineKind, Player, PlyLine, Precision
 from recorder.relating.match import Match
 from tests.exporters.games import STARTED_AT_MS, make_game
 
@@ -152,6 +152,18 @@ def test_a_picture_of_hours_is_refused_before_it_is_drawn() -> None:
 def test_a_game_of_unknown_positions_is_no_picture() -> None:
     with pytest.raises(ExportError, match="nothing to draw"):
         _film(make_game(variant=None, start_ply=10))
+
+
+def test_positions_and_pieces_that_are_unknown_are_squares_and_letters() -> None:
+    """A move that is not known, and pieces in hand that chess has not."""
+    game = make_game()
+    plies = [ply._replace(move=None) if ply.ply == 4 else ply for ply in game.plies]
+    game.observations[0].lines[0] = PlyLine(0, LineKind.MAIN, None, None, plies)
+    seen = make_game(variant="crazyhouse")
+    seen.observations[0].holdings.append(HoldingsChange(0, 0, "PH", "Q", None, None, 1))
+    for one in (game, seen):
+        assert write_film(_film(one, size=120), "gif")
+        assert _film(one, size=120).still()
 
 
 def test_names_of_any_letters_and_length_stay_in_their_place() -> None:
