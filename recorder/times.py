@@ -83,6 +83,13 @@ def read_time_of_day(text: str | None) -> time | None:
 
 LOW_OF_BASE_MS, LOW_LEAST_MS, LOW_MOST_MS = 100, 5_000, 30_000
 """Below this a clock is low: a tenth of the base time (so much for each of its seconds), but at least and at most."""
+
+
+def low_limit_ms(base_s: int | None) -> int:
+    """Below this a clock is low, in a game with this base time."""
+    return min(max((base_s or 0) * LOW_OF_BASE_MS, LOW_LEAST_MS), LOW_MOST_MS)
+
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SHORT = tuple("." + (f"{n:03d}".rstrip("0") or "0") for n in range(1000))
 

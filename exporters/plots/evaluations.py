@@ -48,7 +48,7 @@ from exporters.plots.words import (
     who_of,
 )
 from recorder.errors import ExportError
-from recorder.times import LOW_LEAST_MS, LOW_MOST_MS, LOW_OF_BASE_MS
+from recorder.times import low_limit_ms
 
 _TICKS_CP: Final = (-1000, -500, -300, -100, 0, 100, 300, 500, 1000)
 _KINDS: Final = (
@@ -80,7 +80,7 @@ def evaluated_moves(plies: pd.DataFrame) -> pd.DataFrame:
     mate = plies["eval_after_mate"]
     bound = pd.Series(np.where(mate.fillna(0) >= 0, BOUND_CP, -BOUND_CP), index=plies.index, dtype="Int64")
     shown = plies["eval_after_cp"].clip(-BOUND_CP, BOUND_CP).where(mate.isna(), bound)
-    limits = (plies["base_s"].fillna(0).astype("int64") * LOW_OF_BASE_MS).clip(LOW_LEAST_MS, LOW_MOST_MS)
+    limits = plies["base_s"].fillna(0).map(low_limit_ms)
     trouble = (plies["clock_before_ms"] < limits).fillna(False).astype(bool)
     drawn = usable(plies.assign(evaluation=shown, trouble=trouble), "evaluation")
     sign = np.where(drawn["side"].eq("white"), 1, -1)

@@ -21,7 +21,7 @@ from exporters.report.events import (
     result_words,
     source_name,
 )
-from exporters.report.moves import MoveVerdict, low_limit_ms, move_rows, took_text, verdict_counts, verdicts
+from exporters.report.moves import MoveVerdict, move_rows, took_text, verdict_counts, verdicts
 from exporters.report.page import (
     PIECES,
     clock_text,
@@ -41,6 +41,7 @@ from recorder.model import Anomaly, Game, GameKind, LinkKind, Player, Ply
 from recorder.relating.match import Match, transfers
 from recorder.rules.fen import board_fen
 from recorder.rules.tables import NAMES
+from recorder.times import low_limit_ms
 
 if TYPE_CHECKING:
     from exporters.report.page import Site
@@ -85,7 +86,7 @@ def play_data(boards: Sequence[PlaybackBoard], shown: Playback) -> dict[str, Any
             {
                 "flipped": board.flipped,
                 "exact": _first_exact(board.game),
-                "low": low_limit_ms(board.game),
+                "low": low_limit_ms(board.game.base_s),
                 "names": [plain_name(board.game.white.handle), plain_name(board.game.black.handle)],
                 "states": states[number],
             }
@@ -357,7 +358,7 @@ def _board_values(
         "losses": _table(_LOSSES, verdict_counts(game, board.judged)),
         "thoughts": _thoughts(game),
         "start_place": next(place for place, one in enumerate(shown.showings) if one.board == number),
-        "low": spoken_duration(low_limit_ms(game)),
+        "low": spoken_duration(low_limit_ms(game.base_s)),
         "about": about(game, goes_on),
         "clocks": None if is_untimed(game) else _table(_CLOCKS, _clock_columns(game)),
         "clock_words": clock_words(game),

@@ -25,7 +25,7 @@ from exporters.report.positions import Branch, Course, ReportPosition
 from exporters.tables.evaluations import judge_games
 from recorder.model import EventKind, Game, GameEvent, GameKind, Ply, Proof
 from recorder.text import plural
-from recorder.times import LOW_LEAST_MS, LOW_MOST_MS, LOW_OF_BASE_MS
+from recorder.times import low_limit_ms
 from storage.read.columns import NULL
 
 _LEVELS = ((BLUNDER_PERMILLE, "blunder"), (MISTAKE_PERMILLE, "mistake"), (INACCURACY_PERMILLE, "inaccuracy"))
@@ -141,11 +141,6 @@ class Row:
     closed: bool = False
 
 
-def low_limit_ms(game: Game) -> int:
-    """Below this a clock is low: a tenth of the base time, at least 5 and at most 30 seconds."""
-    return min(max((game.base_s or 0) * LOW_OF_BASE_MS, LOW_LEAST_MS), LOW_MOST_MS)
-
-
 def move_rows(
     game: Game,
     course: Course,
@@ -174,7 +169,7 @@ class _Rows:
     ) -> None:
         self._game, self._course, self._gives, self._judged = game, course, gives, judged
         self._untimed = game.base_s == 0 and not game.increment_s
-        self._low_ms = low_limit_ms(game)
+        self._low_ms = low_limit_ms(game.base_s)
         self._long_ms = play.long_ms
         self._places: dict[int, int] = {}
         self._events: dict[int, list[tuple[int, GameEvent]]] = {}

@@ -17,6 +17,8 @@ from storage.read.columns import NULL
 
 _SHARED: Final = {"black": "white", "black_id": "white_id", "black_time_control": "time_control"}
 """Columns of games whose words are those of another column too: a side has those of either."""
+_AT_ONCE: Final = 16
+"""Columns that are read at a time: DuckDB and NumPy have the values of these twice."""
 _WORDS: Final = [name for name, kind in GAME_TYPES.items() if kind == "VARCHAR"]
 
 
@@ -49,19 +51,19 @@ def frame_of(connection: Any, columns: Sequence[Column], select: str, order: Seq
             texts[name] = f'list_position({list(column.words)}, "{name}") - 1'
         else:
             texts[name] = f'epoch_ms("{name}")' if column.kind == "instant" else f'"{name}"'
-    asked = ", ".join(
-        [*(f'{text} AS "{name}"' for name, text in texts.items()), *(f"{name} AS _{name}" for name in order)]
-    )
-    values = connection.sql(f"SELECT {asked} FROM ({select})").fetchnumpy()
-    if order:
-        rows = np.lexsort([values.pop(f"_{name}") for name in reversed(order)])
-        if not (rows[:-1] < rows[1:]).all():
-            for name in texts:  # one at a time: all at once need twice the memory
-                values[name] = values[name][rows]
     words = {name: list(kind.children[0][1]) for name, kind in kinds.items() if kind.id == "enum"}
-    return pd.DataFrame(
-        {one.name: column_of(one, values.pop(one.name), words.get(one.name)) for one in columns}, copy=False
-    )
+    made: dict[str, Any] = {}
+    for first in range(0, len(columns), _AT_ONCE):
+        some = columns[first : first + _AT_ONCE]
+        asked = [*(f'{texts[one.name]} AS "{one.name}"' for one in some), *(f"{name} AS _{name}" for name in order)]
+        values = connection.sql(f"SELECT {', '.join(asked)} FROM ({select})").fetchnumpy()
+        rows = np.lexsort([values.pop(f"_{name}") for name in reversed(order)]) if order else None
+        if rows is not None and (rows[:-1] < rows[1:]).all():
+            rows = None
+        for one in some:
+            found = values.pop(one.name)
+            made[one.name] = column_of(one, found if rows is None else found[rows], words.get(one.name))
+    return pd.DataFrame(made, copy=False)
 
 
 def column_of(column: Column, values: Any, words: Sequence[str] | None = None) -> Any:
