@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import pty
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -76,27 +72,3 @@ def test_a_server_is_asked_only_by_name(cli: Cli, words: bytes, state: str) -> N
         port = free.getsockname()[1]
     assert states(cli, "--server", f"127.0.0.1:{port}", code=1)[f"server 127.0.0.1:{port}"][0] == "fail"
     assert "--server" in cli("doctor", "--server", "a b", code=2).stderr
-
-
-def on_terminal(folder: Path) -> str:
-    """What the command alone prints on a terminal, with the user's data in a folder."""
-    master, slave = pty.openpty()
-    try:
-        environment = {**os.environ, "XDG_DATA_HOME": str(folder)}
-        environment.pop("ICS_RECORDER_DB", None)
-        subprocess.run(
-            [sys.executable, "-m", "recorder"], stdout=slave, stderr=slave, env=environment, check=False, timeout=120
-        )
-        return os.read(master, 1 << 16).decode()
-    finally:
-        os.close(slave)
-        os.close(master)
-
-
-def test_a_person_at_a_terminal_without_an_archive_learns_how_to_begin(tmp_path: Path) -> None:
-    heard = on_terminal(tmp_path)
-    assert heard.count("\n") == 4
-    assert "ics-recorder import" in heard
-    (tmp_path / "ics-recorder").mkdir()
-    (tmp_path / "ics-recorder" / "archive.sqlite").touch()
-    assert "Usage: " in on_terminal(tmp_path)
