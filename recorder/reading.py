@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from recorder.containment import Failures
 from recorder.errors import SourceError
@@ -15,7 +15,6 @@ from recorder.model import SAVED_KINDS, Game, GameKind, SourceName, site_of
 from recorder.pipeline import Pipeline
 from recorder.saved.pipeline import SavedPipeline
 from recorder.sources import SourceKind, detect, find_timing, is_journal, read_blocks, read_head, why_not_a_log
-from recorder.sources.redaction import Forgotten
 
 AnyPipeline = Pipeline | SavedPipeline
 _OPEN_ENDS: Final = ("adjourned", "lost-feed")
@@ -23,28 +22,11 @@ _MOST_HALVES: Final = 32  # of the same players; more do not wait
 _ONE_LOG: Final = SourceName("", "-")  # merging asks whether one log saw both halves
 
 
-def make_pipeline(
-    kind: SourceKind,
-    *,
-    server: str | None = None,
-    date: datetime.date | None = None,
-    tz: datetime.tzinfo | None = None,
-    chat: str = "public",
-    timing: bytes | None = None,
-    forgotten: Forgotten | None = None,
-) -> AnyPipeline:
-    """Make the pipeline that reads a source of a kind: a log or saved games."""
+def make_pipeline(kind: SourceKind, *, timing: bytes | None = None, **how: Any) -> AnyPipeline:
+    """Make the pipeline that reads a source of a kind; ``how`` are the other arguments of ``Pipeline``."""
     if kind in SAVED_KINDS:
-        return SavedPipeline(kind, server=server, date=date, tz=tz, chat=chat, forgotten=forgotten)
-    return Pipeline(
-        kind,
-        server=server,
-        date=date,
-        tz=tz,
-        chat=chat,
-        timing=timing,
-        forgotten=forgotten,
-    )
+        return SavedPipeline(kind, **how)
+    return Pipeline(kind, timing=timing, **how)
 
 
 def joined_games(pipeline: AnyPipeline, blocks: Iterable[bytes]) -> Iterator[Game]:

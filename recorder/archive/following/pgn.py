@@ -9,12 +9,10 @@ A recorder that loses its connection begins a new journal, and the archive finds
 game is written as all journals of this file give it. What is open when a journal ends may go on in the next one, so it
 is written as ``*`` only when the recorder ends; if it goes on after that, its entry is replaced.
 
-A PGN file that games are added to while other programs may do so, too.
-
-The strategy of such a file: a game is appended in one call that returns when the disk has it. An entry is found by its
-key tag, and is the lines from its first tag to the blank line after its moves, where a comment may have blank lines; to
-replace it the file is written under another name and renamed, other bytes unchanged. A process that waited for the lock
-meanwhile opens the new file.
+Other programs may add games to the file, too: a game is appended in one call that returns when the disk has it. An
+entry is found by its key tag, and is the lines from its first tag to the blank line after its moves, where a comment
+may have blank lines; to replace it the file is written under another name and renamed, other bytes unchanged. A process
+that waited for the lock meanwhile opens the new file.
 """
 
 from __future__ import annotations
@@ -137,10 +135,7 @@ class PgnFile:
         self._last = text[-2:]
 
     def entries(self, mark: str, keys: Collection[str]) -> list[PgnEntry]:
-        """The entries of games, in the order of the file; a line with a key begins with ``mark``.
-
-        ``mark`` is what a line with a key begins with.
-        """
+        """The entries of games, in the order of the file; a line with a key begins with ``mark``."""
         if not self.seen.size:
             return []
         with mmap(self._file, 0, access=ACCESS_READ) as data:
@@ -186,7 +181,7 @@ def _copy(data: mmap, begin: int, end: int, out: BinaryIO) -> None:
 def keys_in(path: Path, mark: str, begin: int = 0) -> tuple[set[str], set[str]]:
     """Keys of the games in a file, which need not be there, and those of its entries whose result is ``*``.
 
-    The file need not be there. A game begins at ``begin``; ``mark`` is what a line with a key begins with.
+    A game begins at ``begin``; ``mark`` is what a line with a key begins with.
     """
     keys: set[str] = set()
     left: set[str] = set()

@@ -248,8 +248,7 @@ class _JournalTail(Tail):
 def open_tail(path: Path, offset: int, *, first_part: int = 0) -> Tail:
     """The bytes of a log of any kind from a place on, counted in decompressed bytes.
 
-    The offset is counted in decompressed bytes. Parts with numbers below ``first_part`` are skipped, and not counted in
-    it.
+    Parts with numbers below ``first_part`` are skipped, and not counted.
     """
     if is_journal(path):
         return _JournalTail(path, offset, first_part)
