@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks import generate
-from benchmarks.bench_live import messages
+from benchmarks.live_session import messages
 from recorder.journal.format import VERSION, JournalHeader, Record, RecordKind, format_header, format_record
 
 _FRAME = re.compile(rb"^<12> .*", re.M)

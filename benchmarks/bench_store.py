@@ -56,7 +56,7 @@ def _game(dice: random.Random, number: int) -> Game:
         lag = int(dice.lognormvariate(4.5, 1.0))
         san = dice.choice(SANS)
         flags = 15 if ply < 20 else 0
-        plies.append(Ply(ply, move, san, *clocks, elapsed, lag, at_ms, flags, ply % 6, 1, 0, 1, offset))
+        plies.append(Ply(ply, move, san, clocks[0], clocks[1], elapsed, lag, at_ms, flags, ply % 6, 1, 0, 1, offset))
     line = PlyLine(0, LineKind.MAIN, None, None, plies)
     white, black = (Player(f"Player{dice.randrange(2_000)}", "1500", 1500) for _ in range(2))
     seen = Observation(
