@@ -6,6 +6,8 @@ import json
 import random
 import re
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -380,6 +382,26 @@ def test_an_upgrade_that_ends_before_the_merging_changes_nothing(
             upgrade(cli.archive, scripts)
     assert current(cli.archive) == head()
     upgrade(cli.archive)
+    assert cli("export", "games").stdout == wanted
+
+
+@pytest.mark.long
+def test_an_upgrade_that_is_killed_before_the_merging_changes_nothing(cli: Cli, tmp_path: Path) -> None:
+    cli("import", *_write(tmp_path / "logs"))
+    wanted = cli("export", "games").stdout
+    _edit(cli.archive, _unmerge)
+    scripts = later_scripts(tmp_path / "scripts", "op.create_table('later', sa.Column('id', sa.Integer()))")
+    code = (
+        "import os, sys; from pathlib import Path;"
+        "from storage.schema import upgrade as schema; from storage.write import merged;"
+        "merged.relate_all = lambda driver: os._exit(9); schema.upgrade(*map(Path, sys.argv[1:]))"
+    )
+    killed = subprocess.run([sys.executable, "-c", code, str(cli.archive), str(scripts)], check=False)
+    assert killed.returncode == 9
+    assert current(cli.archive) == head()
+    assert "is not merged from its sources" in cli("db", "check", code=1).stdout
+    cli("db", "upgrade")
+    assert cli("db", "check").output == "The archive is sound.\n"
     assert cli("export", "games").stdout == wanted
 
 
