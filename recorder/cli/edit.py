@@ -113,7 +113,8 @@ def command(
 
 def _keys_of(archive: ArchiveStore, chosen: GameFilter) -> list[str]:
     chosen = named_games(archive, chosen)
-    with chosen_games(archive, chosen, events=False, holdings=False, lines=False, thinking=False) as games:
+    few = {"with_events": False, "with_holdings": False, "with_lines": False, "with_thinking": False}
+    with chosen_games(archive, chosen, **few) as games:
         return [game.key for game in games]
 
 

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from recorder import Archive
-from tests.support.cli import Cli
+from storage import check
+from tests.relating.scenes import connections, journal
+from tests.support.cli import ADJOURNED, WATCHER, Cli
 
 SAVED = """\
 [Event "Casual"]
@@ -80,3 +82,94 @@ def test_a_correction_survives_import_rebuild_and_another_archive(saved: Cli, tm
     assert _game(other) == _game(saved)
     other("edit", "last", "--undo")
     assert _game(other)["white"]["handle"] == "Ann"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("last", "--date", "2009-02-30"), "'2009-02-30' is not a date"),
+        (("last", "--time", "25:00"), "is not a time of day"),
+        (("last", "--time", "18:30"), "has no date: give it one together with the time"),
+        (("last", "--variant", "crazihouse"), "unknown variant 'crazihouse'; did you mean 'crazyhouse'?"),
+        (("last", "--result", "2-0"), "'2-0' is not a result"),
+        (("last", "--tag", "FEN=x"), "moves and clocks stay as they were recorded"),
+        (("last", "--tag", "Round"), "is no tag; write it as Round=3"),
+        (("last", "--white", "A\x1bB"), "printable letters"),
+        (("ffff", "--result", "1-0"), "ffff"),
+        (("last", "--undo"), "nothing to undo"),
+        (("last", "--undo", "--result", "1-0"), "give no value with it"),
+        (("last",), "Give what is to be corrected"),
+        (("--result", "1-0"), "Give the keys of games, or filters"),
+    ],
+    ids=" ".join,
+)
+def test_bad_input_gets_one_sentence_and_changes_nothing(saved: Cli, words: tuple[str, ...], sentence: str) -> None:
+    before = _game(saved)
+    result = saved("edit", *words, code=None)
+    assert result.exit_code != 0
+    assert sentence in " ".join(result.stderr.split())
+    assert _game(saved) == before
+
+
+def test_several_games_are_corrected_after_a_question_that_counts_them(cli: Cli) -> None:
+    cli("import", WATCHER)
+    before = cli.json("games", "--json")
+    assert "--yes" in cli("edit", "--last", "3", "--event", "Club", code=2).stderr
+    assert "3 games would be corrected" in cli("edit", "--last", "3", "--event", "Club", "--dry-run").stderr
+    assert "RecorderEdited" not in cli("export", "pgn").stdout
+    cli("edit", "--last", "3", "--event", "Club", "--yes")
+    assert cli("export", "pgn").stdout.count('[Event "Club"]\n') == 3
+    cli("edit", *(game["key"] for game in before), "--undo", "--yes")
+    assert cli.json("games", "--json") == before
+
+
+def test_a_log_with_another_date_keeps_its_clocks_and_agrees_with_the_archive(cli: Cli) -> None:
+    cli("import", ADJOURNED)
+    key = cli.json("games", "--json")[0]["key"]
+    before = _game(cli, key)
+    cli("edit", key, "--date", "2009-03-05", "--time", "12:00:00", "--black", "Cid")
+    after = _game(cli, key)
+    assert after["started_at"].startswith("2009-03-05T12:00:00")
+    clocks = ("san", "white_clock_ms", "black_clock_ms", "elapsed_ms", "lag_ms")
+    assert [[ply[name] for name in clocks] for ply in after["plies"]] == [
+        [ply[name] for name in clocks] for ply in before["plies"]
+    ]
+    cli("verify")
+    assert check(cli.archive) == []
+    cli("edit", key, "--undo")
+    assert _game(cli, key) == before
+
+
+def test_both_sources_of_a_game_are_corrected_and_stay_one(cli: Cli, tmp_path: Path) -> None:
+    for name in connections("c08_adjourn"):
+        path = tmp_path / f"{name}.icsj"
+        path.write_bytes(journal("c08_adjourn", name))
+        cli("import", path)
+    games = [_game(cli, one["key"]) for one in cli.json("games", "--json")]
+    merged = next(game for game in games if game["witnesses"])
+    cli("edit", merged["key"], "--white", "Cid", "--result", "1/2-1/2")
+    after = _game(cli, merged["key"])
+    assert (after["white"]["handle"], after["result"], after["witnesses"]) == ("Cid", "1/2-1/2", merged["witnesses"])
+    cli("verify")
+    cli("db", "rebuild")
+    assert _game(cli, merged["key"]) == after
+    cli("edit", merged["key"], "--undo")
+    assert _game(cli, merged["key"]) == merged
+
+
+def test_no_share_with_pseudonyms_and_no_erased_player_leaves_a_corrected_name(saved: Cli, tmp_path: Path) -> None:
+    saved("edit", "last", "--white", "Zebedee", "--event", "Simul of Zebedee", "--date", "2009-03-05")
+    shared = tmp_path / "shared.sqlite"
+    saved("db", "share", "--pseudonyms", "-o", shared)
+    assert b"ebedee" not in shared.read_bytes()
+    assert Cli(shared)("export", "pgn").stdout.count('[RecorderEdited "Date White"]') == 1
+    other = Cli(tmp_path / "other.sqlite")
+    other("import", shared)
+    assert len(other.json("games", "--since", "2009", "--json")) == 1
+    saved("edit", "last", "--white", "Cid")
+    saved("forget", "--yes", "Zebedee")
+    assert b"ebedee" not in saved.archive.read_bytes()
+    assert _game(saved)["white"]["handle"] == "Cid"
+    saved("forget", "--yes", "Ann")
+    assert saved.json("games", "--json") == []
+    assert b"Ann" not in saved.archive.read_bytes()
