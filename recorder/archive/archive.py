@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Unpack
 from exporters.selection import Filters, takes_filters
 from recorder.archive.game_tables import GameTables
 from recorder.archive.locate import open_archive
+from recorder.corrections import checked
 from recorder.errors import ExportError, StorageError
 from recorder.model import SourceKind
 from recorder.progress import Progress, shown_progress
@@ -141,6 +142,29 @@ class Archive(GameTables):
             if outcome.status == "failed":
                 raise StorageError(str(outcome.message))
         return merged
+
+    def edit(self, keys: str | Iterable[str], *, undo: bool = False, dry_run: bool = False, **tags: str) -> list[str]:
+        """Correct what was recorded of games; moves and clocks stay as they are.
+
+        Args:
+            keys: the key of a game, or several.
+            undo: restore what was recorded; without tags.
+            dry_run: change nothing.
+            tags: new values by PGN tag: ``Date="2009-03-05"``, ``White="Ann"``, ``Result="1-0"``, ``Round="3"``; and
+                ``Rated`` is ``rated`` or ``unrated``.
+        Returns:
+            The keys of the games that change.
+        Raises:
+            StorageError: there is no such game, a value is malformed, or there is nothing to undo.
+        """
+        if undo is bool(tags):
+            raise StorageError("Give either undo or the tags that are to be corrected.")
+        try:
+            values = None if undo else {field: checked(field, value) for field, value in tags.items()}
+        except ValueError as error:
+            raise StorageError(str(error)) from error
+        wanted = [keys] if isinstance(keys, str) else list(keys)
+        return [game.after.key for game in self._archive.corrections.edit(wanted, values, dry_run=dry_run)]
 
     @takes_filters
     def export_pgn(

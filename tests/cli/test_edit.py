@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from recorder import Archive
+from recorder import Archive, StorageError
 from storage import check
 from tests.relating.scenes import connections, journal
 from tests.support.cli import ADJOURNED, WATCHER, Cli
@@ -173,3 +173,14 @@ def test_no_share_with_pseudonyms_and_no_erased_player_leaves_a_corrected_name(s
     saved("forget", "--yes", "Ann")
     assert saved.json("games", "--json") == []
     assert b"Ann" not in saved.archive.read_bytes()
+
+
+def test_a_program_corrects_games(saved: Cli) -> None:
+    with Archive(saved.archive) as archive:
+        (game,) = archive
+        assert archive.edit(game.key, White="Cid", Date="2009-03-05") == [game.key]
+        assert (archive[game.key].white.handle, str(archive[game.key].day)) == ("Cid", "2009-03-05")
+        assert archive.edit([game.key], undo=True) == [game.key]
+        assert archive[game.key].white.handle == "Ann"
+        with pytest.raises(StorageError, match="is not a result"):
+            archive.edit(game.key, Result="2-0")
