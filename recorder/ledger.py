@@ -410,7 +410,11 @@ class _Book:
         # Pairs are Black's and White's, so that ``ply % 2`` is the mover's index.
         self._base_ms = [None if one is None else one * SECOND_MS for one in base_s]
         self._increment_ms = [None if one is None else one * SECOND_MS for one in increment_s]
-        self._names = (game.black.handle.lower(), game.white.handle.lower())
+        printed = {one.field: one.recorded for one in game.corrections}  # its lines have the names before a correction
+        self._names = (
+            (printed.get("Black") or game.black.handle).lower(),
+            (printed.get("White") or game.white.handle).lower(),
+        )
         me = None if game.me is None else game.me.lower()
         self._own = (me == self._names[0], me == self._names[1])
         self._judged = are_judged(game.kind, game.base_s, game.increment_s)

@@ -113,7 +113,7 @@ class SavedPipeline:
             )
         if self._dated_games:
             games = plural(self._dated_games, "game has a date of its own", "games have dates of their own")
-            warnings.append(f"{games}: --date gives a date only to games without one")
+            warnings.append(f"{games}: --date gives a date only to games without one, `edit` to all")
         reader = self._reader
         anomalies = [*reader.anomalies, *reader.failures.anomalies]
         return SourceReport(
