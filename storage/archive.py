@@ -678,19 +678,20 @@ class ArchiveStore(Closing):
         }
         with self._database.writing() as connection:
             recall_source(driver_of(connection), sha256)
-            chunk_offset, rest = 0, b""
+            chunk_offset, rest, corrected = 0, b"", []
             if continues is None:
                 row_id = start_source(connection, values)
             else:
                 row_id = row_number(driver_of(connection), continues.sha256)
                 if keep and not continues.read_up_to:
                     drop_kept(driver_of(connection), row_id)
-                continue_source(connection, row_id, continues.read_up_to, values)
+                corrected = continue_source(connection, row_id, continues.read_up_to, values)
                 if keep:
                     chunk_offset, rest = reopen_last_chunk(connection, row_id)
             writer = SourceWriter(
                 connection, row_id, size_bytes=size_bytes, keep=keep, chunk_offset=chunk_offset, rest=rest
             )
+            writer.corrected = corrected
             yield writer
             writer.close()
 

@@ -16,9 +16,14 @@ from storage.mapping import ANOMALIES, SHAPES, Row
 from storage.read.sources import ELSEWHERE, drop_kept, unpacked
 from storage.schema import tables as models
 from storage.write.chunks import ChunkCutter
+from storage.write.corrections import rename_corrections
 from storage.write.games import GameRows
 from storage.write.rows import insert_sql
 
+_CORRECTED = (
+    "SELECT first_offset, key FROM games WHERE source_id = ? AND first_offset >= ?"
+    " AND key IN (SELECT game_key FROM corrections)"
+)
 _INSERT_CHUNK = insert_sql("source_chunks")
 
 
@@ -42,6 +47,7 @@ class SourceWriter:
         self._chunk_offset = chunk_offset
         self._rows = GameRows(driver, row_id)
         self._finished = False
+        self.corrected: list[tuple[int, str]] = []
 
     def resize(self, sha256: str, size_bytes: int) -> None:
         """The source is only so long: what comes behind is not taken yet."""
@@ -152,6 +158,13 @@ class SourceWriter:
         """Check at the end of the ``with`` block, before the commit, that ``finish`` was called."""
         if not self._finished:
             raise StorageError("A source was written without its report: call finish before the block ends.")
+        if self.corrected:  # another server, for example, gives the games of a PGN other keys
+            found = dict(
+                self._driver.execute("SELECT first_offset, key FROM games WHERE source_id = ?", (self.row_id,))
+            )
+            there = set(found.values())
+            keys = {old: found[offset] for offset, old in self.corrected if offset in found and old not in there}
+            rename_corrections(self._driver, lambda key: keys.get(key, key))
         self._rows.touch()
 
 
@@ -168,12 +181,19 @@ def start_source(connection: Connection, values: dict[str, Any]) -> int:
     return int(connection.execute(insert(models.sources).values(**row).returning(models.sources.c.id)).scalar_one())
 
 
-def continue_source(connection: Connection, row_id: int, read_up_to: int, values: dict[str, Any]) -> None:
-    """Prepare a source's row for its grown bytes: games from ``read_up_to`` on are not final and are stored again."""
+def continue_source(
+    connection: Connection, row_id: int, read_up_to: int, values: dict[str, Any]
+) -> list[tuple[int, str]]:
+    """Prepare a source's row for its grown bytes: games from ``read_up_to`` on are not final and are stored again.
+
+    Return offset and key of those that a person corrected.
+    """
+    corrected = driver_of(connection).execute(_CORRECTED, (row_id, read_up_to)).fetchall()
     connection.execute(update(models.sources).where(models.sources.c.id == row_id).values(**values))
     games = models.games.c
     delete_games(connection, select(games.id).where(games.source_id == row_id, games.first_offset >= read_up_to))
     delete_unused_players(connection)
+    return corrected
 
 
 def reopen_last_chunk(connection: Connection, row_id: int) -> tuple[int, bytes]:

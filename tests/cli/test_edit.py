@@ -74,6 +74,8 @@ def test_a_correction_survives_import_rebuild_and_another_archive(saved: Cli, tm
     assert corrected["started_at"] == "2009-03-05T18:30"
     saved("import", saved.archive.with_name("saved.pgn"), "--date", "2001-01-01")
     assert _game(saved)["started_at"] == corrected["started_at"]
+    saved("import", saved.archive.with_name("saved.pgn"), "--server", "FICS")  # which is part of its key
+    assert _game(saved)["white"] == corrected["white"]
     saved("db", "rebuild")
     assert _game(saved)["white"] == corrected["white"]
     saved("verify")
