@@ -13,7 +13,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from recorder.model import Correction, Game, Observation, StartPrecision, TimeBasis, name_plies, site_of
+from recorder.model import Correction, Game, Observation, StartPrecision, TimeBasis, known_site, name_plies, site_of
 from recorder.rules.variants import is_known_variant, known_variant_like, read_pgn_variant
 from recorder.times import dated, read_day, read_time_of_day
 
@@ -104,8 +104,9 @@ def corrected(game: Game, decided: Iterable[tuple[str, str, int]], saved: Mappin
         after.end = "result" if over else "log-ends" if game.end == "result" else game.end
     if "Rated" in values:
         after.rated = values["Rated"] == "rated"
-    if _HOST.fullmatch(site := values.get("Site", "")):
-        after.server = site
+    site = values.get("Site", "")
+    if (known := known_site(site)) is not None or _HOST.fullmatch(site):
+        after.server = known or site
     if "Variant" in values:
         after.variant, after.variant_inferred = values["Variant"], False
     if "Date" in values or "Time" in values:

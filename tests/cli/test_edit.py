@@ -48,6 +48,10 @@ def test_a_corrected_value_counts_in_exports_filters_and_tables(saved: Cli) -> N
     assert "{Carlsen, Magnus resigns} 0-1" in pgn
     assert len(saved.json("games", "--player", "Carlsen*", "--since", "2009", "--until", "2009", "--json")) == 1
     assert not saved.json("games", "--white", "Bob", "--json")
+    saved("edit", "last", "--site", "FICS")
+    assert len(saved.json("games", "--server", "FICS", "--json")) == 1
+    saved("edit", "last", "--site", "Vienna")
+    assert '[Site "Vienna"]' in saved("export", "pgn").stdout
     with Archive(saved.archive, read_only=True) as archive:
         (row,) = archive.game_table().to_dict("records")
         plies = archive.plies(extra=["event"])
