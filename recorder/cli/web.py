@@ -9,6 +9,8 @@ import click
 from recorder.cli.options import Command, Rare, archive_option
 from recorder.cli.output import say
 from recorder.cli.recording_options import journal_dir_option
+from recorder.errors import ExportError
+from recorder.filters import read_duration_ms
 
 
 @click.command(
@@ -51,6 +53,13 @@ Examples:
     is_flag=True,
     help="A proxy in front of the site decides who reads it: accept any host name, and make no token.",
 )
+@click.option(
+    "--live-delay",
+    cls=Rare,
+    metavar="TIME",
+    default="0",
+    help="Show each move in /live.pgn so much later, such as 15m; the page Live shows it at once.",
+)
 def command(
     where: str,
     journal_dir: Path,
@@ -59,6 +68,7 @@ def command(
     open_browser: bool,
     token_file: Path | None,
     trust_proxy: bool,
+    live_delay: str,
 ) -> None:
     """Serve the archive as a site: search, replay and watch games.
 
@@ -69,7 +79,7 @@ def command(
     Only this computer reaches the site by default. With another --host, readers must give a token once, in a form or in
     the header `Authorization: Bearer TOKEN`: that of --token-file or ICS_RECORDER_WEB_TOKEN, or a new one that is
     printed. Lines of logs, tells and comments are shown on this computer only: elsewhere, and with --trust-proxy, the
-    site shows what `db share` keeps.
+    site shows what `db share` keeps. /live.pgn has the games in progress, for broadcasts.
     """
     from recorder.live.net.sockets import Address
     from recorder.web.server import read_token, serve
@@ -79,6 +89,11 @@ def command(
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 
+    try:
+        delay_ms = read_duration_ms(live_delay)
+    except ExportError as error:
+        raise click.BadParameter(str(error), param_hint="--live-delay") from error
+
     def started(url: str, made: str | None) -> None:
         click.echo(url)
         if made is not None:
@@ -87,4 +102,12 @@ def command(
         if open_browser:
             click.launch(url)
 
-    serve(where, journal_dir, Address(host, port), token=token, behind_proxy=trust_proxy, started=started)
+    serve(
+        where,
+        journal_dir,
+        Address(host, port),
+        token=token,
+        behind_proxy=trust_proxy,
+        delay_ms=delay_ms,
+        started=started,
+    )

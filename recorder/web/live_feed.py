@@ -25,12 +25,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from recorder.archive.following.follower import OVER
+from recorder.archive.following.live_pgn import over_ms, until
 from recorder.archive.following.tail import open_tail
 from recorder.containment import contain
 from recorder.errors import JournalError, RecorderError
 from recorder.journal import OpenSession, RecordKind, open_sessions, parse_note, parse_record
 from recorder.journal.parts import session_parts
 from recorder.live.status import RecorderState, read_states
+from recorder.model import Game, GameKind
 from recorder.pipeline import Pipeline
 from recorder.sources import SourceKind
 from recorder.tracking.tracked_game import TrackedGame
@@ -57,6 +60,7 @@ _LAST_BYTES: Final = 4096
 _STATES_MS: Final = 500
 _FOLDER_MS: Final = 2_000
 _OUTAGES: Final = 20
+_MOST_OVER: Final = 500
 _NS_PER_MS: Final = 1_000_000
 
 
@@ -95,6 +99,7 @@ class JournalReading:
         self._opening: bytes | None = b"" if first == 1 else None  # the lines before the first that was received
         self._shown: dict[TrackedGame, tuple[tuple[Any, ...], LiveBoard]] = {}
         self._over_ms: dict[TrackedGame, int] = {}
+        self._games: dict[tuple[int, int | None], Game] = {}
 
     def read(self) -> list[LiveOutage]:
         """Read what is new, of a long journal a part of it; return the outages that its notes report."""
@@ -102,7 +107,8 @@ class JournalReading:
         done = 0
         while done < _TURN_BYTES and (data := self._tail.read()):
             done += len(data)
-            self._pipeline.receive(data)
+            for game in self._pipeline.receive(data):
+                self._keep(game)
             self._last = (self._last + data)[-_LAST_BYTES:] if len(data) < _LAST_BYTES else data[-_LAST_BYTES:]
             outages += self._opening_outages(data)
         self.behind = max(1, self.behind - done) if done >= _TURN_BYTES else 0  # the size may be one of packed bytes
@@ -186,6 +192,24 @@ class JournalReading:
         if shown is None or shown[0] != state:
             shown = self._shown[run] = state, board_of(run, self.id, self.server, with_chat=self._with_chat)
         return shown[1]
+
+    def games(self, since_ms: int) -> list[Game]:
+        """The games in progress, and those that were over after a time: a Live PGN shows them."""
+        for _, game in self._pipeline.in_progress.changed():
+            self._keep(game)
+        self._pipeline.in_progress.gone()
+        self._games = {place: game for place, game in self._games.items() if over_ms(game, since_ms) >= since_ms}
+        return list(self._games.values())
+
+    def _keep(self, game: Game) -> None:
+        place = game.first_offset, game.game_no
+        if game.kind is not GameKind.SETUP and (game.end in OVER or game.end == "log-ends"):
+            self._games[place] = game
+            over = [old for old, one in self._games.items() if one.end in OVER]
+            for old in over[:-_MOST_OVER]:  # perhaps no client asks for them
+                del self._games[old]
+        else:  # it is no longer observed
+            self._games.pop(place, None)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -313,6 +337,12 @@ class LiveReader:
                     f"recorder-{state.pid}", f"record {state.server}", words, False, None, session_lines(state)
                 )
 
+    def games(self, kept_ms: int) -> list[Game]:
+        """The games in progress, and those that were over so lately, the oldest first."""
+        since_ms = self._now_ms() - kept_ms
+        readings = sorted(self._readings.values(), key=lambda reading: reading.began_ms)
+        return [game for reading in readings if not reading.behind for game in reading.games(since_ms)]
+
     def close(self) -> None:
         """Let go of all files."""
         for reading in self._readings.values():
@@ -378,6 +408,9 @@ class LiveFeed:
         self._state: LiveState | None = None  # None: nothing is read yet
         self._whole = ""
         self._used_s = 0.0
+        self._games: list[Game] | None = None  # None: no client asks, or not all are read yet
+        self._asked_s = -_IDLE_S
+        self._kept_ms = KEPT_MS
         self._closed = False
 
     def look(self) -> LiveState:
@@ -386,6 +419,17 @@ class LiveFeed:
             self._start()
             self._changed.wait_for(lambda: self._state is not None and self._state.reading is None, _READY_S)
             return self._state or LiveState(0, 0, (), (), {})
+
+    def games(self, delay_ms: int) -> list[Game] | None:
+        """The games as they were so long ago, the oldest first; None: they are still being read."""
+        with self._changed:
+            self._start()
+            self._asked_s = time.monotonic()
+            self._kept_ms = max(self._kept_ms, KEPT_MS + delay_ms)
+            self._changed.wait_for(lambda: self._games is not None or self._closed, _READY_S)
+            found = self._games
+        at_ms = time.time_ns() // _NS_PER_MS - delay_ms
+        return None if found is None else [shown for game in found if (shown := until(game, at_ms)) is not None]
 
     async def events(self) -> AsyncIterator[bytes]:
         """The events of one page, until it is closed or the site ends."""
@@ -437,16 +481,21 @@ class LiveFeed:
                     self._publish(reader.state)
                 if reader.state.reading is not None:
                     pause_s = 0.0
+                asked = time.monotonic() - self._asked_s < _IDLE_S and reader.state.reading is None
+                games = reader.games(self._kept_ms) if asked else None
+                with self._changed:
+                    self._games = games
+                    self._changed.notify_all()
             except Exception as error:  # a bug, or a file that cannot be read: the site goes on and reads them again
                 said = _say_once(error, said)
                 reader.close()
                 reader, pause_s = LiveReader(self._folder, with_chat=self._with_chat), _AGAIN_S
-                self._state = None  # pages get the whole state next
+                self._state = self._games = None  # pages get the whole state next
             with self._changed:
                 self._changed.wait_for(lambda: self._closed, pause_s)
                 idle = not self._clients and time.monotonic() - self._used_s > _IDLE_S
                 if self._closed or idle:
-                    self._thread = self._state = None
+                    self._thread = self._state = self._games = None
                     break
         reader.close()
 

@@ -5,6 +5,7 @@ Archives are opened for each request, read-only."""
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import hmac
 import ipaddress
 import itertools
@@ -34,12 +35,25 @@ from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from exporters.report.page import site_files
+from recorder.archive.following.live_pgn import live_text
 from recorder.archive.locate import open_archive
 from recorder.archive.pages.related import growing_logs
 from recorder.errors import ExportError, RecorderError, StorageError
+from recorder.filters import read_duration_ms
 from recorder.live.net.sockets import Address, format_address, listen
 from recorder.text import reason_of
-from recorder.web.answers import FormChoices, GameAnswers, InsightAnswers, ListAnswers, Queued, failed, not_found, page
+from recorder.web.answers import (
+    TYPES,
+    FormChoices,
+    GameAnswers,
+    InsightAnswers,
+    ListAnswers,
+    Queued,
+    failed,
+    not_found,
+    not_understood,
+    page,
+)
 from recorder.web.live_feed import LiveFeed
 from recorder.web.pages import live_page, login_page, message_page
 from recorder.web.work import Page, Work
@@ -500,12 +514,16 @@ class SiteArchive:
         self.work.close()
 
 
-def make_app(archive: SiteArchive, access: Access, feed: LiveFeed) -> Guard:
-    """Make the site of an archive."""
+_LONGEST_DELAY_MS: Final = 3 * 3_600_000
+_LEAST_KEY: Final = 8
+
+
+def make_app(archive: SiteArchive, access: Access, feed: LiveFeed, delay_ms: int = 0) -> Guard:
+    """Make the site of an archive; ``delay_ms`` is the least delay of its Live PGN."""
     public = not access.private
     lists = ListAnswers(archive.where, archive.choices, public=public, check=archive.work.check)
     games = GameAnswers(archive.where, archive.choices, public=public, check=archive.work.check)
-    insights, live = InsightAnswers(archive.where, archive.choices, public=public), _Live(feed)
+    insights, live = InsightAnswers(archive.where, archive.choices, public=public), _Live(feed, delay_ms)
 
     def made(path: str, make: Callable[[Request], Response], *, shared: bool = True) -> Route:
         return Route(path, Queued(archive.work, make, shared=shared), methods=["GET"])
@@ -525,6 +543,8 @@ def make_app(archive: SiteArchive, access: Access, feed: LiveFeed) -> Guard:
         made("/player/{handle:path}", games.player),
         Route("/assets/{name}", _shared_file),
         Route("/live", live.page),
+        Route("/live.pgn", live.pgn),
+        Route("/live/{key}.pgn", live.pgn),
         Route("/live/events", live.events),
     ]
     handlers: Mapping[Any, Callable[..., Response]] = {404: not_found, RecorderError: failed}
@@ -544,8 +564,9 @@ def _shared_file(request: Request) -> Response:
 class _Live:
     """The page of running recordings; it needs no archive."""
 
-    def __init__(self, feed: LiveFeed) -> None:
+    def __init__(self, feed: LiveFeed, delay_ms: int) -> None:
         self._feed = feed
+        self._delay_ms = delay_ms
 
     def page(self, request: Request) -> Response:
         """The boards as they are now; the page's script keeps them so."""
@@ -558,6 +579,29 @@ class _Live:
                 hide_results=bool(chosen.get("hide")),
             )
         )
+
+    def pgn(self, request: Request) -> Response:
+        """The games as PGN, or one of them: for viewers and broadcasts, which ask again and again."""
+        try:
+            asked_ms = read_duration_ms(request.query_params.get("delay", "0"))
+            if asked_ms > _LONGEST_DELAY_MS:
+                raise ExportError("A delay is at most 3h.")
+        except ExportError as error:
+            return not_understood(error)
+        games = self._feed.games(max(asked_ms, self._delay_ms))
+        if games is None:
+            return Response("The journals are being read.\n", 503, {"retry-after": "3"}, "text/plain")
+        if (key := request.path_params.get("key")) is not None:
+            games = [game for game in games if len(key) >= _LEAST_KEY and game.key.startswith(key)]
+            if not games:
+                return not_found(request, KeyError(key))
+        data = "\n".join(map(live_text, games)).encode("utf-8", "replace")
+        tag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
+        headers = {"etag": tag, "cache-control": "no-cache"}
+        known = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}
+        if not known.isdisjoint((tag, "*")):
+            return Response(None, 304, headers)
+        return Response(data, 200, headers, TYPES["pgn"])
 
     async def events(self, _request: Request) -> Response:
         """What changes, as server-sent events."""
@@ -595,12 +639,13 @@ def serve(
     *,
     token: str | None,
     behind_proxy: bool,
+    delay_ms: int = 0,
     started: Callable[[str, str | None], None],
 ) -> None:
     """Serve an archive until Ctrl-C.
 
     Without a token one is made if other computers can reach the site; ``started`` gets the site's URL and that token.
-    Port 0 is any free one; the folder of journals need not exist.
+    Port 0 is any free one; ``delay_ms`` is as for ``make_app``; the folder of journals need not exist.
     """
     try:
         import uvicorn  # noqa: F401 - a sentence names it if it is missing
@@ -615,7 +660,7 @@ def serve(
     access = _access(address.host, token or made, behind_proxy)
     feed = LiveFeed(journals, with_chat=access.private)
     archive = SiteArchive(where)
-    app = make_app(archive, access, feed)
+    app = make_app(archive, access, feed, delay_ms)
     sockets = listen(address, "--port or --host")
     port = sockets[0].getsockname()[1]
     shown = "localhost" if address.host in _ANY else address.host

@@ -48,6 +48,34 @@ def refuse_live(path: Path) -> None:
         raise ExportError(f"{path} is there and was not written by --live-pgn: remove it, or name another file.")
 
 
+def live_text(game: Game) -> str:
+    """The PGN of a game that is over or in progress."""
+    if game.end == "log-ends":  # so far
+        game = replace(game, end="result", reason=None, reason_key="unknown", termination="")
+    return game.to_pgn().replace("\n\n", f"\n{_MARK}\n\n", 1)
+
+
+def until(game: Game, at_ms: int) -> Game | None:
+    """A game as it was at a time, by the arrival of its lines; None: nothing of it was known."""
+    rows = game.plies
+    known = max((place for place, ply in enumerate(rows, 1) if ply.at_ms is not None and ply.at_ms <= at_ms), default=0)
+    began = bool(known) or (game.started_at_ms is not None and game.started_at_ms <= at_ms)
+    if known == len(rows) and began and (game.end == "log-ends" or over_ms(game, at_ms + 1) <= at_ms):
+        return game
+    if not began:
+        return None
+    last = rows[known - 1].ply if known else game.start_ply
+    segments = [one._replace(to_ply=min(one.to_ply, last)) for one in game.segments if one.from_ply <= last]
+    return replace(game, segments=segments, end="log-ends", result="*", ended_at_ms=None, complete=False)
+
+
+def over_ms(game: Game, unknown_ms: int) -> int:
+    """When a game was over, or its last move came; ``unknown_ms``: no line has a time, or it is in progress."""
+    last = game.plies[-1:]
+    found = game.ended_at_ms if game.ended_at_ms is not None or not last else last[0].at_ms
+    return unknown_ms if found is None or game.end == "log-ends" else found
+
+
 class LiveGames:
     """What the file shows of all logs of one run.
 
@@ -76,16 +104,14 @@ class LiveGames:
 
     def show(self, log: object, game: Game) -> None:
         """A game as it stands."""
-        if game.kind is not GameKind.PLAYED:
+        if game.kind is GameKind.SETUP:
             return
         over = game.end in OVER
         if not over and game.end != "log-ends":  # it is no longer observed
             self._games.pop((log, game.first_offset, game.game_no), None)
             return
         changes = self._games.setdefault((log, game.first_offset, game.game_no), deque())
-        if game.end == "log-ends":  # so far: it is in progress
-            game = replace(game, end="result", reason=None, reason_key="unknown", termination="")
-        text = game.to_pgn().replace("\n\n", f"\n{_MARK}\n\n", 1)
+        text = live_text(game)
         if not changes or changes[-1][1] != text:
             changes.append((self._now(), text, over))
 
