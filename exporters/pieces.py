@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 _COMMAND: Final = re.compile(r"([A-Za-z])([^A-Za-z]*)")
-_NUMBER: Final = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)")
+_NUMBER: Final = re.compile(r"-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 _VALUES: Final = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "A": 7, "Z": 1}
 _FINE: Final = 6
 """Pieces are drawn so much larger than they are shown."""

@@ -33,6 +33,7 @@ _ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
 _ENUMS: Final[Mapping[str, Any]] = {"time_basis": TimeBasis, "start_precision": StartPrecision}
 _DAY_MS: Final = 86_400_000
 _TAG: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,254}", re.ASCII)
+_RATING: Final = re.compile("[0-9]{1,5}", re.ASCII)
 _HOST: Final = re.compile(r"[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+", re.ASCII)
 _OF_MOVES: Final = frozenset(("FEN", "SetUp", "PlyCount", "TimeControl", "WhiteClock", "BlackClock"))
 _OF_TIMES: Final = frozenset(("UTCDate", "UTCTime", "EndDate", "EndTime", "UTCEndDate", "UTCEndTime"))
@@ -62,7 +63,7 @@ def checked(field: str, value: str) -> str:
         raise ValueError(f"{value!r} is not a result; there are {', '.join(_RESULTS)}.")
     if field == "Rated" and value not in RATED:
         raise ValueError(f"{value!r} is not one of {', '.join(RATED)}.")
-    if field in ("WhiteElo", "BlackElo") and not re.fullmatch("[0-9]{1,5}", value, re.ASCII):
+    if field in ("WhiteElo", "BlackElo") and not _RATING.fullmatch(value):
         raise ValueError(f"{value!r} is not a rating; write it as 1850.")
     if field == "Date":
         day = read_day(value)
@@ -93,7 +94,7 @@ def corrected(game: Game, decided: Iterable[tuple[str, str, int]], saved: Mappin
             before = getattr(game, name).handle
             _set(after, f"{name}.handle", handle := "" if handle == "?" else handle)
             if after.reason and before and handle:  # "Ann resigns"
-                after.reason = re.sub(rf"(?<!\w){re.escape(before)}(?!\w)", handle.replace("\\", r"\\"), after.reason)
+                after.reason = f" {after.reason} ".replace(f" {before} ", f" {handle} ")[1:-1]
         if (rating := values.get(f"{side}Elo")) is not None:
             _set(after, f"{name}.rating", int(rating) or None)
             _set(after, f"{name}.rating_text", rating)

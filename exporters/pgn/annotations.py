@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from exporters.evaluations import main_analysis, pawns_text, score_text, thoughts_by_ply
 from exporters.pgn.parts import PgnPart, is_null_move
@@ -81,13 +81,14 @@ class Annotation:
         else:
             words = f"{event.actor} {event.detail}: {event.text}" if event.actor else event.text
             head = self.thought.partition(GLUE)[0]
-            if head and (own := re.match(rf"{re.escape(head)}(?:,? [0-9][0-9:.]*m?s?(?=[ ,]|\Z))?(?=[ ,]|\Z)", words)):
+            if head and words.startswith(head) and (own := _BEHIND_SCORE.match(words, len(head))):
                 rest = brace_text(words[own.end() :])  # of a saved game: the same, perhaps with more behind it
                 self.thought += rest if rest[:1] in ("", ",") else f" {rest}"
                 return
             self.items.append(Item(brace_text(words)))
 
 
+_BEHIND_SCORE: Final = re.compile(r"(?:,? [0-9][0-9:.]*m?s?(?=[ ,]|\Z))?(?=[ ,]|\Z)")
 #: Line → ply → chat and marks there.
 _Chat = dict[int, dict[int, Annotation]]
 

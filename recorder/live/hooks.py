@@ -270,6 +270,9 @@ class _Runner:
             return f"it did not end within {self.hook.limit_s:g} s"
         finally:
             _kill(process)
+            if process.stdin is not None:
+                with suppress(OSError):
+                    process.stdin.close()
         status = process.returncode
         return None if status == 0 else f"signal {-status}" if status < 0 else f"exit status {status}"
 

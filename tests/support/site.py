@@ -55,6 +55,8 @@ def serve(archive: Path, access: Access, *, journals: Path | None = None, port: 
     thread.start()
     while not server.started:
         time.sleep(0.01)
-    yield f"http://127.0.0.1:{sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join()
+    try:
+        yield f"http://127.0.0.1:{sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
