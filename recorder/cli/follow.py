@@ -59,7 +59,7 @@ def command(
     every: float,
     pgn: str | None,
     events: str | None,
-    live: tuple[str | None, float],
+    live: tuple[str | None, float, tuple[str, ...]],
     hooks: tuple[Hook, ...],
     where: str,
     no_keep_source: bool,
@@ -98,7 +98,7 @@ def command(
     shown = None
     if live[0] is not None:
         refuse_live(Path(live[0]))
-        shown = LiveGames(Path(live[0]), live[1], say)
+        shown = LiveGames(Path(live[0]), live[1], say, players=live[2])
     pipe = EventPipe() if events else None
 
     def report(_event: str, sentence: str, /, **_facts: Fact) -> None:

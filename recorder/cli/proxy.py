@@ -73,7 +73,7 @@ def command(
     to_archive: bool,
     pgn: str | None,
     events: str | None,
-    live: tuple[str | None, float],
+    live: tuple[str | None, float, tuple[str, ...]],
     hooks: tuple[Hook, ...],
     log_file: Path | None,
     where: str,

@@ -145,7 +145,7 @@ class _Settings:
     to_archive: bool
     pgn: str | None
     events: str | None
-    live: tuple[str | None, float]
+    live: tuple[str | None, float, tuple[str, ...]]
     hooks: tuple[Hook, ...]
     log_file: Path | None
     plain: bool

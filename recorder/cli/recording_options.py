@@ -101,23 +101,21 @@ def refuse_outlets(
         refuse_live(Path(live_pgn))
 
 
-def _live(ctx: click.Context, _param: click.Parameter, delay: str | None) -> tuple[str | None, float]:
-    """``--live-pgn`` and ``--live-delay`` as one value: the file, and seconds."""
+def _live(ctx: click.Context, _param: click.Parameter, delay: str | None) -> tuple[str | None, float, tuple[str, ...]]:
+    """``--live-pgn``, ``--live-delay`` and ``--live-player`` as one value: the file, seconds and handles."""
     from recorder.filters import read_duration_ms
 
-    path = ctx.params.pop("live_pgn", None)
-    if delay is None:
-        return path, 0.0
-    if path is None:
-        raise click.UsageError("--live-delay is of --live-pgn: name the file, too.")
+    path, players = ctx.params.pop("live_pgn", None), ctx.params.pop("live_player", ())
+    if path is None and (delay is not None or players):
+        raise click.UsageError("--live-delay and --live-player are of --live-pgn: name the file, too.")
     try:
-        return path, read_duration_ms(delay) / 1000
+        return path, 0.0 if delay is None else read_duration_ms(delay) / 1000, players
     except ExportError as error:
         raise click.BadParameter(str(error)) from error
 
 
 def outlet_options(command: _AnyCommand) -> _AnyCommand:
-    """``--pgn``, ``--events``, ``--on`` as ``hooks``, and ``live`` of ``--live-pgn`` and ``--live-delay``."""
+    """``--pgn``, ``--events``, ``--on`` as ``hooks``, and ``live`` of ``--live-pgn`` and what belongs to it."""
     pgn = click.option(
         "--pgn",
         metavar="FILE|DIR",
@@ -142,6 +140,14 @@ def outlet_options(command: _AnyCommand) -> _AnyCommand:
             "ten minutes."
         ),
     )
+    player = click.option(
+        "--live-player",
+        cls=Rare,
+        metavar="HANDLE",
+        multiple=True,
+        is_eager=True,
+        help="Show only games of this player in --live-pgn; * is any text. May be repeated.",
+    )
     delay = click.option(
         "--live-delay",
         "live",
@@ -150,7 +156,7 @@ def outlet_options(command: _AnyCommand) -> _AnyCommand:
         callback=_live,
         help="Show each move in --live-pgn so much later, such as 15m.",
     )
-    return in_section("Recording", command, events, hook_option, pgn, live_pgn, delay)
+    return in_section("Recording", command, events, hook_option, pgn, live_pgn, player, delay)
 
 
 def journal_options(command: _AnyCommand) -> _AnyCommand:

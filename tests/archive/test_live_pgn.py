@@ -62,6 +62,22 @@ def test_moves_are_shown_when_the_delay_is_over(cli: Cli, tmp_path: Path, delay_
     assert path.read_bytes() == b""
 
 
+@pytest.mark.parametrize(("players", "some"), [(["steinitz"], True), (["STEIN*", "Nobody"], True), (["Stein"], False)])
+def test_only_games_of_chosen_players_are_shown(cli: Cli, tmp_path: Path, players: list[str], some: bool) -> None:
+    path, log = tmp_path / "live.pgn", tmp_path / "session.log"
+    live = LiveGames(path, 0, print, Clock(), players)
+    follower = follow(cli, log, live.outlet())
+    append(log, STREAM[:END])
+    follower.look()
+    live.write()
+    text = io.StringIO(path.read_text())
+    names = []
+    while (game := chess.pgn.read_game(text)) is not None:
+        names.append((game.headers["White"], game.headers["Black"]))
+    assert bool(names) is some
+    assert all("Steinitz" in one for one in names)
+
+
 def test_no_other_file_is_replaced_and_a_full_disk_is_said_once(cli: Cli, tmp_path: Path) -> None:
     mine = tmp_path / "mine.pgn"
     cli("convert", "-", "-o", mine, input=STREAM)
@@ -69,6 +85,7 @@ def test_no_other_file_is_replaced_and_a_full_disk_is_said_once(cli: Cli, tmp_pa
     log.write_bytes(STREAM)
     assert "was not written by --live-pgn" in cli("follow", log, "--live-pgn", mine, code=5).stderr
     assert "--live-delay" in cli("follow", log, "--live-delay", "15m", code=2).stderr
+    assert "--live-player" in cli("follow", log, "--live-player", "Ann", code=2).stderr
     messages: list[str] = []
     clock = Clock()
     live = LiveGames(tmp_path / "gone" / "live.pgn", 0, messages.append, clock)
@@ -87,7 +104,7 @@ def test_no_other_file_is_replaced_and_a_full_disk_is_said_once(cli: Cli, tmp_pa
 @in_loop
 async def test_the_archives_process_writes_it_while_games_are_played(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "live.pgn"
-    child = ArchiveChild(str(cli.archive), print, live=(str(path), 0.0))
+    child = ArchiveChild(str(cli.archive), print, live=(str(path), 0.0, ()))
     child.start()
     journal = journal_in(tmp_path / "j", child)
     journal.received(STREAM[:14_000])

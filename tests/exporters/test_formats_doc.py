@@ -9,7 +9,18 @@ from pathlib import Path
 from exporters.dataset_parts import DATASET_EVENT_COLUMNS, DATASET_GAME_COLUMNS, DATASET_PLY_COLUMNS
 from exporters.games_json import game_object
 from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, MATCH_COLUMNS, PLY_COLUMNS
-from recorder.model import Analysis, Evidence, EvidenceKind, HoldingsChange, LineKind, Link, LinkKind, PlyLine, Thinking
+from recorder.model import (
+    Analysis,
+    Correction,
+    Evidence,
+    EvidenceKind,
+    HoldingsChange,
+    LineKind,
+    Link,
+    LinkKind,
+    PlyLine,
+    Thinking,
+)
 from recorder.times import iso
 from storage.dataset.records import Manifest, SourceRecord
 from tests.exporters.games import make_game
@@ -41,6 +52,7 @@ def test_game_fields() -> None:
     )
     game.observations[0].holdings.append(HoldingsChange(0, 3, "N", "", "WN", 5, 1500))
     game.analyses.append(Analysis("gnuchess", "cecp", "{}", 0, tuple(game.observations[0].thinking)))
+    game.corrections.append(Correction("White", "Ann", "An", 5, {}))
     found = game_object(game)
     assert found["passes"] == [
         {"source": 0, "ply": 3, "to": "white", "piece": "N", "at": iso(5, game.time_basis), "offset": 1500}
@@ -52,6 +64,7 @@ def test_game_fields() -> None:
     assert names("event field") == list(found["events"][0])
     assert names("source field") == list(found["sources"][0])
     assert names("evidence field") == list(found["evidence"][0])
+    assert names("correction field") == list(found["corrections"][0])
     assert names("link field") == list(found["links"][0])
     assert names("thinking field") == list(found["thinking"][0])
     assert names("analysis field") == list(found["analyses"][0])

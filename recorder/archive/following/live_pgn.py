@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -79,7 +80,8 @@ def over_ms(game: Game, unknown_ms: int) -> int:
 class LiveGames:
     """What the file shows of all logs of one run.
 
-    ``delay_s``: how long after it was seen a move is shown. ``say`` gets one sentence when the file cannot be written.
+    ``delay_s``: how long after it was seen a move is shown. ``players``: of whom games are shown, ``*`` is any text;
+    none: of all. ``say`` gets one sentence when the file cannot be written.
     """
 
     def __init__(
@@ -88,11 +90,13 @@ class LiveGames:
         delay_s: float,
         say: Callable[[str], object],
         now: Callable[[], float] = time.monotonic,
+        players: Sequence[str] = (),
     ) -> None:
         self._path = path
         self._delay_s = delay_s
         self._say = say
         self._now = now
+        self._players = [name.lower() for name in players]
         self._games: dict[tuple[object, int, int | None], deque[tuple[float, str, bool]]] = {}
         self._written: bytes | None = None
         self._next_s = 0.0
@@ -104,7 +108,7 @@ class LiveGames:
 
     def show(self, log: object, game: Game) -> None:
         """A game as it stands."""
-        if game.kind is GameKind.SETUP:
+        if game.kind is GameKind.SETUP or not self._is_chosen(game):
             return
         over = game.end in OVER
         if not over and game.end != "log-ends":  # it is no longer observed
@@ -114,6 +118,10 @@ class LiveGames:
         text = live_text(game)
         if not changes or changes[-1][1] != text:
             changes.append((self._now(), text, over))
+
+    def _is_chosen(self, game: Game) -> bool:
+        names = [(side.handle or "").lower() for side in (game.white, game.black)]
+        return not self._players or any(fnmatchcase(name, one) for name in names for one in self._players)
 
     def leave(self, log: object) -> None:
         """A log has ended: its games that are not over may go on in another one."""

@@ -79,6 +79,7 @@ class Orders:
     aside: tuple[str, ...] = ()
     live_pgn: str | None = None
     live_delay_s: float = 0.0
+    live_players: tuple[str, ...] = ()
     thinks_s: tuple[float, ...] | None = None
 
 
@@ -117,7 +118,7 @@ class ArchiveChild:
         pgn: str | None = None,
         events: bool = False,
         chat: str | None = None,
-        live: tuple[str | None, float] = (None, 0.0),
+        live: tuple[str | None, float, tuple[str, ...]] = (None, 0.0, ()),
         hooks: Hooks | None = None,
         done: Callable[[Path, int], None] = lambda _path, _games: None,
     ) -> None:
@@ -126,7 +127,7 @@ class ArchiveChild:
         self.appended = 0
         live_pgn = None if live[0] is None else _absolute(live[0])
         self._orders = Orders(
-            *(where, None if pgn is None else _absolute(pgn), events, chat, _STUCK_S, (), live_pgn, live[1]),
+            *(where, None if pgn is None else _absolute(pgn), events, chat, _STUCK_S, (), live_pgn, *live[1:]),
             None if hooks is None else hooks.thinks_s,
         )
         self._hooks = hooks
@@ -526,7 +527,10 @@ class Archiving:
         self._writers: dict[Path, EventLineWriter] = {}  # what a crash left is taken twice: before and after its end
         self._live = None
         if orders.live_pgn is not None:
-            self._live = LiveGames(Path(orders.live_pgn), orders.live_delay_s, lambda words: _say(say=words))
+            self._live = LiveGames(
+                *(Path(orders.live_pgn), orders.live_delay_s, lambda words: _say(say=words)),
+                players=orders.live_players,
+            )
         self._left = False
         self._problem: str | None = None
 

@@ -118,7 +118,7 @@ class ProxyArchive:
         where: str,
         pgn: str | None,
         events: bool,
-        live: tuple[str | None, float],
+        live: tuple[str | None, float, tuple[str, ...]],
         report: MessageSink,
         printer: MessagePrinter,
         hooks: Hooks | None = None,
