@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
@@ -37,6 +37,10 @@ _RATING: Final = re.compile("[0-9]{1,5}", re.ASCII)
 _HOST: Final = re.compile(r"[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+", re.ASCII)
 _OF_MOVES: Final = frozenset(("FEN", "SetUp", "PlyCount", "TimeControl", "WhiteClock", "BlackClock"))
 _OF_TIMES: Final = frozenset(("UTCDate", "UTCTime", "EndDate", "EndTime", "UTCEndDate", "UTCEndTime"))
+_SPELLINGS: Final = {one.lower(): one for one in (*_ATTRIBUTES, *_OF_MOVES, *_OF_TIMES, "Event", "Round")}
+_LONGEST: Final = 255
+NO_TEXTS: Final = ("Date", "Time", "Result", "Rated", "Variant", "WhiteElo", "BlackElo")
+"""Fields whose values are not texts that may contain a name."""
 RATED: Final = ("unrated", "rated")
 _RESULTS: Final = ("1-0", "0-1", "1/2-1/2", "*")
 
@@ -51,14 +55,16 @@ def checked(field: str, value: str) -> str:
     value = value.strip()
     if _TAG.fullmatch(field) is None:
         raise ValueError(f"{field!r} is no name of a tag; write it as Round or EventDate.")
+    if (known := _SPELLINGS.get(field.lower(), field)) != field:
+        raise ValueError(f"{field!r} is spelled {known} in PGN.")
     if field in _OF_MOVES or field.endswith("TimeControl"):
         raise ValueError(f"{field} cannot be corrected: moves and clocks stay as they were recorded.")
     if field in _OF_TIMES:
         raise ValueError(f"{field} follows from the date and the time of a game: correct these.")
-    if field.startswith("Recorder"):
+    if field.lower().startswith("recorder"):
         raise ValueError(f"{field} cannot be corrected: this program writes it.")
-    if not value or len(value) > 255 or not value.isprintable():
-        raise ValueError(f"{field} needs a value of 1 to 255 printable letters, not {value!r}.")
+    if not value or len(value) > _LONGEST or not value.isprintable():
+        raise ValueError(f"{field} needs a value of 1 to {_LONGEST} printable letters, not {value!r}.")
     if field == "Result" and value not in _RESULTS:
         raise ValueError(f"{value!r} is not a result; there are {', '.join(_RESULTS)}.")
     if field == "Rated" and value not in RATED:
@@ -241,6 +247,22 @@ def hidden_tags(game: Game) -> frozenset[str]:
     if "Result" in fields:
         found.add("Termination")
     return frozenset(found)
+
+
+def rewritten(corrections: Iterable[Correction], rewrite: Callable[[str], str]) -> list[Correction]:
+    """Corrections with other texts: what is no text, as a date or the name of a field, stays."""
+
+    def of(text: str | None) -> str | None:
+        return text and rewrite(text)[:_LONGEST]
+
+    return [
+        one._replace(
+            value=one.value if one.field in NO_TEXTS else of(one.value) or "",
+            recorded=one.recorded if one.field in NO_TEXTS else of(one.recorded),
+            before={name: of(value) if name == "reason" else value for name, value in one.before.items()},
+        )
+        for one in corrections
+    ]
 
 
 def to_json(corrections: Sequence[Correction]) -> str | None:

@@ -32,6 +32,7 @@ from sqlalchemy import (
 from sqlalchemy import table as sql_table
 from sqlalchemy import text as sql_text
 
+from recorder.corrections import NO_TEXTS, from_json, rewritten, to_json
 from recorder.model import SAVED_KINDS, EventKind, SourceKind
 from storage.files import driver_of
 from storage.read.analyses import has_analyses
@@ -156,8 +157,6 @@ _TEXTS = (
     models.games.c.reason,
     models.games.c.variant,
     models.games.c.category,
-    models.games.c.corrected,
-    models.corrections.c.value,
     models.events.c.actor,
     models.events.c.text,
     models.thinking.c.engine,
@@ -176,7 +175,6 @@ _SAVED = {
     "game_links": _SEEN.format("o.game_id = game_links.game_id"),
     **{name: _OF_SOURCE.format(f"{name}.source_id") for name in ("anomalies", "source_shapes")},
     "sources": _OF_SOURCE.format("sources.id"),
-    "corrections": "NULL",
 }
 """The source of a row of a saved game, in SQL; null: of a log."""
 
@@ -244,6 +242,7 @@ def redact_rows(connection: Connection, words: HandleText) -> HandleReport:
     # A journal is nowhere but in its file; of all other logs nothing is lost with the place.
     elsewhere = (sources.c.kind != SourceKind.JOURNAL.value) & (func.file_name(sources.c.path) != sources.c.path)
     connection.execute(update(sources).where(elsewhere).values(path=None))
+    texts += _redact_corrections(driver, lambda text: words.words(text, lambda: True))
     texts += _rewrite(connection, sources.c.name, func.file_name(sources.c.name))
     for source in forgotten_sources(driver):
         note_source(driver, source._replace(name=words.name(source.name)))
@@ -265,6 +264,15 @@ def _is_utf8(driver: sqlite3.Connection, source: int) -> bool:
 def _rewrite(connection: Connection, text: Column[Any], after: ColumnElement[Any]) -> int:
     """Store another text where it differs; returns in how many rows."""
     return connection.execute(update(text.table).where(after != text).values({text: after})).rowcount
+
+
+def _redact_corrections(driver: sqlite3.Connection, redact: Callable[[str], str]) -> int:
+    """Redact what people wrote of games; returns in how many rows."""
+    driver.create_function("redact", 1, redact)
+    driver.create_function("recorrected", 1, lambda text: to_json(rewritten(from_json(text), redact)))
+    texts = f"UPDATE corrections SET value = redact(value) WHERE field NOT IN {NO_TEXTS} AND redact(value) <> value"
+    games = "UPDATE games SET corrected = recorrected(corrected) WHERE recorrected(corrected) <> corrected"
+    return driver.execute(texts).rowcount + driver.execute(games).rowcount
 
 
 def _redact_warnings(connection: Connection, words: HandleText) -> int:

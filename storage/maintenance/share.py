@@ -19,7 +19,7 @@ from urllib.parse import unquote
 
 import zstandard
 
-from recorder.corrections import from_json, is_fact, to_json
+from recorder.corrections import NO_TEXTS, from_json, is_fact, rewritten, to_json
 from recorder.errors import StorageError
 from recorder.model import Correction, LinkKind, TimeBasis, known_site
 from recorder.openings import opening_names
@@ -43,7 +43,7 @@ _HANDLES: Final = (
 )  # fmt: skip
 _TEXTS: Final = (
     "games.reason", "events.text", "thinking.pv", "analyses.engine", "analysis_lines.pv", "anomalies.message",
-    "game_evidence.text", "game_links.evidence", "sources.name", "corrections.value",
+    "game_evidence.text", "game_links.evidence", "sources.name",
 )  # fmt: skip
 _HASHES: Final = ("games.key", "analyses.game_key", "sources.sha256")
 _MOVE: Final = (
@@ -244,6 +244,7 @@ class _Copying:
         driver.create_function("recorrected", 1, self._recorrected, deterministic=True)
         if rewrites:
             self._values["games.corrected"] = "recorrected(corrected)"
+            self._values["corrections.value"] = f"iif(field IN {NO_TEXTS}, value, substr(rewritten(value), 1, 255))"
 
     def hide(self, *, with_text: bool, exact: bool) -> None:
         """Replace handles, names of logs, and keys.
@@ -316,16 +317,7 @@ class _Copying:
         found = from_json(text)
         if self.handles is not None:
             return to_json([Correction(one.field, "", None, one.decided_ms, {}) for one in found if is_fact(one.field)])
-        return to_json([
-            one._replace(
-                value=self._rewritten(one.value) or "",
-                recorded=self._rewritten(one.recorded),
-                before={
-                    name: self._rewritten(value) if name == "reason" else value for name, value in one.before.items()
-                },
-            )
-            for one in found
-        ])  # fmt: skip
+        return to_json(rewritten(found, lambda one: self._rewritten(one) or ""))
 
     def _worded(self, place: str, text: str | None) -> str | None:
         return text if not text or _WORDING[place](text) else self._rewritten(text)

@@ -190,3 +190,16 @@ def test_a_program_corrects_games(saved: Cli) -> None:
         assert archive[game.key].white.handle == "Ann"
         with pytest.raises(StorageError, match="is not a result"):
             archive.edit(game.key, Result="2-0")
+
+
+def test_an_erased_name_goes_from_corrections_and_leaves_them_readable(saved: Cli, tmp_path: Path) -> None:
+    saved("edit", "last", "--event", "Zebulon-Cid match", "--date", "2009-03-05", "--site", "London", "--result", "1-0")
+    saved("forget", "--yes", "Zebulon", "Site", "Date", "null", "reason")
+    assert b"Zebulon" not in saved.archive.read_bytes()
+    found = {one["field"]: one["value"] for one in _game(saved)["corrections"]}
+    assert found == {"Event": "X______-Cid match", "Date": "2009.03.05", "Site": "London", "Result": "1-0"}
+    shared = tmp_path / "shared.sqlite"
+    saved("db", "share", "--redact", "0|Cid|[a-z]", "-o", shared)
+    other = Cli(tmp_path / "other.sqlite")
+    other("import", shared)
+    assert len(other.json("games", "--since", "2009-03-05", "--until", "2009-03-05", "--json")) == 1
