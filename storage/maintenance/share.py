@@ -43,7 +43,7 @@ _HANDLES: Final = (
 )  # fmt: skip
 _TEXTS: Final = (
     "games.reason", "events.text", "thinking.pv", "analyses.engine", "analysis_lines.pv", "anomalies.message",
-    "game_evidence.text", "game_links.evidence", "sources.name",
+    "game_evidence.text", "game_links.evidence", "sources.name", "corrections.value",
 )  # fmt: skip
 _HASHES: Final = ("games.key", "analyses.game_key", "sources.sha256")
 _MOVE: Final = (
