@@ -252,9 +252,17 @@ def _hinted(data: bytes, begin: int) -> list[int]:
 
 
 def without_boards(data: bytes) -> bytes:
-    """Drop the lines of boards (``<12>``) that follow another line; a board contains no secret."""
-    first, *rest = data.split(b"\n\r<12> " if b"\n\r<12> " in data else b"\n<12> ")
-    return b"".join([first, *[part[end:] for part in rest if (end := part.find(b"\n")) >= 0]])
+    """Drop the lines of boards (``<12>``) that follow another line; without a datagram a board contains no secret."""
+    mark = b"\n\r<12> " if b"\n\r<12> " in data else b"\n<12> "
+    first, *rest = data.split(mark)
+    kept = [first]
+    for part in rest:
+        end = part.find(b"\n")  # -1: another board follows
+        if part.find(b"\x19(", 0, end if end >= 0 else None) >= 0:
+            kept.append(mark + part)
+        elif end >= 0:
+            kept.append(part[end:])
+    return b"".join(kept)
 
 
 def _begin(line: bytes) -> int:

@@ -139,6 +139,15 @@ def test_what_is_hidden_of_a_typed_command(typed: bytes, kept: bytes) -> None:
     assert fill_command(typed) == kept
 
 
+def test_a_key_behind_a_board_is_masked() -> None:
+    data = b"\n\r<12> x\n\r<12> \n\r<12> y\x19(93 secret\x19)\n\r<12> \x19(134 key\x19)\n\r<12> z\n\r<12> "
+    for step in (1, 7, 1 << 20):
+        found = scrub(SourceKind.RAW, data, step)
+        assert b"secret" not in found
+        assert b"key" not in found
+        assert len(found) == len(data)
+
+
 @given(
     st.sampled_from(list(SourceKind)),
     st.lists(
