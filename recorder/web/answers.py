@@ -300,6 +300,8 @@ class GameAnswers:
         address = f"{plain.player(handle, None)}"
         if (clean := cleaned(pairs, lambda query: f"{address}?{query}" if query else address)) is not None:
             return clean
+        if not handle.strip():
+            return page(message_page("No such player", "The address names none."), 404)
         versus = dict(pairs).get("versus", "").strip()
         try:
             both = [read_list([*pairs, ("player", one)]) for one in (handle, versus) if one]

@@ -15,10 +15,11 @@ from tests.support.effort import examples
 PATHS = (
     "/", "/games.csv", "/games.pgn", "/games.jsonl", "/games.xlsx", "/insights", "/players.json", "/explorer", "/live",
     "/game/6af87f9e/lines", "/game/6af87f9e.pgn", "/game/{}", "/game/{}/lines", "/player/{}",
+    "/live.pgn", "/live/{}.pgn", "/game/{}.gif",
 )  # fmt: skip
 NAMES = (
     *(field.name for field in FIELDS), "sort", "after", "before", "measure", "by", "then", "versus", "figure", "ply",
-    "q", "playing", "hide",
+    "delay", "q", "playing", "hide",
 )  # fmt: skip
 ODD = (
     "O-O", "*", "[", "%", "_", "/", "'", '"', "\\", "../../x", "-1", "1e9", "9" * 6, "9" * 30, "１２", "NaN", "null",
@@ -28,6 +29,11 @@ ODD = (
     "x\r\nSet-Cookie: a=b", "300+0", "last", "last~9", "6af8", "usage", "phase",
 )  # fmt: skip
 VALUES = st.sampled_from(ODD) | st.text(max_size=20)
+
+
+@pytest.mark.parametrize("address", ["/player/", "/player/%20", "/player/%00", "/player/?versus=Ann"])
+def test_an_address_without_a_player_is_of_no_page(site: TestClient, address: str) -> None:
+    assert site.get(address).status_code in (400, 404)
 
 
 @settings(max_examples=examples(200))
