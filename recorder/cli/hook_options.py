@@ -128,9 +128,9 @@ def _made(on: list[str], does: str | list[str], url: str | None = None, **facts:
     if isinstance(does, str) and does.startswith(("http://", "https://")):
         url, does = does, []
     command = shlex.split(does) if isinstance(does, str) else does
-    if command:
-        program = str(Path(command[0]).expanduser()) if command[0].startswith("~/") else command[0]
-        if shutil.which(program) is None:
-            raise ValueError(f"there is no program {command[0]!r}.")
-        command = [program, *command[1:]]
-    return make_hook(on, command, url, **facts)
+    if command and command[0].startswith("~/"):
+        command = [str(Path(command[0]).expanduser()), *command[1:]]
+    hook = make_hook(on, command, url, **facts)
+    if command and shutil.which(command[0]) is None:
+        raise ValueError(f"there is no program {command[0]!r}.")
+    return hook

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import pytest
 
 from recorder.live.hooks import QUEUE, Hooks, make_hook
+from tests.support.cli import Cli
 
 SECRET = "s3cr3t-token"
 
@@ -208,3 +209,40 @@ def test_an_address_that_cannot_be_used_is_refused_without_its_text(url: str) ->
     with pytest.raises(ValueError, match="URL") as refused:
         make_hook(["back"], url=url)
     assert SECRET not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("foo=true", "'foo' is no event"),
+        ("game-end=/no/such", "there is no program '/no/such'"),
+        ("game-end", "write it as game-end=COMMAND"),
+        ("outage=true", "only `record` has the event outage"),
+        ("long-think:x=true", "long-think:120=COMMAND"),
+    ],
+)
+def test_what_on_cannot_mean_is_refused_in_one_sentence(cli: Cli, tmp_path: Path, value: str, words: str) -> None:
+    log = tmp_path / "session.log"
+    log.touch()
+    assert words in cli("follow", log, "--on", value, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ('on = "game-end"\ncommand = ["true"]', None),
+        ('on = "foo"\ncommand = ["true"]', "'foo' is no event"),
+        ('on = "game-end"', "either a command or a URL"),
+        ('on = "game-end"\nurl = "https://a:b@c/"', "a name and password belong in a header"),
+        ('on = "game-end"\nshell = true', "there is no key 'shell'"),
+    ],
+)
+def test_hooks_of_the_configuration_are_checked(cli: Cli, tmp_path: Path, table: str, words: str | None) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(f"[[hook]]\n{table}\n")
+    done = cli("--config", file, "follow", tmp_path / "none.log", code=None)
+    if words is None:
+        assert "[[hook]]" not in done.stderr
+    else:
+        assert f"{file}, [[hook]] number 1: " in done.stderr
+        assert words in done.stderr

@@ -26,7 +26,7 @@ _START = (
     *("server", "server_game_no", "white", "black", "rated", "variant", "base_s", "increment_s", "start_fen"),
     *("started_at", "start_precision"),
 )
-_END = ("result", "reason", "termination", "ended_at", "complete")
+END = ("result", "reason", "termination", "ended_at", "complete")
 _HOLDINGS = frozenset(("white_holdings", "black_holdings"))
 
 _Place = tuple[int, int | None]
@@ -105,7 +105,7 @@ class EventLineWriter(Outlet):
             self._ply(printed, ply)
         end = game.end if final or game.end != "log-ends" else None  # it may go on
         if end not in (None, printed.end):
-            self._line("game_ended", printed, {"end": end} | {name: found[name] for name in _END})
+            self._line("game_ended", printed, {"end": end} | {name: found[name] for name in END})
         printed.end = end
 
     def _ply(self, printed: _PrintedGame, ply: dict[str, Any]) -> None:

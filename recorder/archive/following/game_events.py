@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from exporters.games_json import game_object
+from recorder.archive.following.events import END
 from recorder.archive.following.follower import OVER, Outlet
 from recorder.model import GameKind
 from recorder.model.games import control_text
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from recorder.model import Game
 
 _START = ("key", "server", "server_game_no", "rated", "variant", "base_s", "increment_s", "started_at")
-_END = ("result", "reason", "termination", "ended_at", "complete")
 
 
 class _Seen:
@@ -94,7 +94,7 @@ class GameEvents(Outlet):
             why = f" ({game.reason})" if game.reason else ""
             moves = (game.ply_count + 1) // 2
             text = f"{_pair(game)} {game.result}{why}, {moves} move{'' if moves == 1 else 's'}."
-            self._event("game-end", game, text, {"end": game.end} | {name: found[name] for name in _END})
+            self._event("game-end", game, text, {"end": game.end} | {name: found[name] for name in END})
         plies = game.ply_count
         if plies != seen.plies:
             seen.plies, seen.since_s, seen.thinks = plies, self._now(), set()
