@@ -99,7 +99,7 @@ def unchanged_while_read(path: Path) -> Iterator[None]:
 
     try:
         yield
-    except Exception as error:
+    except Exception as error:  # raised again, unless the file has changed meanwhile
         compare(error)
         raise
     compare()
@@ -271,7 +271,7 @@ def storage_errors(path: Path) -> Iterator[None]:
     """Raise errors of the database, and of what is unsound in it, as a ``StorageError`` of one sentence."""
     try:
         yield
-    except Exception as error:
+    except Exception as error:  # raised again if it is none of the database
         if (explained := storage_error(path, error)) is not None:
             raise explained from error
         raise

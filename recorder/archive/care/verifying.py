@@ -355,7 +355,7 @@ def audit_source(archive: ArchiveStore, row: SourceRow, progress: Progress) -> A
     try:
         with storage_errors(archive.path):
             return _audit(archive, row, progress)
-    except Exception as error:
+    except Exception as error:  # the other sources are still verified
         unread = f"{row.name}: an error of this program, please report it: {contain(error)}"
         return Audit(row.id, row.name, read=False, unread=unread)
 
@@ -524,7 +524,7 @@ def _read_apart(task: _Task, numbered: tuple[int, SourceRow], channel: Channel) 
         path = task.folder / f"{number}.parts"
         try:
             return ReadParts(path, write_parts(path, reading, keep=row.kept_bytes > 0))
-        except Exception as error:
+        except Exception as error:  # the other sources are still read
             return _broken(row, error)
 
 
@@ -562,7 +562,7 @@ def _store(
         version = row.parser_version if row.lacks_player and reads_kept(row) else PARSER_VERSION
         facts = facts_of(row, source_timing(old, row), parser_version=version)
         found = store(new, facts, reading, Outcome(row.name, "new"), keep=row.kept_bytes > 0)
-    except Exception as error:
+    except Exception as error:  # as above
         return _broken(row, error)
     return failures_sentence(found.report, row.name)
 

@@ -541,7 +541,7 @@ class Import:
                     archive.erasures.recall_source(row.sha256)
         except NothingYetError as error:
             return Outcome(source.name, "not-a-log", str(error))
-        except Exception as error:
+        except Exception as error:  # one source that cannot be read costs no other
             why = why_failed(error, source.name)
             return Outcome(source.name, "failed", why, outcome.kind, outcome.sha256, outcome.size_bytes)
         outcome.message = outcome.message or failures_sentence(found.report, source.name)
@@ -745,7 +745,7 @@ def read_identified(source: Input, options: ReadOptions, outcome: Outcome, progr
     try:
         for game in reader:
             outcome.count([game])
-    except Exception as error:
+    except Exception as error:  # as in take: it costs no other source
         outcome.status, outcome.message = "failed", why_failed(error, source.name)
         return
     outcome.report, outcome.flawed = reader.report, bool(reader.report.anomalies)

@@ -153,7 +153,7 @@ def _read_log(task: _Task, log: tuple[int, Input], channel: Channel) -> ReadBefo
         path = task.folder / f"{number}.parts"
         read = write_parts(path, plan.reading(progress), keep=task.keep and kind is not SourceKind.JOURNAL)
         return ReadBefore(found.hashed, kind, plan.options, ReadParts(path, read))
-    except Exception:
+    except Exception:  # the importer reads it itself, and states why it fails
         return None
 
 

@@ -280,7 +280,7 @@ def main() -> None:
                     answer = "done", function(task, channel)
                 except BrokenPipeError:
                     raise
-                except Exception as error:
+                except Exception as error:  # it is raised again where the task was given
                     error.add_note(f"In the process that did it:\n{traceback.format_exc()}")
                     answer = "raised", error
                 channel.answer(*answer)

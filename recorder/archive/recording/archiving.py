@@ -248,7 +248,7 @@ class ArchiveChild:
         self._at = None
         try:
             process = await self._start()
-        except Exception as error:
+        except Exception as error:  # recording goes on without an archive
             return f"cannot be started ({getattr(error, 'strerror', None) or type(error).__name__})", False
         assert process.stderr is not None
         lines, failure = _Lines(), None
@@ -256,7 +256,7 @@ class ArchiveChild:
             try:
                 for line in lines.receive(data) if failure is None else ():
                     self._hear(line)
-            except Exception as error:
+            except Exception as error:  # a bug here may cost no byte of the journal
                 failure = f"is not understood ({type(error).__name__}: a bug)"
                 with suppress(ProcessLookupError):
                     process.kill()

@@ -85,7 +85,7 @@ def _watched(client: Client, address: str) -> Iterator[None]:
     watch.start()
     try:
         yield
-    except Exception as error:
+    except Exception as error:  # explained if the workers have gone, else raised again
         if closed.is_set():
             raise RecorderError(
                 f"{address}: the scheduler has had no workers for {_ABSENT_S} s; start them with "

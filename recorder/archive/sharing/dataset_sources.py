@@ -214,7 +214,7 @@ def make_source(task: SourceToMake, reporting: Reporting) -> SourceMade:
                 made.undated += game.day is None
     except (ExportError, StorageError):
         raise
-    except Exception as error:
+    except Exception as error:  # the other sources are still converted
         return SourceMade(failed=why_failed(error, task.source.name), internal=is_internal(error))
     made.report = reader.report
     made.games, made.plies, made.parts = writer.games, writer.plies, writer.parts
