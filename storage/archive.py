@@ -4,63 +4,47 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from recorder.corrections import shown_value
 from recorder.errors import StorageError
 from recorder.files import Closing
 from recorder.model import AnalysedPosition, Analysis, Anomaly, AnomalyKind, EventKind, Game, SourceReport
+from storage import settings
 from storage.columnar import drop_copy
 from storage.database import Database
 from storage.files import driver_of, storage_errors
 from storage.positions import PositionIndex
+from storage.read import listing, query
+from storage.read import sources as of_sources
 from storage.read.analyses import analysts, current_plies, has_analyses, stored_analyses
 from storage.read.game_filter import ALL_PLAYED, GameFilter
 from storage.read.games import load_games
-from storage.read.listing import ListedGame, ListOrder, ListPlace, list_games, place_of, rank_of, results_of, within
-from storage.read.query import (
-    count_by_handle,
-    count_each,
-    count_games,
-    count_outcomes,
-    count_unknown,
-    game_ids,
-    game_keys,
-    resolve,
-)
+from storage.read.listing import ListedGame, ListOrder, ListPlace, list_games, within
+from storage.read.query import count_games, count_outcomes, game_ids, game_keys, resolve
 from storage.read.sources import (
     READ_AGAIN,
     SourceRow,
     anomalies_of,
-    beginnings_of,
-    conflicts_of,
-    count_games_of,
-    count_serverless,
     drop_kept,
     one_source,
     packed_timing,
     read_kept,
     report_of,
     row_number,
-    source_paths,
     source_rows,
     sources_of_game,
     timing_of,
-    unended_games_of,
 )
 from storage.settings import (
-    Decision,
     ForgottenSource,
-    content_version,
     decide,
-    decisions,
-    forgotten_handles,
-    forgotten_sources,
     load_decided,
     note_handle,
     note_source,
@@ -68,7 +52,7 @@ from storage.settings import (
     recall_source,
     take_over_decisions,
 )
-from storage.write.analyses import AnalysisCounts, count_analyses, settle_analyses, shown_games, store_positions
+from storage.write.analyses import count_analyses, settle_analyses, shown_games, store_positions
 from storage.write.corrections import decide_corrections, take_over_corrections
 from storage.write.games import closing_up, find_successors, order_of_sources, restore_order
 from storage.write.merged import candidate_groups, relate, stale, touch_keys
@@ -79,22 +63,41 @@ if TYPE_CHECKING:
     from storage.read.columns import ColumnReader
     from storage.write.source import SourceWriter
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
-class ArchiveAnalyses:
-    """What engines found in the games of an archive."""
+
+class _Reader(Protocol):
+    def reading(self) -> AbstractContextManager[sqlite3.Connection]:
+        """As that of ``Database``."""
+
+
+def _reads(read: Callable[Concatenate[sqlite3.Connection, _P], _R]) -> Callable[Concatenate[_Reader, _P], _R]:
+    """The method that calls a function which reads from a connection."""
+
+    def method(self: _Reader, /, *args: _P.args, **options: _P.kwargs) -> _R:
+        with self.reading() as driver:
+            return read(driver, *args, **options)
+
+    return method
+
+
+class _Part:
+    """Methods of one subject. They use the archive's connections."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self.path, self.reading, self.writing = database.path, database.reading, database.writing
+
+
+class ArchiveAnalyses(_Part):
+    """What engines found in the games of an archive."""
 
     def analysed_plies(self, game: Game, analysis: Analysis) -> set[int]:
         """The plies of a game whose positions an engine has analysed with the same settings."""
-        with self._database.reading() as driver:
+        with self.reading() as driver:
             return current_plies(driver, (game.key, *game.merged_from), analysis)
 
-    def engines(self) -> list[str]:
-        """The names of all engines that have analysed a game, in alphabetical order."""
-        with self._database.reading() as driver:
-            return analysts(driver)
+    engines = _reads(analysts)
 
     def add(
         self, key: str, analysis: Analysis, positions: Collection[AnalysedPosition], *, again: bool = False
@@ -104,7 +107,7 @@ class ArchiveAnalyses:
         The analysis's own lines are ignored: ``positions`` has them. ``again``: replace stored analyses of the same
         positions.
         """
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             store_positions(driver_of(connection), key, analysis, positions, replace=again)
             settle_analyses(driver_of(connection), shown_games(driver_of(connection), key))
 
@@ -113,13 +116,10 @@ class ArchiveAnalyses:
 
         Return how many were copied, and how many are of games that are not here.
         """
-        with other._database.reading() as theirs, self._database.writing() as connection:
+        with other.reading() as theirs, self.writing() as connection:
             return _take_over(theirs, driver_of(connection), homeless=homeless)
 
-    def count(self) -> AnalysisCounts:
-        """Count the analyses, and check their positions against the games."""
-        with self._database.reading() as driver:
-            return count_analyses(driver)
+    count = _reads(count_analyses)
 
 
 def _take_over(theirs: sqlite3.Connection, driver: sqlite3.Connection, *, homeless: bool) -> tuple[int, int]:
@@ -190,15 +190,12 @@ class _DryRunError(Exception):
     """Nothing is to be stored: undoes the transaction."""
 
 
-class DuplicateGames:
+class DuplicateGames(_Part):
     """What an archive knows of duplicates."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def probable_duplicates(self) -> list[DuplicateGroup]:
         """Probable duplicates, by groups of games that may have to do with each other."""
-        with self._database.reading() as driver:
+        with self.reading() as driver:
             return list(_duplicate_groups(driver))
 
     def folded(self, where: GameFilter) -> frozenset[str]:
@@ -206,7 +203,7 @@ class DuplicateGames:
 
         ``last`` does not count.
         """
-        with self._database.reading() as driver:
+        with self.reading() as driver:
             found = list(_duplicate_groups(driver))
             if not found:
                 return frozenset()
@@ -214,10 +211,7 @@ class DuplicateGames:
 
             return frozenset(fold(found, game_keys(driver, replace(where, last=None))))
 
-    def decisions(self) -> list[Decision]:
-        """What a person decided about games, by their keys."""
-        with self._database.reading() as driver:
-            return decisions(driver)
+    decisions = _reads(settings.decisions)
 
     def merge(self, one: str, other: str, *, dry_run: bool = False) -> list[Game]:
         """Record that two games are one, whatever was decided or found before; return the games in place of these."""
@@ -245,7 +239,7 @@ class DuplicateGames:
         """Record decisions about the pairs of keys that ``find`` gives."""
         found: list[Game] = []
         try:
-            with self._database.writing() as connection:
+            with self.writing() as connection:
                 driver = driver_of(connection)
                 pairs = find(driver)
                 decide(driver, pairs, same=same, now_ms=time.time_ns() // 1_000_000)
@@ -264,7 +258,7 @@ class DuplicateGames:
 
         Return how many were taken.
         """
-        with other._database.reading() as theirs, self._database.writing() as connection:
+        with other.reading() as theirs, self.writing() as connection:
             driver = driver_of(connection)
             taken = take_over_decisions(theirs, driver, keys_here(theirs, driver))
             touch_keys(driver, {key for one in taken for key in (one.key, one.other)})
@@ -363,11 +357,8 @@ class EditedGame(NamedTuple):
     joined: tuple[str, ...]
 
 
-class GameCorrections:
+class GameCorrections(_Part):
     """What people correct of games; moves and clocks stay as they were recorded."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def edit(self, keys: Iterable[str], values: Mapping[str, str] | None, *, dry_run: bool = False) -> list[EditedGame]:
         """Record what a person corrected of games, in one transaction; ``values`` as ``recorder.corrections`` has them.
@@ -377,7 +368,7 @@ class GameCorrections:
         """
         found: list[EditedGame] = []
         try:
-            with self._database.writing() as connection:
+            with self.writing() as connection:
                 driver = driver_of(connection)
                 rows = sorted({resolve(driver, key) for key in keys})
                 members = {row: _keys(driver, row) for row in rows}
@@ -407,7 +398,7 @@ class GameCorrections:
 
     def take_over(self, other: GameCorrections) -> None:
         """Take over what people corrected in another archive; of two corrections of one field the later one counts."""
-        with other._database.reading() as theirs, self._database.writing() as connection:
+        with other.reading() as theirs, self.writing() as connection:
             driver = driver_of(connection)
             touch_keys(driver, take_over_corrections(theirs, driver, keys_here(theirs, driver)))
 
@@ -424,11 +415,8 @@ def _require_days(games: Iterable[Game]) -> None:
             raise StorageError(f"Game {game.key[:8]} has no date: give it one together with the time.")
 
 
-class Erasures:
+class Erasures(_Part):
     """Deletes sources and players, and remembers them until they are wanted again."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def forget_source(self, source_id: str) -> ForgetReport:
         """Remove a source, its bytes, games and findings, and players without another game; remember that.
@@ -437,48 +425,42 @@ class Erasures:
         """
         from storage.maintenance.removal import delete_source
 
-        with self._database.writing() as connection, closing_up(driver_of(connection)):
+        with self.writing() as connection, closing_up(driver_of(connection)):
             driver = driver_of(connection)
             row = one_source(driver, source_id)
             note_source(driver, ForgottenSource(row.sha256, row.size_bytes, row.name))
             report = delete_source(connection, row_number(driver, row.sha256))
-        drop_copy(self._database.path)
+        drop_copy(self.path)
         return report
 
-    def forgotten_sources(self) -> list[ForgottenSource]:
-        """The sources that were forgotten and not written again since."""
-        with self._database.reading() as driver:
-            return forgotten_sources(driver)
+    forgotten_sources = _reads(settings.forgotten_sources)
 
     def recall_source(self, sha256: str) -> None:
         """A forgotten source is wanted again, as it was or grown."""
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             recall_source(driver_of(connection), sha256)
 
-    def forgotten_handles(self) -> list[tuple[str, int, str]]:
-        """What is remembered of players who are to be forgotten: salt, length and hash of each handle."""
-        with self._database.reading() as driver:
-            return forgotten_handles(driver)
+    forgotten_handles = _reads(settings.forgotten_handles)
 
     def forget_handles(self, handles: Collection[tuple[str, int, str]], words: HandleText) -> HandleReport:
         """Take players out of all tables but the kept logs, and remember the hashes of their handles."""
         from storage.maintenance.removal import redact_rows
 
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             for handle in handles:
                 note_handle(driver_of(connection), handle)
             report = redact_rows(connection, words)
-        drop_copy(self._database.path)
+        drop_copy(self.path)
         return report
 
     def recall_handle(self, handle: tuple[str, int, str]) -> None:
         """A player need not be forgotten any more; what is gone stays gone."""
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             recall_handle(driver_of(connection), handle)
 
     def read_again(self, sha256: str) -> None:
         """Have a source read again as a whole when it is imported next, as after a newer parser."""
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             driver_of(connection).execute(
                 "UPDATE sources SET parser_version = ? WHERE sha256 = ?", (READ_AGAIN, sha256)
             )
@@ -487,53 +469,27 @@ class Erasures:
         """Rewrite the kept bytes of a source by others of equal length; return whether anything was replaced."""
         from storage.maintenance.removal import redact_kept
 
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             driver = driver_of(connection)
             return redact_kept(driver, row_number(driver, one_source(driver, source_id).sha256), redact)
 
     def drop_kept(self, source_id: str) -> None:
         """Keep nothing of a source's bytes any more; its games stay."""
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             driver = driver_of(connection)
             drop_kept(driver, row_number(driver, one_source(driver, source_id).sha256))
 
 
-class ArchiveStore(Closing):
+class ArchiveStore(Closing, Database):
     """Games and their sources in one SQLite file. No connection stays open between reads and transactions."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self.path = database.path
-        self.analyses = ArchiveAnalyses(database)
-        self.duplicates = DuplicateGames(database)
-        self.corrections = GameCorrections(database)
-        self.erasures = Erasures(database)
-        self.positions = PositionIndex(database)
-
-    @classmethod
-    def open(cls, where: str, *, create: bool = False, read_only: bool = False) -> Self:
-        """Open an archive. ``create`` makes it (mode 0600) if it is not there."""
-        return cls(Database.open(where, create=create, read_only=read_only))
-
-    def snapshot(self) -> AbstractContextManager[None]:
-        """What is read in the block is of one moment, even while another program writes."""
-        return self._database.snapshot()
-
-    def watch_changes(self) -> AbstractContextManager[Callable[[], bool]]:
-        """Watch for transactions of other connections.
-
-        The function says whether one was committed since the block began. Any thread may call it. It also counts those
-        before a snapshot that begins later.
-        """
-        return self._database.watch_changes()
-
-    def transaction(self) -> AbstractContextManager[None]:
-        """What is read and written in the block is one transaction: undone when it raises."""
-        return self._database.transaction()
-
-    def vacuum(self) -> None:
-        """Rewrite the file: afterwards no deleted data is in it or in its write-ahead log."""
-        self._database.vacuum()
+    def __init__(self, path: Path, *, read_only: bool) -> None:
+        super().__init__(path, read_only=read_only)
+        self.analyses = ArchiveAnalyses(self)
+        self.duplicates = DuplicateGames(self)
+        self.corrections = GameCorrections(self)
+        self.erasures = Erasures(self)
+        self.positions = PositionIndex(self)
 
     @contextmanager
     def columns(self, *, arrow: bool = True) -> Iterator[ColumnReader]:
@@ -545,46 +501,36 @@ class ArchiveStore(Closing):
 
         with (
             storage_errors(self.path),
-            column_reader(self.path, read_only=self._database.read_only, arrow=arrow) as (driver, reader),
-            self._database.reading_from(driver),
+            column_reader(self.path, read_only=self.read_only, arrow=arrow) as (driver, reader),
+            self.reading_from(driver),
         ):
             yield reader
 
     # --- sources
 
-    def sources(self) -> list[SourceRow]:
-        """All sources, by name and then by sha256."""
-        with self._database.reading() as driver:
-            return source_rows(driver)
-
-    def source(self, source_id: str) -> SourceRow:
-        """The source whose id begins with ``source_id``."""
-        with self._database.reading() as driver:
-            return one_source(driver, source_id)
+    sources = _reads(of_sources.source_rows)
+    source = _reads(of_sources.one_source)
 
     def growth_candidates(self) -> list[tuple[int, str]]:
         """Size and SHA-256 of each known source that is not empty: a file whose first bytes have it continues it.
 
         They are ascending, without the rest of the rows, since every file that is imported asks for them.
         """
-        with self._database.reading() as driver:
+        with self.reading() as driver:
             query = "SELECT size_bytes, sha256 FROM sources WHERE size_bytes > 0 ORDER BY size_bytes, sha256"
             return driver.execute(query).fetchall()
 
-    def content_version(self) -> str | None:
-        """A word that differs after each change of the archive; None: not known."""
-        with self._database.reading() as driver:
-            return content_version(driver)
+    content_version = _reads(settings.content_version)
 
     def report(self, source_id: str) -> SourceReport:
         """The report that ``SourceWriter.finish`` stored."""
-        with self._database.reading() as driver:
+        with self.reading() as driver:
             row = one_source(driver, source_id)
             return report_of(driver, row)
 
     def anomalies(self, source_id: str | None = None) -> Iterator[tuple[SourceRow, Anomaly]]:
         """What was wrong, with the source it is in, by source and then in the order found."""
-        with self._database.reading() as driver:
+        with self.reading() as driver:
             rows = source_rows(driver) if source_id is None else [one_source(driver, source_id)]
             for row in rows:
                 for _, found in anomalies_of(driver, row_number(driver, row.sha256)):
@@ -593,42 +539,36 @@ class ArchiveStore(Closing):
     def anomaly_kinds(self, sha256: str) -> frozenset[AnomalyKind]:
         """Kinds of the anomalies of a source; empty if there is no such source."""
         query = "SELECT DISTINCT kind FROM anomalies WHERE source_id = (SELECT id FROM sources WHERE sha256 = ?)"
-        with self._database.reading() as driver:
+        with self.reading() as driver:
             return frozenset(AnomalyKind(kind) for (kind,) in driver.execute(query, (sha256,)))
 
     def game_sources(self, key: str) -> list[SourceRow]:
         """The sources of a game (``key`` as stored), first the one its offsets are in."""
-        with self._database.reading() as driver:
+        with self.reading() as driver:
             return sources_of_game(driver, resolve(driver, key))
 
     def read_source(self, source_id: str, offset: int = 0, length: int | None = None) -> Iterator[bytes]:
         """The kept bytes of a source, in order, in blocks of at most 1 MiB."""
-        with self._database.reading() as driver:
+        with self.reading() as driver:
             row = one_source(driver, source_id)
             yield from read_kept(driver, row, offset, length)
 
-    def beginnings(self, hashes: Collection[str], length: int) -> dict[str, bytes]:
-        """Return the first kept bytes, at most 64 KiB, of several sources by SHA-256.
-
-        Those without kept bytes are missing.
-        """
-        with self._database.reading() as driver:
-            return beginnings_of(driver, hashes, length)
+    beginnings = _reads(of_sources.beginnings_of)
 
     def source_timing(self, source_id: str) -> bytes | None:
         """The timing file a kept typescript was read with; None where there was none or the source is not kept."""
-        with self._database.reading() as driver:
+        with self.reading() as driver:
             row = one_source(driver, source_id)
             return timing_of(driver, row)
 
     def move_source(self, sha256: str, path: str) -> None:
         """A source's file stands elsewhere now, an absolute path."""
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             driver_of(connection).execute("UPDATE sources SET path = ? WHERE sha256 = ?", (path, sha256))
 
     def successors(self) -> dict[str, str]:
         """Keys that games have because another game has theirs, with the keys that they would have alone."""
-        with self._database.reading() as driver:
+        with self.reading() as driver:
             chains = find_successors(driver)
             return {key: wanted for wanted, chain in chains.items() for key in chain[1:]}
 
@@ -637,9 +577,9 @@ class ArchiveStore(Closing):
 
         It depends on what those sources were when the games were read, if they have grown since.
         """
-        with other._database.reading() as driver:
+        with other.reading() as driver:
             wanted = order_of_sources(driver)
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             restore_order(driver_of(connection), wanted)
 
     @contextmanager
@@ -676,7 +616,7 @@ class ArchiveStore(Closing):
             "options": options,
             "timing": packed_timing(timing) if keep and timing is not None else None,
         }
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             recall_source(driver_of(connection), sha256)
             chunk_offset, rest, corrected = 0, b"", []
             if continues is None:
@@ -714,7 +654,7 @@ class ArchiveStore(Closing):
         ones. Without ``whole_plies`` only what PGN shows of proved plies is read (SAN, the mover's clock, elapsed time,
         proof); their other fields are None.
         """
-        with self._database.reading() as driver:
+        with self.reading() as driver:
             ids = game_ids(driver, where)
             yield from load_games(
                 driver,
@@ -728,33 +668,24 @@ class ArchiveStore(Closing):
 
     def game(self, spec: str) -> Game:
         """The game whose key begins with ``spec``; or ``last``, ``last~2`` among played games."""
-        with self._database.reading() as driver:
+        with self.reading() as driver:
             return next(load_games(driver, [resolve(driver, spec)]))
 
-    def source_paths(self, key: str) -> dict[str, str | None]:
-        """The games merged with a game, by their keys as stored, each with its source's path if that is known."""
-        with self._database.reading() as driver:
-            return source_paths(driver, key)
+    source_paths = _reads(of_sources.source_paths)
 
     def count(self, where: GameFilter = ALL_PLAYED, *, limit_s: float | None = None) -> int:
         """How many games match."""
-        with self._database.reading() as driver, nullcontext() if limit_s is None else within(driver, limit_s):
+        with self.reading() as driver, nullcontext() if limit_s is None else within(driver, limit_s):
             return count_games(driver, where)
 
-    def count_each(self, wheres: Sequence[GameFilter]) -> list[int]:
-        """How many games match each filter, which asks all that the one before asks, in one reading."""
-        with self._database.reading() as driver:
-            return count_each(driver, wheres)
+    count_each = _reads(query.count_each)
 
     def count_outcomes(self, where: GameFilter, limit_s: float) -> dict[str, int]:
         """How many games match, and how many one of their players won, drew and lost, in one reading."""
-        with self._database.reading() as driver, within(driver, limit_s):
+        with self.reading() as driver, within(driver, limit_s):
             return count_outcomes(driver, where)
 
-    def results_of(self, where: GameFilter) -> dict[str, tuple[str, int | None, int | None]]:
-        """Result and both ratings, White's first, of the games that match, by their keys."""
-        with self._database.reading() as driver:
-            return results_of(driver, where)
+    results_of = _reads(listing.results_of)
 
     def list_games(
         self,
@@ -767,56 +698,22 @@ class ArchiveStore(Closing):
         limit_s: float = 10,
     ) -> list[ListedGame]:
         """Part of a sorted list of games; see ``storage.read.listing.list_games``."""
-        with self._database.reading() as driver, within(driver, limit_s):
+        with self.reading() as driver, within(driver, limit_s):
             return list_games(driver, where, order, count, after=after, before=before)
 
-    def place_of(self, key: str, order: ListOrder) -> ListPlace | None:
-        """The place of a game, by its key as stored, in a sorted list; None: there is no such game."""
-        with self._database.reading() as driver:
-            return place_of(driver, key, order)
-
-    def rank_of(self, where: GameFilter, order: ListOrder, place: ListPlace) -> int:
-        """How many games of a sorted list are in front of a place."""
-        with self._database.reading() as driver:
-            return rank_of(driver, where, order, place)
-
-    def count_unknown(self, where: GameFilter) -> dict[str, int]:
-        """How many games one filter excludes only because what it asks for is unknown, by what that is."""
-        with self._database.reading() as driver:
-            return count_unknown(driver, where)
-
-    def count_by_handle(self) -> dict[str, int]:
-        """How many played games each player has, by handle."""
-        with self._database.reading() as driver:
-            return count_by_handle(driver)
+    place_of = _reads(listing.place_of)
+    rank_of = _reads(listing.rank_of)
+    count_unknown = _reads(query.count_unknown)
+    count_by_handle = _reads(query.count_by_handle)
 
     def count_players(self) -> int:
         """How many players there are; handles on several servers count once."""
-        with self._database.reading() as driver:
+        with self.reading() as driver:
             (count,) = driver.execute("SELECT count(DISTINCT handle_folded) FROM players").fetchone()
         return int(count)
 
-    def count_of_sources(self, sources: Collection[str]) -> int:
-        """How many games these sources, by their sha256, contain; a game of several counts once."""
-        with self._database.reading() as driver:
-            return count_games_of(driver, sources)
-
-    def count_serverless(self, sources: Collection[str]) -> int:
-        """How many games without a server may be those of others: as ``storage.read.sources.count_serverless``."""
-        with self._database.reading() as driver:
-            return count_serverless(driver, sources)
-
-    def unended(self, sources: Collection[str]) -> frozenset[str]:
-        """Keys of games without an end in these sources, by their sha256, and in all others."""
-        with self._database.reading() as driver:
-            return unended_games_of(driver, sources)
-
-    def conflicts(self, sha256: str) -> list[tuple[str, str]]:
-        """Contradictions between this source and other sources of its games: key and words."""
-        with self._database.reading() as driver:
-            return conflicts_of(driver, sha256)
-
-    def stale_games(self) -> list[str]:
-        """Keys of merged games that differ from what their sources give now: none, if all is well."""
-        with self._database.reading() as driver:
-            return stale(driver)
+    count_of_sources = _reads(of_sources.count_games_of)
+    count_serverless = _reads(of_sources.count_serverless)
+    unended = _reads(of_sources.unended_games_of)
+    conflicts = _reads(of_sources.conflicts_of)
+    stale_games = _reads(stale)

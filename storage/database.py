@@ -45,7 +45,7 @@ class Database:
 
     @classmethod
     def open(cls, where: str, *, create: bool = False, read_only: bool = False) -> Self:
-        """As ``ArchiveStore.open``."""
+        """Open an archive. ``create`` makes it (mode 0600) if it is not there."""
         path = file_of(where)
         if create and (not path.exists() or schema.current(path) is None):
             schema.create(path)
@@ -75,7 +75,7 @@ class Database:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """As ``ArchiveStore.snapshot``."""
+        """What is read in the block is of one moment, even while another program writes."""
         with self._connected() as driver, self.reading_from(driver):
             yield
 
@@ -90,7 +90,11 @@ class Database:
 
     @contextmanager
     def watch_changes(self) -> Iterator[Callable[[], bool]]:
-        """As ``ArchiveStore.watch_changes``."""
+        """Watch for transactions of other connections.
+
+        The function says whether one was committed since the block began. Any thread may call it. It also counts those
+        before a snapshot that begins later.
+        """
         lock = Lock()
         with storage_errors(self.path), closing(open_sqlite(self.path, read_only=self.read_only)) as driver:
 
@@ -103,7 +107,7 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """As ``ArchiveStore.transaction``."""
+        """What is read and written in the block is one transaction: undone when it raises."""
         with self.writing() as connection:
             before, self._transaction = self._transaction, connection
             try:
@@ -142,7 +146,7 @@ class Database:
                 return
 
     def vacuum(self) -> None:
-        """As ``ArchiveStore.vacuum``."""
+        """Rewrite the file: afterwards no deleted data is in it or in its write-ahead log."""
         connection = open_sqlite(self.path)
         with storage_errors(self.path), closing(connection):
             connection.execute("VACUUM")

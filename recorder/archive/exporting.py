@@ -381,7 +381,7 @@ def backup_archive(where: str, target: str) -> None:
 
 def share_archive(where: str, target: str, **options: Any) -> None:
     """Write a copy without private data."""
-    from storage import share
+    from storage.maintenance.share import share
 
     with _copying(where, target, sound=True) as path:
         share(path, Path(target), **options)
@@ -396,7 +396,8 @@ def _copying(where: str, target: str, *, sound: bool = False) -> Iterator[Path]:
     import sqlite3
 
     from exporters.base import refuse_protected
-    from storage import current, require_sound
+    from storage import current
+    from storage.maintenance.check import require_sound
     from storage.schema.upgrade import require_current
 
     path = archive_file(where)

@@ -147,7 +147,7 @@ Examples:
 @click.pass_context
 def _check(ctx: click.Context, where: str) -> None:
     """Check the archive: SQLite's checks, foreign keys, table contents."""
-    from storage import check
+    from storage.maintenance.check import check
 
     findings = check(archive_file(where))
     for finding in findings:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from storage import check
+from storage.maintenance.check import check
 from tests.relating.scenes import journal
 from tests.support.cli import SERVER, Cli
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from recorder import Archive, StorageError
-from storage import check
+from storage.maintenance.check import check
 from tests.relating.scenes import connections, journal
 from tests.support.cli import ADJOURNED, WATCHER, Cli
 

@@ -16,7 +16,8 @@ import pytest
 import storage.schema.upgrade
 from recorder.errors import ExitCode
 from recorder.journal.writer import JournalWriter, Sync
-from storage import ArchiveStore, check
+from storage import ArchiveStore
+from storage.maintenance.check import check
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
 OPTIONS = ("--include", "examined,setup,empty")

@@ -10,9 +10,10 @@ import psycopg
 import pytest
 
 from recorder.model import AnalysedPosition, Analysis, Thinking
-from storage import ArchiveStore, share
+from storage import ArchiveStore
 from storage.files import open_sqlite
 from storage.maintenance.private import PRIVATE_COLUMNS
+from storage.maintenance.share import share
 from storage.publish.publishing import PUBLISHED, SPAN
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 from tests.support.evaluated import PGN as PGN_WITH_EVALUATIONS

@@ -11,7 +11,8 @@ import pytest
 
 from recorder.model import AnalysedPosition, Analysis, Game, Player, Thinking
 from recorder.relating.examined import boards_after
-from storage import ArchiveStore, check
+from storage import ArchiveStore
+from storage.maintenance.check import check
 from storage.write.analyses import AnalysisCounts
 from tests.relating.scenes import connections, journal
 from tests.support.cli import ADJOURNED, GUESTS, WATCHER, Cli

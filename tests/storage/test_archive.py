@@ -28,7 +28,8 @@ from recorder.model import (
     TimeBasis,
 )
 from recorder.model.plies import shown_line
-from storage import ArchiveStore, GameFilter, check
+from storage import ArchiveStore, GameFilter
+from storage.maintenance.check import check
 
 from .conftest import EVERYTHING, MAY_2020, import_bytes, make_game
 

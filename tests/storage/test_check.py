@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from storage import ArchiveStore, check
+from storage import ArchiveStore
 from storage.files import open_sqlite
+from storage.maintenance.check import check
 
 from .conftest import import_bytes, make_game
 

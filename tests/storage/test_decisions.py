@@ -56,7 +56,7 @@ def test_decisions_follow_games_whose_keys_change(archive: ArchiveStore) -> None
         import_bytes(archive, data, [make_game()])
     key = make_game().key
     ranked = [key, *(successor(key, number) for number in (2, 3, 4))]
-    with archive._database.writing() as connection:
+    with archive.writing() as connection:
         for place, one in enumerate(ranked[:3]):
             decide(driver_of(connection), [pair_of(one, "x")], same=False, now_ms=place)
     row = import_bytes(archive, first, [make_game()])

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from recorder.cli import main
 from recorder.errors import ExitCode
-from storage import check
+from storage.maintenance.check import check
 from tests.support.cli import WATCHER, Cli
 from tests.support.site import client_of
 

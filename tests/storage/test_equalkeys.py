@@ -10,7 +10,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from recorder.model import Player
-from storage import ArchiveStore, check
+from storage import ArchiveStore
+from storage.maintenance.check import check
 from storage.write.games import successor
 from tests.support.effort import long_after
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from storage import ArchiveStore, check
+from storage import ArchiveStore
+from storage.maintenance.check import check
 
 from .conftest import EVERYTHING, import_bytes, make_game
 

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 import storage.files
-from storage import ArchiveStore, backup, check
+from storage import ArchiveStore, backup
 from storage.files import open_sqlite
+from storage.maintenance.check import check
 from tests.support.cli import WATCHER, Cli
 
 from .conftest import EVERYTHING, import_bytes, make_game

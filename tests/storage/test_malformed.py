@@ -16,9 +16,8 @@ from sqlalchemy import Column, Table
 
 from recorder.cli import main
 from recorder.errors import ExitCode, StorageError
-from storage import check
 from storage.files import open_sqlite, storage_error
-from storage.maintenance.check import malformed_values
+from storage.maintenance.check import check, malformed_values
 from storage.schema.tables import metadata
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 

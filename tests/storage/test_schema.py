@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from recorder.errors import StorageError
-from storage import ArchiveStore, check, current, head, reading_other, upgrade
+from storage import ArchiveStore, current, head, reading_other, upgrade
 from storage.files import open_sqlite
+from storage.maintenance.check import check
 from storage.schema import upgrade as schema_module
 from storage.schema.tables import metadata
 from storage.schema.upgrade import SCRIPTS, revisions
@@ -193,7 +194,8 @@ def test_a_new_archive_is_made_and_checked_without_the_migrations(tmp_path: Path
     """In a process of its own: here they are loaded by then."""
     code = f"""if True:
         import sys
-        from storage import ArchiveStore, check
+        from storage import ArchiveStore
+        from storage.maintenance.check import check
         with ArchiveStore.open({str(tmp_path / "new.db")!r}, create=True) as archive:
             assert check(archive.path) == []
         print([name for name in sys.modules if name.partition(".")[0] in ("alembic", "mako")])

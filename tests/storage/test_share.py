@@ -15,10 +15,11 @@ import pytest
 
 from recorder.errors import StorageError
 from recorder.model import Anomaly, AnomalyKind, EventKind, GameEvent, Player, Shape, SourceReport, TimeBasis
-from storage import ArchiveStore, backup, check, share
+from storage import ArchiveStore, backup
 from storage.files import open_sqlite
 from storage.maintenance import share as sharing
-from storage.maintenance.share import _HANDLES, _PLAIN, _TEXTS, _WORDING
+from storage.maintenance.check import check
+from storage.maintenance.share import _HANDLES, _PLAIN, _TEXTS, _WORDING, share
 from storage.schema.tables import metadata
 from tests.support.effort import long_after
 
