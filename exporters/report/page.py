@@ -175,7 +175,9 @@ def trusted(text: str) -> Markup:
 
 def island(data: object) -> Markup:
     """Data for the page's script, as JSON that cannot end its element; every text in it is made visible."""
-    text = json.dumps(_seen(data), ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    if not (text.isascii() and text.isprintable()) or "\\" in text:
+        text = json.dumps(_seen(data), ensure_ascii=False, separators=(",", ":"))
     return trusted(text.translate(_ESCAPES))
 
 
@@ -210,7 +212,7 @@ def render_page(
                 "style": site.assets + site_file("style", "css", style) if site else trusted(style),
                 "script": site.assets + site_file("script", "js", script) if site and script else trusted(script),
                 "data": None if data is None else island(data),
-                "program": f"ics-recorder {version('ics-recorder')}",
+                "program": _program(),
             }
         )
     )
@@ -218,6 +220,11 @@ def render_page(
     html = io.BytesIO()  # a list of all pieces would need several times the memory of a long page
     page.dump(html, "utf-8", "backslashreplace")
     return html.getvalue()
+
+
+@cache
+def _program() -> str:
+    return f"ics-recorder {version('ics-recorder')}"
 
 
 _site_files: Final[dict[str, bytes]] = {}
@@ -258,6 +265,7 @@ def _compiled(folders: tuple[Path, ...]) -> Environment:
     return Environment(
         loader=FileSystemLoader(folders),
         autoescape=True,
+        auto_reload=False,
         undefined=StrictUndefined,
         finalize=_printed,
         trim_blocks=True,
@@ -280,7 +288,8 @@ def _seen(value: Any) -> Any:
     return value
 
 
-def _asset(name: str, folders: Sequence[Path]) -> str:
+@cache
+def _asset(name: str, folders: tuple[Path, ...]) -> str:
     path = next(path for folder in folders if (path := folder / name).exists())
     return path.read_text(encoding="utf-8").strip()
 
