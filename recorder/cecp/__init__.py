@@ -6,8 +6,3 @@ the protocol does not define is an ``Unknown``.
 
 Source: "Chess Engine Communication Protocol" by Tim Mann and H.G. Muller.
 """
-
-from recorder.cecp.answers import Answer, format_answer, parse_answer
-from recorder.cecp.commands import Command, format_command, parse_command
-
-__all__ = ["Answer", "Command", "format_answer", "format_command", "parse_answer", "parse_command"]

@@ -11,34 +11,22 @@ from typing import Final, NamedTuple
 
 from recorder.cecp.commands import Unknown
 from recorder.cecp.features import Feature, format_features, parse_features
-from recorder.cecp.moves import MoveText, any_move, format_move, parse_move
-from recorder.cecp.thinking import (
-    Status,
-    ThinkingLine,
-    format_status,
-    format_thinking,
-    parse_status,
-    parse_thinking,
-)
+from recorder.cecp.moves import MoveText, any_move, parse_move
+from recorder.cecp.thinking import Status, ThinkingLine, parse_status, parse_thinking
 
 _TELLS: Final = frozenset(
     ("tellopponent", "tellothers", "tellall", "telluser", "tellusererror", "tellics", "tellicsnoalias")
 )
-_PASSED: Final = ("kibitz", "whisper", "tell", "draw")
+_UNUSED: Final = ("askuser", "highlight", "choice", "click", "setup", "piece")  # for an interface only
 _OLD_CLAIMS: Final = (
     "White resigns", "Black resigns", "White", "Black", "Draw", "computer mates", "opponent mates", "computer resigns",
     "game is a draw", "checkmate",
-)  # fmt: skip
-_FATAL: Final = (
-    "unknown host", "No remote directory", "not found", "No such file", "can't alloc", "Permission denied",
 )  # fmt: skip
 _NON_COMPLIANT: Final = "### NON-COMPLIANT! ### "
 _CLAIM: Final = re.compile(r"(1-0|0-1|1/2-1/2|\*)(?: \{(.*)\}?)?")
 _ILLEGAL: Final = re.compile(r"[Ii]llegal move(?: ?\(([^()]*)\))?(?::? ?(\S+))?")
 _ERROR: Final = re.compile(r"Error \(([^()]*)\)(?:: ?(.*))?")
 _OLD_MOVE: Final = re.compile(r"([0-9]+\.?) +\.\.\. +(\S+)", re.ASCII)
-_SETUP: Final = re.compile(r"(?:\(([^()\s]*)\) )?(?:([0-9]+x[0-9]+\+[0-9]+)_(\S+) )?(\S.*)", re.ASCII)
-_PIECE: Final = re.compile(r"(\+?[A-Za-z]&?) (\S+)")
 _OFFER: Final = re.compile(r"\boffer\b.*\bdraw\b|\bdraw\b.*\boffer\b", re.DOTALL)
 
 
@@ -96,13 +84,6 @@ class TellCommand(NamedTuple):
     text: str
 
 
-class AskUser(NamedTuple):
-    """``askuser REPTAG MESSAGE``."""
-
-    tag: str
-    message: str
-
-
 class Pong(NamedTuple):
     """``pong 3``."""
 
@@ -113,29 +94,6 @@ class Hint(NamedTuple):
     """``Hint: e7e5``."""
 
     move: str
-
-
-class Marked(NamedTuple):
-    """``highlight COLORFEN``, ``choice PIECES``, ``click SQUARE``: marks and clicks on the interface's board."""
-
-    word: str
-    text: str
-
-
-class Setup(NamedTuple):
-    """``setup (PIECETOCHAR) WxH+S_PARENT FEN``; None: missing."""
-
-    pieces: str | None
-    size: str | None
-    parent: str | None
-    fen: str
-
-
-class PieceMoves(NamedTuple):
-    """``piece P& fmWfceF``: how a piece moves, in Betza's notation."""
-
-    piece: str
-    moves: str
 
 
 class Comment(NamedTuple):
@@ -155,41 +113,23 @@ class Indented(NamedTuple):
         return self.text.startswith("    ")
 
 
-class Pass(NamedTuple):
-    """``kibitz …``, ``whisper …``, ``tell …``, ``draw …``: old Crafty's words for the server."""
-
-    text: str
-
-
-class Fatal(NamedTuple):
-    """The error of ``rsh`` or a shell when the engine cannot be started."""
-
-    text: str
-
-
-Answer = (
-    ThinkingLine
-    | Moved
+Spoken = (
+    Moved
     | Features
-    | Status
     | RefusedMove
     | ErrorAnswer
     | Claim
     | OldClaim
     | Signal
     | TellCommand
-    | AskUser
     | Pong
     | Hint
-    | Marked
-    | Setup
-    | PieceMoves
-    | Comment
     | Indented
-    | Pass
-    | Fatal
     | Unknown
 )
+"""What an engine of ours may say."""
+
+Answer = Spoken | ThinkingLine | Status | Comment
 
 
 def parse_answer(text: str) -> Answer:
@@ -222,10 +162,6 @@ def _idiom(text: str) -> Answer:
     for phrase in _OLD_CLAIMS:
         if text.startswith(phrase):
             return OldClaim(phrase, text[len(phrase) :])
-    if text.startswith(_PASSED):
-        return Pass(text)
-    if text.rstrip(".").endswith(_FATAL):
-        return Fatal(text)
     return Unknown(text)
 
 
@@ -253,25 +189,6 @@ def _signal(text: str, rest: str) -> Answer | None:
     return Signal(text) if not rest or text == "offer draw" else None
 
 
-def _ask(_: str, rest: str) -> Answer | None:
-    tag, _, message = rest.partition(" ")
-    return AskUser(tag, message) if tag and message else None
-
-
-def _marked(text: str, rest: str) -> Answer | None:
-    return Marked(text.partition(" ")[0], rest) if rest else None
-
-
-def _setup(_: str, rest: str) -> Answer | None:
-    match = _SETUP.fullmatch(rest)
-    return None if match is None else Setup(*match.groups())
-
-
-def _piece(_: str, rest: str) -> Answer | None:
-    match = _PIECE.fullmatch(rest)
-    return None if match is None else PieceMoves(match[1], match[2])
-
-
 _READERS: Final[dict[str, Callable[[str, str], Answer | None]]] = {
     "move": _moved,
     "feature": _features,
@@ -280,59 +197,33 @@ _READERS: Final[dict[str, Callable[[str, str], Answer | None]]] = {
     **dict.fromkeys(("1-0", "0-1", "1/2-1/2", "*"), _claim),
     **dict.fromkeys(("resign", "offer", "++", "--"), _signal),
     **dict.fromkeys(_TELLS, lambda text, rest: TellCommand(text.partition(" ")[0], rest)),
-    "askuser": _ask,
     "pong": lambda _, rest: Pong(int(rest)) if rest.isascii() and rest.isdigit() and len(rest) < 19 else None,
     "Hint:": lambda _, rest: Hint(rest) if rest.strip() else None,
-    **dict.fromkeys(("highlight", "choice", "click"), _marked),
-    "setup": _setup,
-    "piece": _piece,
+    **dict.fromkeys(_UNUSED, lambda text, _: Unknown(text)),
 }
 
 
-def format_answer(answer: Answer) -> str:
+def format_answer(answer: Spoken) -> str:
     """Write the line that ``parse_answer`` reads, without its line end; old forms of a line in the current one."""
     match answer:
-        case ThinkingLine():
-            return format_thinking(answer)
         case Moved(move, number):
-            return f"move {format_move(move)}" if number is None else f"{number} ... {format_move(move)}"
-        case RefusedMove(move_text, reason):
+            return f"move {move.text}" if number is None else f"{number} ... {move.text}"
+        case RefusedMove(refused, reason):
             words = "Illegal move" if reason is None else f"Illegal move ({reason})"
-            return words if move_text is None else f"{words}: {move_text}"
+            return words if refused is None else f"{words}: {refused}"
         case Claim(result, comment):
             return result if comment is None else f"{result} {{{comment}}}"
         case OldClaim(phrase, more):
             return phrase + more
         case Hint(hint):
             return f"Hint: {hint}"
-        case Comment(text):
-            return f"#{text}"
-        case Indented(text) | Pass(text) | Fatal(text) | Unknown(text) | Signal(text):
-            return text
-        case _:
-            return _format_dialogue(answer)
-
-
-def _format_dialogue(
-    answer: Features | Status | ErrorAnswer | TellCommand | Marked | AskUser | Pong | Setup | PieceMoves,
-) -> str:
-    """Write a line about the engine and its interface, not about the game."""
-    match answer:
         case Features(settings):
             return f"feature {format_features(settings)}"
-        case Status():
-            return format_status(answer)
         case ErrorAnswer(kind, command):
             return f"Error ({kind})" if command is None else f"Error ({kind}): {command}"
-        case TellCommand(word, text) | Marked(word, text):
+        case TellCommand(word, text):
             return f"{word} {text}"
-        case AskUser(tag, message):
-            return f"askuser {tag} {message}"
-        case Pong(number):
-            return f"pong {number}"
-        case Setup(pieces, size, parent, fen):
-            front = [] if pieces is None else [f"({pieces})"]
-            front += [] if size is None else [f"{size}_{parent}"]
-            return " ".join(["setup", *front, fen])
-        case PieceMoves(piece, moves):
-            return f"piece {piece} {moves}"
+        case Pong(pong):
+            return f"pong {pong}"
+        case Indented(text) | Unknown(text) | Signal(text):
+            return text

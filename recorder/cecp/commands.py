@@ -9,27 +9,26 @@ import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from recorder.cecp.moves import MoveText, any_move, format_move, parse_move
+from recorder.cecp.moves import MoveText, any_move, parse_move
 
 PLAIN_WORDS: Final = frozenset(
     (
         "xboard", "new", "quit", "random", "force", "go", "playother", "white", "black", "?", "draw", "edit", "hint",
         "bk", "undo", "remove", "hard", "easy", "post", "nopost", "analyze", "exit", ".", "computer", "pause",
-        "resume", "depth", "fritz", "reset", "ponder",
+        "resume", "depth", "fritz", "reset", "ponder", "partner",
     )
 )  # fmt: skip
 """Commands of one word. ``exit`` and ``.`` belong to analyze mode, ``depth`` is GNU Chess 4's (its number is the next
-line), the last three are ChessBase's."""
+line), the three before ``partner`` are ChessBase's."""
 
 _NUMBER_WORDS: Final = frozenset(("protover", "st", "sd", "nps", "time", "otim", "ping", "memory", "cores"))
-_TEXT_WORDS: Final = frozenset(("variant", "setboard", "name", "ics", "ptell"))
+_TEXT_WORDS: Final = frozenset(("variant", "setboard", "name", "ics", "ptell", "partner", "egtpath"))
 _INTEGER: Final = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 _LEVEL: Final = re.compile(
     r"([0-9]{1,9}) ([0-9]{1,9})(?::([0-9]{1,2}))?(\S*)(?: ([0-9]{1,9})(?:\.([0-9]{1,3})[0-9]*)?)?", re.ASCII
 )
 _RESULT: Final = re.compile(r"(1-0|0-1|1/2-1/2|\*)(?: \{(.*)\})?")
 _HOLDING: Final = re.compile(r"\[([A-Za-z]*)\] \[([A-Za-z]*)\](?: ([WBwb])([A-Za-z]))?", re.ASCII)
-_SQUARE: Final = re.compile(r"[a-l](?:1[0-2]|[0-9])", re.ASCII)
 
 
 class Plain(NamedTuple):
@@ -50,7 +49,7 @@ class Number(NamedTuple):
 
 
 class Texted(NamedTuple):
-    """``variant NAME``, ``setboard FEN``, ``name X``, ``ics HOST``, ``ptell TEXT``."""
+    """``variant NAME``, ``setboard FEN``, ``name X``, ``ics HOST`` …"""
 
     word: str
     text: str
@@ -99,12 +98,6 @@ class Holding(NamedTuple):
     piece: str | None = None
 
 
-class Partner(NamedTuple):
-    """``partner mann``; None: the partnership has ended."""
-
-    player: str | None
-
-
 class FeatureAnswer(NamedTuple):
     """``accepted san``, ``rejected option nonsense``."""
 
@@ -120,57 +113,14 @@ class OptionSet(NamedTuple):
     value: str | None
 
 
-class EgtPath(NamedTuple):
-    """``egtpath TYPE PATH``."""
-
-    type: str
-    path: str
-
-
-class RootMove(NamedTuple):
-    """``exclude e2e4`` or ``include``; ``move`` None: ``all``."""
-
-    exclude: bool
-    move: MoveText | None
-
-
-class SetScore(NamedTuple):
-    """``setscore SCORE DEPTH``: hundredths of a pawn for the side on move."""
-
-    score_cp: int
-    depth: int
-
-
-class SquareCommand(NamedTuple):
-    """``lift e2``, ``put e4``, ``hover d5``."""
-
-    word: str
-    square: str
-
-
 class Unknown(NamedTuple):
-    """A line that the protocol does not define."""
+    """A line that the protocol does not define, or of which nothing is read (``exclude``, ``setscore``, ``lift``)."""
 
     text: str
 
 
 Command = (
-    Plain
-    | Number
-    | Texted
-    | UserMove
-    | LevelCommand
-    | Rating
-    | Result
-    | Holding
-    | Partner
-    | FeatureAnswer
-    | OptionSet
-    | EgtPath
-    | RootMove
-    | SetScore
-    | SquareCommand
-    | Unknown
+    Plain | Number | Texted | UserMove | LevelCommand | Rating | Result | Holding | FeatureAnswer | OptionSet | Unknown
 )
 
 
@@ -231,29 +181,6 @@ def _option(_: str, rest: str) -> Command | None:
     return OptionSet(name, value if equals else None) if name else None
 
 
-def _egt_path(_: str, rest: str) -> Command | None:
-    kind, _, path = rest.partition(" ")
-    return EgtPath(kind, path) if kind and path else None
-
-
-def _root_move(word: str, rest: str) -> Command | None:
-    move = parse_move(rest)
-    return RootMove(word == "exclude", move) if move is not None or rest == "all" else None
-
-
-def _set_score(_: str, rest: str) -> Command | None:
-    numbers = rest.split(" ")
-    return (
-        SetScore(int(numbers[0]), int(numbers[1]))
-        if len(numbers) == 2 and all(map(_INTEGER.fullmatch, numbers))
-        else None
-    )
-
-
-def _square(word: str, rest: str) -> Command | None:
-    return SquareCommand(word, rest) if _SQUARE.fullmatch(rest) else None
-
-
 _READERS: Final[dict[str, Callable[[str, str], Command | None]]] = {
     **dict.fromkeys(_NUMBER_WORDS, lambda word, rest: Number(word, int(rest)) if _INTEGER.fullmatch(rest) else None),
     **dict.fromkeys(_TEXT_WORDS, lambda word, rest: Texted(word, rest) if rest.strip() else None),
@@ -262,17 +189,9 @@ _READERS: Final[dict[str, Callable[[str, str], Command | None]]] = {
     "rating": _rating,
     "result": _result,
     "holding": _holding,
-    "partner": lambda _, rest: Partner(rest or None),
     "accepted": _feature_answer,
     "rejected": _feature_answer,
     "option": _option,
-    "egtpath": _egt_path,
-    "exclude": _root_move,
-    "include": _root_move,
-    "setscore": _set_score,
-    "lift": _square,
-    "put": _square,
-    "hover": _square,
 }
 
 
@@ -286,7 +205,7 @@ def format_command(command: Command) -> str:
         case Texted(word, text):
             return f"{word} {text}"
         case UserMove(move, named):
-            return f"usermove {format_move(move)}" if named else format_move(move)
+            return f"usermove {move.text}" if named else move.text
         case LevelCommand():
             return _format_level(command)
         case Rating(own, other):
@@ -295,29 +214,12 @@ def format_command(command: Command) -> str:
             return f"result {result}" if comment is None else f"result {result} {{{comment}}}"
         case Holding(white, black, colour, piece):
             return f"holding [{white}] [{black}]" + (f" {colour}{piece}" if colour else "")
-        case Partner(player):
-            return "partner" if player is None else f"partner {player}"
-        case RootMove(exclude, root):
-            return f"{'exclude' if exclude else 'include'} {'all' if root is None else format_move(root)}"
-        case SetScore(score, depth):
-            return f"setscore {score} {depth}"
-        case SquareCommand(word, square):
-            return f"{word} {square}"
+        case FeatureAnswer(accepted, name, value):
+            return " ".join(("accepted" if accepted else "rejected", name, *([value] if value else [])))
+        case OptionSet(name, value):
+            return f"option {name}" if value is None else f"option {name}={value}"
         case Unknown(text):
             return text
-        case _:
-            return _format_setting(command)
-
-
-def _format_setting(command: FeatureAnswer | OptionSet | EgtPath) -> str:
-    """Write a command that sets up the engine."""
-    match command:
-        case FeatureAnswer(accepted, name, text):
-            return " ".join(("accepted" if accepted else "rejected", name, *([text] if text else [])))
-        case OptionSet(name, text):
-            return f"option {name}" if text is None else f"option {name}={text}"
-        case EgtPath(kind, path):
-            return f"egtpath {kind} {path}"
 
 
 def _format_level(level: LevelCommand) -> str:

@@ -1,71 +1,18 @@
 """Edit mode: the interface sets up a position square by square, between ``edit`` and ``.``.
 
-Source: section 9 of the protocol document, ``edit``; the side to move does not change.
+``Pa4`` puts a piece of the current colour on a square, ``xa4`` empties it, ``c`` changes the colour (White comes first)
+and ``#`` clears the board. Source: section 9 of the protocol document, ``edit``; the side to move does not change.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
 
-from recorder.cecp.commands import Unknown
-
-_EDIT_PIECE: Final = re.compile(r"(\+?[A-Za-z])(?:([a-l](?:1[0-2]|[0-9])))", re.ASCII)
+_PIECE: Final = re.compile(r"(\+?[A-Za-z])([a-h])([1-8])", re.ASCII)
 _EMPTY: Final = re.compile("-+")
 _FILES: Final = "abcdefgh"
-_RANKS: Final = "12345678"
-
-
-class EditColour(NamedTuple):
-    """``c``: the pieces that follow are of the other colour; White's come first."""
-
-
-class EditPiece(NamedTuple):
-    """``Pa4``: a piece of the current colour; ``letter`` ``x`` empties the square."""
-
-    letter: str
-    square: str
-
-
-class EditOther(NamedTuple):
-    """``#`` clears the board; ``castle`` and ``ep`` with what follows are ChessBase's."""
-
-    text: str
-
-
-class EditEnd(NamedTuple):
-    """``.``: edit mode ends."""
-
-
-EditLine = EditColour | EditPiece | EditOther | EditEnd | Unknown
-"""A line in edit mode; ``Unknown``: not one of them."""
-
-
-def parse_edit(text: str) -> EditLine:
-    """Read one line that the interface sends in ``edit`` mode; never raises."""
-    text = text.rstrip()
-    if text == "c":
-        return EditColour()
-    if text == ".":
-        return EditEnd()
-    if text == "#" or text.partition(" ")[0] in ("castle", "ep"):
-        return EditOther(text)
-    match = _EDIT_PIECE.fullmatch(text)
-    return Unknown(text) if match is None else EditPiece(match[1], match[2])
-
-
-def format_edit(line: EditLine) -> str:
-    """Write the line that ``parse_edit`` reads, without its line end."""
-    match line:
-        case EditColour():
-            return "c"
-        case EditEnd():
-            return "."
-        case EditPiece(letter, square):
-            return f"{letter}{square}"
-        case EditOther(text) | Unknown(text):
-            return text
 
 
 class EditBoard:
@@ -80,20 +27,21 @@ class EditBoard:
         self._board = list(board)
         self._white = True
 
-    def apply(self, line: EditLine) -> bool:
+    def apply(self, line: str) -> bool:
         """Change the board as a line demands; False: the line demands nothing that a board of 64 squares can show."""
-        match line:
-            case EditColour():
-                self._white = not self._white
-            case EditOther("#"):
-                self._board = [square if square == " " else "-" for square in self._board]
-            case EditPiece(letter, square) if square[0] in _FILES and square[1:] in _RANKS:
-                piece = letter.upper() if self._white else letter.lower()
-                self._board[(8 - int(square[1])) * 9 + _FILES.index(square[0])] = "-" if letter == "x" else piece
-            case EditEnd():
-                self.is_done = True
-            case _:
-                return False
+        text = line.rstrip()
+        if text == "c":
+            self._white = not self._white
+        elif text == "#":
+            self._board = [square if square == " " else "-" for square in self._board]
+        elif text == ".":
+            self.is_done = True
+        elif match := _PIECE.fullmatch(text):
+            letter, file, rank = match.groups()
+            piece = letter.upper() if self._white else letter.lower()
+            self._board[(8 - int(rank)) * 9 + _FILES.index(file)] = "-" if letter == "x" else piece
+        else:
+            return False
         return True
 
     def fen(self, white_to_move: bool) -> str:
@@ -104,10 +52,10 @@ class EditBoard:
 
 def edit_lines(board: str) -> list[str]:
     """Return the lines between ``edit`` and the end of edit mode that set up a ``Position.board``."""
-    lines: list[EditLine] = [EditOther("#")]
+    lines = ["#"]
     for white in (True, False):
-        lines += [] if white else [EditColour()]
+        lines += [] if white else ["c"]
         for at, letter in enumerate(board):
             if letter not in "- " and letter.isupper() == white:
-                lines.append(EditPiece(letter.upper(), f"{_FILES[at % 9]}{8 - at // 9}"))
-    return [format_edit(line) for line in (*lines, EditEnd())]
+                lines.append(f"{letter.upper()}{_FILES[at % 9]}{8 - at // 9}")
+    return [*lines, "."]

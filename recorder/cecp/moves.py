@@ -73,8 +73,3 @@ def parse_move(text: str) -> MoveText | None:
 def any_move(text: str) -> MoveText:
     """Read a move where a line's word says that it is one, whatever its form; the arguments as ``parse_move``."""
     return parse_move(text) or MoveText(MoveKind.UNREADABLE, text)
-
-
-def format_move(move: MoveText) -> str:
-    """Write the move that ``parse_move`` reads."""
-    return move.text

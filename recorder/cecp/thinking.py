@@ -9,9 +9,7 @@ _LINE: Final = re.compile(
     r"\s*([0-9]{1,9})(\S?)[ \t]+([-+]?[0-9]{1,18})[ \t]+([0-9]{1,15})[ \t]+([0-9]{1,20})(.*)", re.ASCII
 )
 _NUMBERS: Final = re.compile(r"(?:\s*[0-9]+(?=\s|$))*\s*", re.ASCII)
-_STATUS: Final = re.compile(
-    r"stat01: ([0-9]{1,15}) ([0-9]{1,20}) ([0-9]{1,9}) ([0-9]{1,9}) ([0-9]{1,9})(?: (\S.*))?", re.ASCII
-)
+_STATUS: Final = re.compile(r"stat01: [0-9]{1,15} ([0-9]{1,20}) [0-9]{1,9} [0-9]{1,9} [0-9]{1,9}(?: \S.*)?", re.ASCII)
 _MATE: Final = 100_000
 _MOST_MOVES: Final = 1_000  # to a mate
 _MILLION: Final = 1_000_000  # Sjeng
@@ -65,11 +63,6 @@ class ThinkingLine(NamedTuple):
         return self.time * (1000 if self.mark else 10)
 
     @property
-    def bound(self) -> str | None:
-        """``upper`` behind a fail low (``?``), ``lower`` behind a fail high (``!``), else None."""
-        return {"?": "upper", "!": "lower"}.get(self.pv[-1:])
-
-    @property
     def selective_depth(self) -> int | None:
         """The longest branch in plies."""
         return self.extras[0] if len(self.extras) > 1 else None
@@ -108,14 +101,6 @@ def parse_thinking(text: str) -> ThinkingLine | None:
     return ThinkingLine(int(depth), mark, int(score), int(time), int(nodes), extras, rest.strip())
 
 
-def format_thinking(line: ThinkingLine) -> str:
-    """Write the line that ``parse_thinking`` reads, one blank between its fields."""
-    front = f"{line.depth}{line.mark} {line.score} {line.time} {line.nodes}"
-    if line.extras or line.pv[:1].isdigit():
-        return f"{' '.join([front, *map(str, line.extras)])}\t{line.pv}"
-    return f"{front} {line.pv}".rstrip()
-
-
 def _is_standard_mate(score: int) -> bool:
     return _MATE < abs(score) <= _MATE + _MOST_MOVES
 
@@ -130,31 +115,12 @@ def _plies_to_mate(score: int) -> int | None:
 
 
 class Status(NamedTuple):
-    """``stat01``: ``time`` in hundredths of a second; ``left`` of ``total`` moves are not yet searched at ``depth``."""
+    """``stat01``, the answer to ``.``: how many nodes the search has visited."""
 
-    time: int
     nodes: int
-    depth: int
-    left: int
-    total: int
-    move: str | None
-
-    @property
-    def time_ms(self) -> int:
-        """How long the search has taken."""
-        return self.time * 10
 
 
 def parse_status(text: str) -> Status | None:
     """Read ``stat01: time nodes ply mvleft mvtot mvname``; None: another line."""
     match = _STATUS.fullmatch(text.rstrip())
-    if match is None:
-        return None
-    time, nodes, depth, left, total = map(int, match.groups()[:5])
-    return Status(time, nodes, depth, left, total, match[6])
-
-
-def format_status(status: Status) -> str:
-    """Write the line that ``parse_status`` reads."""
-    numbers = f"stat01: {status.time} {status.nodes} {status.depth} {status.left} {status.total}"
-    return numbers if status.move is None else f"{numbers} {status.move}"
+    return None if match is None else Status(int(match[1]))

@@ -10,7 +10,6 @@ from fractions import Fraction
 from typing import Final, NamedTuple
 
 from recorder.cecp.answers import (
-    Answer,
     Claim,
     ErrorAnswer,
     Features,
@@ -20,6 +19,7 @@ from recorder.cecp.answers import (
     Pong,
     RefusedMove,
     Signal,
+    Spoken,
     TellCommand,
     format_answer,
 )
@@ -27,15 +27,12 @@ from recorder.cecp.commands import (
     Number,
     Plain,
     Result,
-    RootMove,
-    SetScore,
-    SquareCommand,
     Texted,
     Unknown,
     UserMove,
     parse_command,
 )
-from recorder.cecp.edit import EditBoard, parse_edit
+from recorder.cecp.edit import EditBoard
 from recorder.cecp.features import Feature
 from recorder.cecp.moves import MoveText, parse_move
 from recorder.model import Game
@@ -106,7 +103,7 @@ class RecordedEngine:
 
     def take(self, now_ns: int) -> list[str]:
         """Return the lines that are due."""
-        lines: list[Answer] = []
+        lines: list[Spoken] = []
         while (due_ns := self.due_ns) is not None and due_ns <= now_ns:
             lines += self._due()
         return [format_answer(line) for line in lines]
@@ -118,7 +115,7 @@ class RecordedEngine:
             return []
         return [format_answer(answer) for answer in self._answers(text, now_ns)] if text.strip() else []
 
-    def _answers(self, text: str, now_ns: int) -> list[Answer]:
+    def _answers(self, text: str, now_ns: int) -> list[Spoken]:
         command = parse_command(text)
         match command:
             case UserMove(move, _):
@@ -136,7 +133,7 @@ class RecordedEngine:
                 self._waits = None
             case Result():
                 self._over, self._waits = True, None
-            case Number("") | Unknown() | SquareCommand() | RootMove() | SetScore():
+            case Number("") | Unknown():
                 return [_unknown(text)]
         return []
 
@@ -147,7 +144,7 @@ class RecordedEngine:
         numbers = [Feature(word, value) for word, value in _NUMBERS.items()]
         return Features((*numbers, Feature("variants", variants), Feature("myname", name)))
 
-    def _word(self, word: str, now_ns: int) -> list[Answer]:
+    def _word(self, word: str, now_ns: int) -> list[Spoken]:
         match word:
             case "go" | "playother":
                 turn = self._track[-1].white_to_move
@@ -221,7 +218,7 @@ class RecordedEngine:
             return ply.san.rstrip("+#")
         return ply.uci
 
-    def _receive_move(self, move: MoveText, now_ns: int) -> list[Answer]:
+    def _receive_move(self, move: MoveText, now_ns: int) -> list[Spoken]:
         place = self._track[-1]
         if self._over:
             return [ErrorAnswer("the game is over", move.text[:_MOST_QUOTED])]
@@ -245,7 +242,7 @@ class RecordedEngine:
     def _on_record(self, at: int) -> _Place:
         return _Place(at, self._line.positions[at], self._line.white_to_move(at))
 
-    def _go_on(self, now_ns: int) -> list[Answer]:
+    def _go_on(self, now_ns: int) -> list[Spoken]:
         """Wait for the next moment: the engine's move, the opponent's, or the end."""
         self._waits = None
         at = self._track[-1].at
@@ -263,7 +260,7 @@ class RecordedEngine:
     def _wait_for(self, moment: int) -> None:
         self._waits = self._head.place = moment
 
-    def _due(self) -> list[Answer]:
+    def _due(self) -> list[Spoken]:
         waits, at = self._waits, self._track[-1].at
         assert waits is not None
         assert at is not None
@@ -272,7 +269,7 @@ class RecordedEngine:
             return self._conclude(late=waits > self._last + 1)
         return self._move(at)
 
-    def _move(self, at: int) -> list[Answer]:
+    def _move(self, at: int) -> list[Spoken]:
         text = self._move_text()
         move = None if text is None else parse_move(text)
         if move is None:  # the protocol has no notation for it
@@ -282,21 +279,21 @@ class RecordedEngine:
             self._wait_for(self._last + 1)
         return [Moved(move)]
 
-    def _at_once(self, now_ns: int) -> list[Answer]:
+    def _at_once(self, now_ns: int) -> list[Spoken]:
         """Answer ``?``: do at once what the engine waits for; the next wait counts from now."""
         if self._waits is None or self._head.paused:
             return []
         self._head.go(self._waits, now_ns)
         return self._due()
 
-    def _take_back(self, count: int, word: str, now_ns: int) -> list[Answer]:
+    def _take_back(self, count: int, word: str, now_ns: int) -> list[Spoken]:
         if len(self._track) <= count:
             return [ErrorAnswer("nothing to take back", word)]
         del self._track[-count:]
         self._reported_astray = self._over = self._running = False
         return [] if self._force else self._go_on(now_ns)
 
-    def _astray(self) -> list[Answer]:
+    def _astray(self) -> list[Spoken]:
         """Report once that the board has left the record; a computer opponent could never take its move back."""
         if self._reported_astray:
             return []
@@ -312,7 +309,7 @@ class RecordedEngine:
             words = f"The record has {number} {ply.san} here: take your move back, or play on without me."
         return [self._message(words), *([Signal("resign")] if self._opponent_is_computer else [])]
 
-    def _conclude(self, *, late: bool) -> list[Answer]:
+    def _conclude(self, *, late: bool) -> list[Spoken]:
         """End the record: the losing side reports it, as interfaces accept a win only from it or from the board."""
         game = self._line.game
         words = (game.reason or "the record ends here").replace("{", "(").replace("}", ")")
@@ -330,7 +327,7 @@ class RecordedEngine:
             return []
         return [self._message(f"The record ends here: {game.result} {{{words}}}")]
 
-    def _book(self) -> list[Answer]:
+    def _book(self) -> list[Spoken]:
         """List the record's next move and the time it took; an empty line ends the answer."""
         at, text = self._track[-1].at, self._move_text()
         if at is None or text is None:
@@ -344,7 +341,7 @@ class RecordedEngine:
 
     # -- positions -------------------------------------------------------------------------------------------------
 
-    def _set_board(self, fen: str) -> list[Answer]:
+    def _set_board(self, fen: str) -> list[Spoken]:
         try:
             position = position_from_fen(fen, rules_of(self._line.game.variant or "chess"))
         except ValueError:
@@ -366,7 +363,7 @@ class RecordedEngine:
     def _edit(self, text: str) -> None:
         """Read a line of edit mode; an unknown line changes nothing."""
         assert self._edited is not None
-        self._edited.apply(parse_edit(text))
+        self._edited.apply(text)
         if self._edited.is_done:
             edited, self._edited = self._edited, None
             self._set_board(edited.fen(self._track[-1].white_to_move))

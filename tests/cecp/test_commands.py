@@ -9,26 +9,21 @@ from hypothesis import strategies as st
 from recorder.cecp.commands import (
     PLAIN_WORDS,
     Command,
-    EgtPath,
     FeatureAnswer,
     Holding,
     LevelCommand,
     Number,
     OptionSet,
-    Partner,
     Plain,
     Rating,
     Result,
-    RootMove,
-    SetScore,
-    SquareCommand,
     Texted,
     Unknown,
     UserMove,
     format_command,
     parse_command,
 )
-from recorder.cecp.moves import MoveKind, MoveText, format_move, parse_move
+from recorder.cecp.moves import MoveKind, MoveText, parse_move
 
 COORDINATES = MoveKind.COORDINATES
 E2E4 = MoveText(COORDINATES, "e2e4", "e2", "e4")
@@ -78,20 +73,14 @@ LINES: list[tuple[str, Command]] = [
     ("ics -", Texted("ics", "-")),
     ("memory 64", Number("memory", 64)),
     ("cores 2", Number("cores", 2)),
-    ("egtpath nalimov /usr/local/my tables", EgtPath("nalimov", "/usr/local/my tables")),
     ("option Hash table=64", OptionSet("Hash table", "64")),
     ("option Text=", OptionSet("Text", "")),
     ("option Clear Hash", OptionSet("Clear Hash", None)),
-    ("exclude e2e4", RootMove(True, E2E4)),
-    ("include e2e4", RootMove(False, E2E4)),
-    ("exclude all", RootMove(True, None)),
-    ("include all", RootMove(False, None)),
-    ("setscore -35 12", SetScore(-35, 12)),
-    ("lift e2", SquareCommand("lift", "e2")),
-    ("put e4", SquareCommand("put", "e4")),
-    ("hover i10", SquareCommand("hover", "i10")),
-    ("partner mann", Partner("mann")),
-    ("partner", Partner(None)),
+    ("egtpath nalimov /usr/local/my tables", Texted("egtpath", "nalimov /usr/local/my tables")),
+    ("partner mann", Texted("partner", "mann")),
+    ("exclude e2e4", Unknown("exclude e2e4")),
+    ("setscore -35 12", Unknown("setscore -35 12")),
+    ("lift e2", Unknown("lift e2")),
     ("ptell go for mate", Texted("ptell", "go for mate")),
     ("holding [PPPRQ] []", Holding("PPPRQ", "")),
     ("holding [PPPRQ] [R] BR", Holding("PPPRQ", "R", "B", "R")),
@@ -109,7 +98,7 @@ def test_both_ways(text: str, command: Command) -> None:
     "text",
     [
         "level x", "level 0 1", "time soon", "result 2-0 {no}", "holding PP", "rating 1", "usermove",
-        "setscore 1", "lift z9z", "news", "egtpath nalimov", "ping", "variant",
+        "news", "ping", "variant",
     ],
 )  # fmt: skip
 def test_a_command_word_with_a_malformed_rest_is_not_that_command(text: str) -> None:
@@ -123,7 +112,7 @@ def test_any_line_is_a_value(text: str) -> None:
     command = parse_command(text)
     assert parse_command(format_command(command)) == command
     move = parse_move(text)
-    assert move is None or format_move(move) == text
+    assert move is None or move.text == text
 
 
 @given(st.sampled_from([text for text, _ in LINES]), st.data())

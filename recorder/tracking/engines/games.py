@@ -43,7 +43,7 @@ from recorder.cecp.commands import (
     UserMove,
     parse_command,
 )
-from recorder.cecp.edit import EditBoard, parse_edit
+from recorder.cecp.edit import EditBoard
 from recorder.cecp.moves import MoveText, parse_move
 from recorder.cecp.thinking import ThinkingLine
 from recorder.containment import Failures
@@ -543,7 +543,7 @@ class EngineSide:
 
     def _edit(self, line: EngineLine) -> None:
         assert self._edited is not None
-        if self._edited.apply(parse_edit(line.text)):
+        if self._edited.apply(line.text):
             if self._edited.is_done:
                 edited, self._edited = self._edited, None
                 reached = self._position if self.run is None else self.run.position
