@@ -26,14 +26,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from recorder.archive.following.follower import OVER
-from recorder.archive.following.live_pgn import over_ms, until
+from recorder.archive.following.live_pgn import LiveGame, is_live
 from recorder.archive.following.tail import open_tail
 from recorder.containment import contain
 from recorder.errors import JournalError, RecorderError
 from recorder.journal import OpenSession, RecordKind, open_sessions, parse_note, parse_record
 from recorder.journal.parts import session_parts
 from recorder.live.status import RecorderState, read_states
-from recorder.model import Game, GameKind
+from recorder.model import Game
 from recorder.pipeline import Pipeline
 from recorder.sources import SourceKind
 from recorder.tracking.tracked_game import TrackedGame
@@ -99,7 +99,7 @@ class JournalReading:
         self._opening: bytes | None = b"" if first == 1 else None  # the lines before the first that was received
         self._shown: dict[TrackedGame, tuple[tuple[Any, ...], LiveBoard]] = {}
         self._over_ms: dict[TrackedGame, int] = {}
-        self._games: dict[tuple[int, int | None], Game] = {}
+        self._games: dict[tuple[int, int | None], LiveGame] = {}
 
     def read(self) -> list[LiveOutage]:
         """Read what is new, of a long journal a part of it; return the outages that its notes report."""
@@ -193,19 +193,19 @@ class JournalReading:
             shown = self._shown[run] = state, board_of(run, self.id, self.server, with_chat=self._with_chat)
         return shown[1]
 
-    def games(self, since_ms: int) -> list[Game]:
+    def games(self, since_ms: int) -> list[LiveGame]:
         """The games in progress, and those that were over after a time: a Live PGN shows them."""
         for _, game in self._pipeline.in_progress.changed():
             self._keep(game)
         self._pipeline.in_progress.gone()
-        self._games = {place: game for place, game in self._games.items() if over_ms(game, since_ms) >= since_ms}
+        self._games = {place: game for place, game in self._games.items() if game.over is None or game.over >= since_ms}
         return list(self._games.values())
 
     def _keep(self, game: Game) -> None:
         place = game.first_offset, game.game_no
-        if game.kind is not GameKind.SETUP and (game.end in OVER or game.end == "log-ends"):
-            self._games[place] = game
-            over = [old for old, one in self._games.items() if one.end in OVER]
+        if is_live(game):
+            self._games[place] = LiveGame(game)
+            over = [old for old, one in self._games.items() if one.game.end in OVER]
             for old in over[:-_MOST_OVER]:  # perhaps no client asks for them
                 del self._games[old]
         else:  # it is no longer observed
@@ -337,7 +337,7 @@ class LiveReader:
                     f"recorder-{state.pid}", f"record {state.server}", words, False, None, session_lines(state)
                 )
 
-    def games(self, kept_ms: int) -> list[Game]:
+    def games(self, kept_ms: int) -> list[LiveGame]:
         """The games in progress, and those that were over so lately, the oldest first."""
         since_ms = self._now_ms() - kept_ms
         readings = sorted(self._readings.values(), key=lambda reading: reading.began_ms)
@@ -408,7 +408,7 @@ class LiveFeed:
         self._state: LiveState | None = None  # None: nothing is read yet
         self._whole = ""
         self._used_s = 0.0
-        self._games: list[Game] | None = None  # None: no client asks, or not all are read yet
+        self._games: list[LiveGame] | None = None  # None: no client asks, or not all are read yet
         self._asked_s = -_IDLE_S
         self._kept_ms = KEPT_MS
         self._closed = False
@@ -420,8 +420,8 @@ class LiveFeed:
             self._changed.wait_for(lambda: self._state is not None and self._state.reading is None, _READY_S)
             return self._state or LiveState(0, 0, (), (), {})
 
-    def games(self, delay_ms: int) -> list[Game] | None:
-        """The games as they were so long ago, the oldest first; None: they are still being read."""
+    def games(self, delay_ms: int) -> list[tuple[str, str]] | None:
+        """Keys and PGN of the games as they were so long ago, the oldest first; None: they are still being read."""
         with self._changed:
             self._start()
             self._asked_s = time.monotonic()
@@ -429,7 +429,9 @@ class LiveFeed:
             self._changed.wait_for(lambda: self._games is not None or self._closed, _READY_S)
             found = self._games
         at_ms = time.time_ns() // _NS_PER_MS - delay_ms
-        return None if found is None else [shown for game in found if (shown := until(game, at_ms)) is not None]
+        if found is None:
+            return None
+        return [(game.game.key, text) for game in found if (text := game.text(at_ms)) is not None]
 
     async def events(self) -> AsyncIterator[bytes]:
         """The events of one page, until it is closed or the site ends."""

@@ -35,7 +35,6 @@ from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from exporters.report.page import site_files
-from recorder.archive.following.live_pgn import live_text
 from recorder.archive.locate import open_archive
 from recorder.archive.pages.related import growing_logs
 from recorder.errors import ExportError, RecorderError, StorageError
@@ -592,10 +591,10 @@ class _Live:
         if games is None:
             return Response("The journals are being read.\n", 503, {"retry-after": "3"}, "text/plain")
         if (key := request.path_params.get("key")) is not None:
-            games = [game for game in games if len(key) >= _LEAST_KEY and game.key.startswith(key)]
+            games = [game for game in games if len(key) >= _LEAST_KEY and game[0].startswith(key)]
             if not games:
                 return not_found(request, KeyError(key))
-        data = "\n".join(map(live_text, games)).encode("utf-8", "replace")
+        data = "\n".join([text for _, text in games]).encode("utf-8", "replace")
         tag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
         headers = {"etag": tag, "cache-control": "no-cache"}
         known = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}

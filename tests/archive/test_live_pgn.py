@@ -129,3 +129,41 @@ def test_a_result_in_the_last_bytes_is_shown_and_games_that_are_left_are_not(cli
     follower.finish()
     live.write(last=True)
     assert "*" not in {shown(path)[key][1] for key in running & shown(path).keys()}
+
+
+def lines_of(text: str) -> list[str]:
+    """The moves of the only game."""
+    game = chess.pgn.read_game(io.StringIO(text))
+    return [] if game is None else [move.uci() for move in game.mainline_moves()]
+
+
+BOARD = b"fics%% <12> rnbqkbnr %b %b 1 1 1 1 0 7 Ann Ben 0 3 0 39 39 180 180 %b 0 0 0\n\r"
+START = b"pppppppp -------- -------- -------- -------- PPPPPPPP RNBQKBNR", b"W -1", b"1 none (0:00) none"
+STEPS = (
+    START,
+    (b"pppppppp -------- -------- ----P--- -------- PPPP-PPP RNBQKBNR", b"B 4", b"1 P/e2-e4 (0:05) e4"),
+    (b"pppp-ppp -------- ----p--- ----P--- -------- PPPP-PPP RNBQKBNR", b"W 4", b"2 P/e7-e5 (0:05) e5"),
+    START,
+    (b"pppppppp -------- -------- ---P---- -------- PPP-PPPP RNBQKBNR", b"B 3", b"1 P/d2-d4 (0:05) d4"),
+    (b"ppp-pppp -------- ---p---- ---P---- -------- PPP-PPPP RNBQKBNR", b"W 3", b"2 P/d7-d5 (0:05) d5"),
+)
+"""Two moves, which are taken back, and two others."""
+
+
+def test_no_move_is_shown_before_the_delay_is_over_also_after_a_takeback(cli: Cli, tmp_path: Path) -> None:
+    log, clock = tmp_path / "session.log", Clock()
+    now, late = (LiveGames(tmp_path / name, delay_s, print, clock) for name, delay_s in (("now", 0), ("late", 30)))
+    follower = follow(cli, log, now.outlet(), late.outlet())
+    known: list[list[str]] = []
+    for step in range(len(STEPS) + 5):
+        append(log, BOARD % STEPS[step] if step < len(STEPS) else b"fics% \n\r")
+        follower.look()
+        now.write()
+        late.write()
+        known.append(lines_of((tmp_path / "now").read_text()))
+        clock.now_s += 10
+        shown = lines_of((tmp_path / "late").read_text())
+        assert shown in [line[: len(shown)] for line in known[:-3]] or not shown
+    assert known[3:6] == [["e2e4", "e7e5"], [], ["d2d4"]]
+    assert shown == ["d2d4", "d7d5"]
+    follower.close()

@@ -14,7 +14,7 @@ import chess.pgn
 import pytest
 from starlette.testclient import TestClient
 
-from recorder.archive.following.live_pgn import until
+from recorder.archive.following.live_pgn import LiveGame
 from recorder.journal import JournalWriter
 from recorder.model import Game
 from recorder.web.live_feed import LiveFeed, LiveReader
@@ -101,7 +101,7 @@ def test_a_delay_is_asked_for_and_that_of_the_site_is_the_least(archive: Path) -
             assert client.get("/live.pgn?delay=0").text == ""
 
 
-def read_all(tmp_path: Path, stream: bytes) -> tuple[LiveReader, list[Game], JournalWriter]:
+def read_all(tmp_path: Path, stream: bytes) -> tuple[LiveReader, list[LiveGame], JournalWriter]:
     """The games of a stream of which half a minute goes by between two reads of the server."""
     journal = writer(tmp_path)
     begin_ns = journal.now_ns()
@@ -118,7 +118,7 @@ def test_with_each_delay_a_game_is_as_it_was_then(tmp_path: Path) -> None:
     before: dict[str, tuple[int, str]] = {}
     steps = 0
     for at_ms in range(began_ms - 30_000, began_ms + 600_000, 15_000):
-        shown = {game.key: game for one in games if (game := until(one, at_ms)) is not None}
+        shown = {game.key: game for one in games if (game := one.at(at_ms)) is not None}
         for key, game in shown.items():
             assert all(ply.at_ms is None or ply.at_ms <= at_ms for ply in game.plies)
             assert game.result == "*" or (game.ended_at_ms or 0) <= at_ms
@@ -128,10 +128,29 @@ def test_with_each_delay_a_game_is_as_it_was_then(tmp_path: Path) -> None:
             assert plies >= before.get(key, (0, ""))[0]
             before[key] = plies, game.result
         assert shown.keys() >= before.keys()
-    assert before == {game.key: (game.ply_count, game.result) for game in games}
+    assert before == {game.key: (game.ply_count, game.result) for game in (one.game for one in games)}
     assert steps > 4
     journal.close()
     reader.close()
+
+
+def test_pgn_is_made_once_for_all_who_ask_until_the_next_move(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    to_pgn = Game.to_pgn
+
+    def counted(game: Game) -> str:
+        made.append(game.ply_count)
+        return to_pgn(game)
+
+    monkeypatch.setattr(Game, "to_pgn", counted)
+    with closing(writer(archive.parent)) as journal, site(archive) as client:
+        journal.received(BOARD)
+        tag = client.get("/live.pgn").headers["etag"]
+        for _ in range(3):
+            assert client.get("/live.pgn").status_code == 200
+        journal.received(REPLY)
+        new(client, "/live.pgn", tag)
+    assert made == [0, 2]
 
 
 @pytest.mark.parametrize(

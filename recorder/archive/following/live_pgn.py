@@ -1,15 +1,14 @@
 """The games that are being played, as one PGN file for broadcasts: it is rewritten in one step at each move.
 
-Each change of a game is kept as text with the moment at which it was seen, and shown when the delay is over, so that a
-reader cannot help a player. A game that is over stays for ten minutes, and one whose observation ends goes at once: it
-may go on in the next log. An error here delays neither the archive nor the other outputs.
+Each move is shown when the delay since the moment at which it was seen is over, so that a reader cannot help a player.
+A game that is over stays for ten minutes, and one whose observation ends goes at once: it may go on in the next log. An
+error here delays neither the archive nor the other outputs.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -49,32 +48,57 @@ def refuse_live(path: Path) -> None:
         raise ExportError(f"{path} is there and was not written by --live-pgn: remove it, or name another file.")
 
 
-def live_text(game: Game) -> str:
-    """The PGN of a game that is over or in progress."""
-    if game.end == "log-ends":  # so far
-        game = replace(game, end="result", reason=None, reason_key="unknown", termination="")
-    return game.to_pgn().replace("\n\n", f"\n{_MARK}\n\n", 1)
+def is_live(game: Game) -> bool:
+    """Whether a game is in progress or over; others are no longer observed, or no games."""
+    return game.kind is not GameKind.SETUP and (game.end in OVER or game.end == "log-ends")
 
 
-def until(game: Game, at_ms: int) -> Game | None:
-    """A game as it was at a time, by the arrival of its lines; None: nothing of it was known."""
-    rows = game.plies
-    known = max((place for place, ply in enumerate(rows, 1) if ply.at_ms is not None and ply.at_ms <= at_ms), default=0)
-    began = bool(known) or (game.started_at_ms is not None and game.started_at_ms <= at_ms)
-    if known == len(rows) and began and (game.end == "log-ends" or over_ms(game, at_ms + 1) <= at_ms):
-        return game
-    if not began:
-        return None
-    last = rows[known - 1].ply if known else game.start_ply
-    segments = [one._replace(to_ply=min(one.to_ply, last)) for one in game.segments if one.from_ply <= last]
-    return replace(game, segments=segments, end="log-ends", result="*", ended_at_ms=None, complete=False)
+class LiveGame:
+    """A game in progress, or one that is over, at any moment; ``over`` is when it was over, None if it goes on.
 
+    Its lines have the time of their arrival, in milliseconds since 1970; or they were seen ``now``, by any clock, those
+    of ``before``, the same game a moment ago, excepted. A ply without a time is shown with the next one that has one.
+    """
 
-def over_ms(game: Game, unknown_ms: int) -> int:
-    """When a game was over, or its last move came; ``unknown_ms``: no line has a time, or it is in progress."""
-    last = game.plies[-1:]
-    found = game.ended_at_ms if game.ended_at_ms is not None or not last else last[0].at_ms
-    return unknown_ms if found is None or game.end == "log-ends" else found
+    def __init__(self, game: Game, now: float | None = None, before: LiveGame | None = None) -> None:
+        plies = game.plies
+        self.game = game
+        self.over: float | None = None
+        self._shown: tuple[object, str] = None, ""
+        self._began: float | None = game.started_at_ms
+        self._times: dict[int, float | None] = {ply.offset: ply.at_ms for ply in plies}
+        over: float | None = game.ended_at_ms if game.ended_at_ms is not None or not plies else plies[-1].at_ms
+        if now is not None:
+            self._began = now if before is None else before._began
+            self._times = {ply.offset: now if before is None else before._times.get(ply.offset, now) for ply in plies}
+            over = now if before is None or before.over is None else before.over
+        if game.end != "log-ends":
+            self.over = over
+
+    def at(self, moment: float) -> Game | None:
+        """The game as it was then; None: nothing of it was known."""
+        game, plies = self.game, self.game.plies
+        times = [self._times[ply.offset] for ply in plies]
+        known = max((place for place, at in enumerate(times, 1) if at is not None and at <= moment), default=0)
+        if not known and (self._began is None or self._began > moment):
+            return None
+        if known == len(plies) and (game.end == "log-ends" or (self.over is not None and self.over <= moment)):
+            return game
+        last = plies[known - 1].ply if known else game.start_ply
+        segments = [one._replace(to_ply=min(one.to_ply, last)) for one in game.segments if one.from_ply <= last]
+        return replace(game, segments=segments, end="log-ends", result="*", ended_at_ms=None, complete=False)
+
+    def text(self, moment: float) -> str | None:
+        """The same as PGN, which is rebuilt only if there is another move to show."""
+        game = self.at(moment)
+        if game is None:
+            return None
+        state = game.end, game.ply_count
+        if self._shown[0] != state:
+            if game.end == "log-ends":  # so far
+                game = replace(game, end="result", reason=None, reason_key="unknown", termination="")
+            self._shown = state, game.to_pgn().replace("\n\n", f"\n{_MARK}\n\n", 1)
+        return self._shown[1]
 
 
 class LiveGames:
@@ -97,7 +121,7 @@ class LiveGames:
         self._say = say
         self._now = now
         self._players = [name.lower() for name in players]
-        self._games: dict[tuple[object, int, int | None], deque[tuple[float, str, bool]]] = {}
+        self._games: dict[tuple[object, int, int | None], LiveGame] = {}
         self._written: bytes | None = None
         self._next_s = 0.0
         self._failed = False
@@ -108,16 +132,13 @@ class LiveGames:
 
     def show(self, log: object, game: Game) -> None:
         """A game as it stands."""
-        if game.kind is GameKind.SETUP or not self._is_chosen(game):
-            return
-        over = game.end in OVER
-        if not over and game.end != "log-ends":  # it is no longer observed
-            self._games.pop((log, game.first_offset, game.game_no), None)
-            return
-        changes = self._games.setdefault((log, game.first_offset, game.game_no), deque())
-        text = live_text(game)
-        if not changes or changes[-1][1] != text:
-            changes.append((self._now(), text, over))
+        place = log, game.first_offset, game.game_no
+        before = self._games.get(place)
+        if not is_live(game) or (before is not None and before.over is not None and game.end not in OVER):
+            self._games.pop(place, None)  # it is no longer observed, or the first of a new log
+            before = None
+        if is_live(game) and self._is_chosen(game):
+            self._games[place] = LiveGame(game, self._now(), before)
 
     def _is_chosen(self, game: Game) -> bool:
         names = [(side.handle or "").lower() for side in (game.white, game.black)]
@@ -125,7 +146,7 @@ class LiveGames:
 
     def leave(self, log: object) -> None:
         """A log has ended: its games that are not over may go on in another one."""
-        for place in [place for place, changes in self._games.items() if place[0] is log and not changes[-1][2]]:
+        for place in [place for place, game in self._games.items() if place[0] is log and game.over is None]:
             del self._games[place]
 
     def write(self, *, last: bool = False) -> None:
@@ -134,14 +155,11 @@ class LiveGames:
         if now_s < self._next_s and not last:
             return
         self._next_s = now_s + _EVERY_S
-        shown = []
-        for place, changes in list(self._games.items()):
-            while len(changes) > 1 and changes[1][0] <= now_s - self._delay_s:
-                changes.popleft()
-            seen_s, text, over = changes[0]
-            if over and seen_s <= now_s - self._delay_s - _STAYS_S:
+        shown, until_s = [], now_s - self._delay_s
+        for place, game in list(self._games.items()):
+            if game.over is not None and game.over <= until_s - _STAYS_S:
                 del self._games[place]
-            elif seen_s <= now_s - self._delay_s:
+            elif (text := game.text(until_s)) is not None:
                 shown.append(text)
         data = "\n".join(shown).encode()
         if data == self._written:
