@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import shutil
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote
 
 from exporters.base import file_stem
@@ -28,20 +30,19 @@ from exporters.tables.columns import (
     Column,
 )
 from exporters.tables.events import event_frame
-from exporters.tables.filling import add_games, add_plies, make_table
+from exporters.tables.filling import in_pieces
 from exporters.tables.frames import frame_of_lists
-from exporters.tables.matches import match_columns
+from exporters.tables.matches import match_columns, read_matches
 from exporters.tables.sql import of_games, of_plies, selected
+from exporters.tables.tables import open_tables
 from recorder.errors import ExportError
-from recorder.model import Game, GameKind, Link, LinkKind
-from recorder.relating.bughouse import pair_bughouse
-from recorder.relating.match import Match, board_order
+from recorder.model import Game, LinkKind
 from storage.dataset.folder import DataFolder, Part
-from storage.read.engine import new_database
-from storage.read.in_memory import GamesReader
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from storage import ArchiveStore, GameFilter
 
 _SOURCE: Final = Column("source", "text", "category", "", "SHA-256 of the source's decompressed bytes", True)
 _OF_SIDES: Final = {column.name: column for column in SIDE_COLUMNS}
@@ -84,17 +85,10 @@ DATASET_EVENT_COLUMNS: Final = (*EVENT_COLUMNS, _SOURCE)
 
 _TABLES: Final = {"plies": DATASET_PLY_COLUMNS, "games": DATASET_GAME_COLUMNS, "events": DATASET_EVENT_COLUMNS}
 _FILE_ROWS: Final = 1_000_000
-_PLIES_AT_ONCE: Final = 50_000
-"""So many are converted in one step."""
-_PLIES_IN_TABLE: Final = 500_000
-"""So many are written in one step."""
-_BOARDS_WAITING: Final = 800
-"""Bughouse games that wait for their partners; the boards of a match end together."""
-_BOARDS_KEPT: Final = 200
-"""The newest of them, which still wait when the others are written."""
+_PLIES_AT_ONCE: Final = 500_000
 
 _FINGERPRINTS: Final = """
-LEFT JOIN (SELECT p.game, string_agg(p.san, ' ' ORDER BY p.ply) AS moves FROM plies p JOIN {games} g
+LEFT JOIN (SELECT p.game, string_agg(p.san, ' ' ORDER BY p.ply) AS moves FROM plies p JOIN chosen g
   ON g.id = p.game AND g.part = p.part WHERE g.day IS NOT NULL GROUP BY ALL) f ON f.game = g.id
 """
 _EQUAL: Final = (
@@ -103,51 +97,47 @@ _EQUAL: Final = (
 _NUMBER: Final = f"CASE WHEN f.moves IS NOT NULL THEN (md5_number_lower({_EQUAL}) // 2)::BIGINT END"
 
 
-class PartFiles:
-    """Writes tables of DuckDB as the files of one source."""
+class _PartFiles:
+    """Writes tables of DuckDB as the files of one source, first into a folder for temporary files."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, place: Path, source: str) -> None:
         self.games = self.plies = 0
-        self.source = source
-        self._folder = TemporaryDirectory(prefix="ics-recorder-")
+        self._source = source
+        self._place = place
         self._steps = 0
         self._options = {name: _options(columns) for name, columns in _TABLES.items()}
 
-    def close(self) -> None:
-        """Remove what was written and is in no data set."""
-        self._folder.cleanup()
-
-    def take(self, connection: Any, games: str, *, order: str = "id") -> None:
-        """Take the games of a table, with their plies.
+    def take(self, connection: Any) -> None:
+        """Take the games of the view ``chosen``, with their plies.
 
         The connection has ``plies``, ``matches`` (key, ply, ``MATCH_COLUMNS``), ``partners`` (key, ``_PARTNER``) and
         ``events`` with ``number``, their order.
         """
-        with _errors(self._folder.name):
-            variants = [name for (name,) in connection.execute(f"SELECT DISTINCT variant FROM {games}").fetchall()]
+        with _errors(self._place):
+            variants = [name for (name,) in connection.execute("SELECT DISTINCT variant FROM chosen").fetchall()]
             plies = of_plies() | {column.name: f"m.{column.name}" for column in MATCH_COLUMNS}
-            rows = f"FROM plies p JOIN {games} g ON g.id = p.game AND g.part = p.part"
+            rows = "FROM plies p JOIN chosen g ON g.id = p.game AND g.part = p.part"
             self.plies += self._copy(
                 connection,
                 "plies",
                 plies,
                 f"{rows} LEFT JOIN matches m ON m.key = g.key AND m.ply = p.ply",
                 f"{_stem(variants)} || '/' || {_MONTH}",
-                f"g.{order}, p.ply",
+                "g.place, p.ply",
             )
             more = {column.name: f'g."{column.name}"' for column in _MORE_OF_GAMES}
             more |= {"start_ply": "g.start_ply::INTEGER", "fingerprint": _NUMBER}
             more |= {column.name: f"b.{column.name}" for column in _PARTNER}
-            rows = f"FROM {games} g {_FINGERPRINTS.format(games=games)} LEFT JOIN partners b ON b.key = g.key"
-            self.games += self._copy(connection, "games", of_games() | more, rows, _YEAR, f"g.{order}")
+            rows = f"FROM chosen g {_FINGERPRINTS} LEFT JOIN partners b ON b.key = g.key"
+            self.games += self._copy(connection, "games", of_games() | more, rows, _YEAR, "g.place")
             events = {column.name: f"e.{column.name}" for column in EVENT_COLUMNS}
-            rows = f"FROM events e JOIN {games} g ON g.key = e.key"
-            self._copy(connection, "events", events, rows, _YEAR, f"g.{order}, e.number")
+            rows = "FROM events e JOIN chosen g ON g.key = e.key"
+            self._copy(connection, "events", events, rows, _YEAR, "g.place, e.number")
             self._steps += 1
 
     def _copy(self, connection: Any, table: str, texts: Mapping[str, str], rows: str, folder: str, order: str) -> int:
-        columns = selected({**texts, "source": f"'{self.source}'::VARCHAR", "folder": folder})
-        path = Path(self._folder.name, table, f"{self._steps:06}")
+        columns = selected({**texts, "source": f"'{self._source}'::VARCHAR", "folder": folder})
+        path = Path(self._place, table, f"{self._steps:06}")
         path.parent.mkdir(exist_ok=True)
         options = f"{self._options[table]}, PARTITION_BY (folder)"
         ((count,),) = connection.execute(
@@ -158,10 +148,10 @@ class PartFiles:
     def finish(self, connection: Any, folder: DataFolder, stem: str) -> list[Part]:
         """Put the files into a data set; their names begin with ``stem``."""
         parts = []
-        with _errors(self._folder.name):
+        with _errors(self._place):
             for table, options in self._options.items():
                 found: dict[str, list[Path]] = {}
-                for path in sorted(Path(self._folder.name).glob(f"{table}/*/*/*.parquet")):
+                for path in sorted(self._place.glob(f"{table}/*/*/*.parquet")):
                     found.setdefault(unquote(path.parent.name.partition("=")[2]), []).append(path)
                 for place, paths in found.items():
                     for number, (path, rows) in enumerate(_joined(connection, paths, options)):
@@ -220,7 +210,7 @@ def _options(columns: Sequence[Column]) -> str:
 
 
 @contextmanager
-def _errors(place: str) -> Iterator[None]:
+def _errors(place: Path) -> Iterator[None]:
     """Errors of DuckDB as one sentence."""
     import duckdb
 
@@ -230,114 +220,49 @@ def _errors(place: str) -> Iterator[None]:
         raise ExportError(f"{place} cannot be written: {str(error).partition(chr(10))[0]}") from error
 
 
-class SourceWriter:
-    """Writes the games of a source, the last rows at the end of its ``with`` block; then ``parts`` has the files.
+class Written(NamedTuple):
+    """What was written; ``undated`` games have no known day."""
 
-    The names of the files begin with ``stem``.
+    games: int
+    plies: int
+    undated: int
+    parts: list[Part]
+
+
+def write_dataset(
+    archive: ArchiveStore,
+    chosen: GameFilter,
+    folder: DataFolder,
+    source: str,
+    stem: str,
+    *,
+    prepare: Callable[[], object] = lambda: None,
+) -> Written:
+    """Write games of an archive as the files of one source, whose names begin with ``stem``.
+
+    ``prepare`` is called when all is computed, before the first file is put into the folder.
     """
-
-    def __init__(self, folder: DataFolder, stem: str, sha256: str, kind: str) -> None:
-        self.parts: list[Part] = []
-        self._folder, self._stem = folder, stem
-        self._source = (sha256, kind)
-        self._files = PartFiles(sha256)
-        self._connection = new_database()
-        self._connection.execute("SET threads = 1")
-        self._boards: list[Game] = []
-        self._matches: list[Match] = []
-        self._taken: list[Game] = []
-        self._taken_plies = self._first = self._waiting = 0
-
-    @property
-    def games(self) -> int:
-        """How many were written."""
-        return self._files.games
-
-    @property
-    def plies(self) -> int:
-        """How many half-moves were written."""
-        return self._files.plies
-
-    def __enter__(self) -> SourceWriter:
-        return self
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        try:
-            if error is None:
-                self._take_boards(0)
-                self._convert()
-                self._write()
-                self.parts = self._files.finish(self._connection, self._folder, self._stem)
-        finally:
-            self._connection.close()
-            self._files.close()
-
-    def add(self, game: Game) -> None:
-        """Take a game, with its key."""
-        if game.variant != "bughouse" or game.kind is not GameKind.PLAYED:
-            self._take(game)
-            return
-        self._boards.append(game)
-        if len(self._boards) == _BOARDS_WAITING:
-            self._take_boards(_BOARDS_KEPT)
-
-    def _take_boards(self, kept: int) -> None:
-        """Take the bughouse games that wait, but for the newest, and both boards of a match together."""
-        if not self._boards:
-            return
-        boards = {game.key: game for game in self._boards}
-        waiting = {game.key for game in self._boards[len(self._boards) - kept :]}
-        for one, other, evidence in pair_bughouse(self._boards):
-            if one in waiting and other in waiting:
-                continue
-            first, second = boards.pop(one), boards.pop(other)
-            first.links.append(Link(LinkKind.PARTNER, other, evidence))
-            second.links.append(Link(LinkKind.PARTNER, one, evidence))
-            self._matches.append(board_order(first, second))
-            self._take(first, second)
-        self._boards = [game for key, game in boards.items() if key in waiting]
-        for key, game in boards.items():
-            if key not in waiting:
-                self._take(game)
-
-    def _take(self, *games: Game) -> None:
-        self._taken += games
-        self._taken_plies += sum(game.ply_count for game in games)
-        if self._taken_plies >= _PLIES_AT_ONCE:
-            self._convert()
-
-    def _convert(self) -> None:
-        """Make rows of the games that were taken."""
-        if not self._taken:
-            return
-        games, run = self._taken, self._connection
-        if not self._waiting:
-            for name in ("games", "plies"):
-                make_table(run, name, name)
-        reader = GamesReader(games, *self._source)
-        add_games(
-            run, "games", reader, [(place, game.ply_count) for place, game in enumerate(games)], first=self._first
-        )
-        add_plies(run, "INSERT INTO plies {}", reader, list(range(len(games))), first=self._first)
-        frames = related_frames(games, self._matches)
-        for name, frame in frames.items():
-            run.register("frame", frame)
-            begin = f"INSERT INTO {name}" if self._waiting else f"CREATE OR REPLACE TABLE {name} AS"
-            run.execute(f"{begin} SELECT * FROM frame")
-        self._first += len(games)
-        self._waiting += self._taken_plies + len(games)
-        self._taken, self._taken_plies, self._matches = [], 0, []
-        if self._waiting >= _PLIES_IN_TABLE:
-            self._write()
-
-    def _write(self) -> None:
-        if self._waiting:
-            self._files.take(self._connection, "games")
-            self._waiting = 0
+    bughouse = replace(chosen, variants=frozenset({"bughouse"}))
+    with open_tables(archive, chosen) as tables, TemporaryDirectory(prefix="ics-recorder-") as place:
+        run = tables.connection
+        run.execute("SET threads = 1")
+        files = _PartFiles(Path(place), source)
+        run.register("matches", _worded(match_columns(read_matches(archive, bughouse))))
+        games = archive.games(chosen, with_holdings=False, with_lines=False, with_thinking=False, whole_plies=False)
+        undated = 0
+        for some in in_pieces(tables.games, _PLIES_AT_ONCE):
+            tables.choose(some)
+            for name, frame in _related_frames(list(islice(games, len(some)))).items():
+                run.register(name, _worded(frame))
+            files.take(run)
+            ((count,),) = run.execute("SELECT count(*) FILTER (day IS NULL) FROM chosen").fetchall()
+            undated += count
+        prepare()
+        return Written(files.games, files.plies, undated, files.finish(run, folder, stem))
 
 
-def related_frames(games: Sequence[Game], matches: Sequence[Match]) -> dict[str, pd.DataFrame]:
-    """The tables ``matches``, ``partners`` and ``events`` of games, as ``PartFiles`` takes them: words are texts."""
+def _related_frames(games: Sequence[Game]) -> dict[str, pd.DataFrame]:
+    """The tables ``partners`` and ``events`` of games."""
     partners = [(game.key, link) for game in games for link in game.links if link.kind is LinkKind.PARTNER]
     values = {
         "key": [key for key, _ in partners],
@@ -346,12 +271,12 @@ def related_frames(games: Sequence[Game], matches: Sequence[Match]) -> dict[str,
     }
     columns = (next(column for column in GAME_COLUMNS if column.name == "key"), *_PARTNER)
     events = event_frame(games)
-    found = {
-        "matches": match_columns(matches),
+    return {
         "partners": frame_of_lists(columns, values).drop_duplicates("key"),
         "events": events.assign(number=range(len(events))),
     }
-    for name, frame in found.items():
-        words = [column for column in frame.columns if frame[column].dtype == "category"]
-        found[name] = frame.astype(dict.fromkeys(words, "string"))
-    return found
+
+
+def _worded(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with texts in place of words."""
+    return frame.astype(dict.fromkeys(frame.select_dtypes("category").columns, "string"))

@@ -32,7 +32,7 @@ import os, signal
 from exporters import dataset_parts
 
 sources = []
-take = dataset_parts.PartFiles.take
+take = dataset_parts._PartFiles.take
 
 def take_or_die(self, *how, **more):
     sources.append(self)
@@ -40,7 +40,7 @@ def take_or_die(self, *how, **more):
         os.kill(os.getpid(), signal.SIGKILL)
     take(self, *how, **more)
 
-dataset_parts.PartFiles.take = take_or_die
+dataset_parts._PartFiles.take = take_or_die
 """
 
 

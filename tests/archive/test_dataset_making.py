@@ -21,7 +21,7 @@ from exporters import dataset_parts
 from exporters.dataset_parts import DATASET_EVENT_COLUMNS, DATASET_GAME_COLUMNS, DATASET_PLY_COLUMNS
 from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, MATCH_COLUMNS, PLY_COLUMNS
 from recorder import PARSER_VERSION, Archive, Dataset
-from recorder.archive.reading import importing, inputs
+from recorder.archive.reading import importing
 from recorder.archive.sharing import dataset_sources
 from recorder.archive.sharing.dataset_sources import Reporting, SourceMade, SourceToMake, make_source
 from recorder.errors import ExitCode
@@ -90,12 +90,7 @@ def cli(tmp_path: Path) -> Cli:
 
 
 @pytest.mark.long
-def test_the_rows_of_each_source_are_those_of_its_archive(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also where few boards wait for their partners."""
-    monkeypatch.setattr(dataset_parts, "_BOARDS_WAITING", 3)
-    monkeypatch.setattr(dataset_parts, "_BOARDS_KEPT", 1)
+def test_the_rows_of_each_source_are_those_of_its_archive(cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "games"
     cli("convert", "--dataset", folder, "--date", "2020-01-31", *LOGS)
     for number, log in enumerate(LOGS):
@@ -134,7 +129,6 @@ def test_processes_change_nothing(cli: Cli, tmp_path: Path) -> None:
 @pytest.mark.long
 def test_what_is_written_in_several_steps_is_joined(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dataset_parts, "_PLIES_AT_ONCE", 100)
-    monkeypatch.setattr(dataset_parts, "_PLIES_IN_TABLE", 300)
     cli("convert", "--dataset", tmp_path / "steps", "--jobs", 1, PGN)
     monkeypatch.undo()
     cli("convert", "--dataset", tmp_path / "once", "--jobs", 1, PGN)
@@ -246,10 +240,10 @@ def dying(task: SourceToMake, reporting: Reporting) -> SourceMade:
     """As ``make_source``; kills its process in the middle of the first source."""
     if task.place[0] == 1:
 
-        def kill(*_: object) -> None:
+        def kill(*_: object, **__: object) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
-        dataset_parts.SourceWriter.add = kill  # type: ignore[method-assign]  # in this process only
+        dataset_sources.__dict__["store"] = kill  # in this process only
     return make_source(task, reporting)
 
 
@@ -307,14 +301,14 @@ def test_a_data_set_without_a_log_that_an_error_of_this_program_ended_is_not_com
     folder = tmp_path / "games"
     words = ("convert", "--dataset", folder, "--jobs", "1", WATCHER, PGN)
 
-    def failing(source: inputs.Input, *how: Any) -> Any:
-        if source.path == PGN:
+    def failing(archive: Any, facts: dict[str, Any], *how: Any, **more: Any) -> Any:
+        if facts["path"] == str(PGN):
             raise ZeroDivisionError
-        return importing.GameReader(source, *how)
+        return importing.store(archive, facts, *how, **more)
 
     monkeypatch.setenv("ICS_RECORDER_CONTAINMENT", "on")
     with monkeypatch.context() as patch:
-        patch.setattr(dataset_sources, "GameReader", failing)
+        patch.setattr(dataset_sources, "store", failing)
         said = cli(*words, code=3).stderr
     assert f"{PGN}: an error of this program, please report it: ZeroDivisionError" in said
     assert json.loads((folder / "manifest.json").read_text())["complete"] is False

@@ -5,14 +5,13 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
 from os import PathLike
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from exporters.base import ExportReport, refuse_protected
 from exporters.table_files import import_pyarrow
@@ -45,9 +44,6 @@ from storage.dataset.records import (
 if TYPE_CHECKING:
     from recorder.progress import Progress
     from storage import ArchiveStore, GameFilter
-
-_PLIES_AT_ONCE: Final = 500_000
-
 
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
@@ -207,28 +203,16 @@ def export_dataset(archive: ArchiveStore, chosen: GameFilter, where: str, *, for
     """Write the tables of games of an archive as a data set: the archive is its one source."""
     import_pyarrow()
     require_games(archive, chosen)
-    from exporters.dataset_parts import PartFiles, related_frames
-    from exporters.tables.filling import in_pieces
-    from exporters.tables.matches import match_columns, read_matches
-    from exporters.tables.tables import open_tables
+    from exporters.dataset_parts import write_dataset
 
-    folder = open_folder(where)
+    folder, source = open_folder(where), token_hex(32)
     before = _look(folder, protected(archive), update=False, force=force)
-    with open_tables(archive, chosen) as tables, closing(PartFiles(token_hex(32))) as files:
-        matches = match_columns(read_matches(archive, replace(chosen, variants=frozenset({"bughouse"}))))
-        games = archive.games(chosen, with_holdings=False, with_lines=False, with_thinking=False, whole_plies=False)
-        for run in in_pieces(tables.games, _PLIES_AT_ONCE):
-            tables.choose(run)
-            frames = related_frames(list(islice(games, len(run))), ()) | {"matches": matches}
-            for name, frame in frames.items():
-                tables.connection.register(name, frame)
-            files.take(tables.connection, "chosen", order="place")
-        if before is not None:
-            folder.remove_all()
-        record = SourceRecord(
-            files.source, archive.path.name, archive.path.stat().st_size, "archive", files.games, files.plies,
-            parser_version=PARSER_VERSION, parts=files.finish(tables.connection, folder, stem_of(files.source)),
-        )  # fmt: skip
+    prepare = (lambda: None) if before is None else folder.remove_all
+    written = write_dataset(archive, chosen, folder, source, stem_of(source), prepare=prepare)
+    record = SourceRecord(
+        source, archive.path.name, archive.path.stat().st_size, "archive", written.games, written.plies,
+        parser_version=PARSER_VERSION, parts=written.parts,
+    )  # fmt: skip
     write_record(folder, record)
     write_manifest(folder, [record], parser_version=PARSER_VERSION, complete=True)
     return ExportReport(record.games, record.plies)

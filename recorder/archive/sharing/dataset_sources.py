@@ -16,13 +16,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
 
-from recorder.archive.reading.importing import GameReader, Outcome, ReadOptions, identify, is_internal, why_failed
+from recorder.archive.reading.importing import (
+    Fingerprint,
+    Outcome,
+    Plan,
+    ReadOptions,
+    identify,
+    is_internal,
+    store,
+    why_failed,
+)
 from recorder.archive.reading.inputs import Input
 from recorder.archive.reading.workers import WorkerDiedError
 from recorder.containment import failures_sentence
-from recorder.errors import ExportError, StorageError
+from recorder.errors import StorageError
 from recorder.model import SourceKind, SourceReport
 from recorder.pipeline import PARSER_VERSION
 from recorder.progress import of_several
@@ -37,15 +48,15 @@ from storage.dataset.records import (
     why_broken,
     write_record,
 )
-from storage.write.games import successor
+from storage.read.game_filter import GameFilter
 
 if TYPE_CHECKING:
-    from recorder.model import Game
     from recorder.progress import Progress
 
 DOUBLINGS: Final = tuple(1 << exponent for exponent in range(4, 48))
 """Sizes in bytes."""
 _DIGITS: Final = 16
+_ALL: Final = GameFilter(kinds=frozenset(), min_plies=0)
 
 
 class _Text(NamedTuple):
@@ -189,47 +200,36 @@ class SourceMade:
     games: int = 0
     plies: int = 0
     undated: int = 0
+    parts: list[Part] = field(default_factory=list)
     report: SourceReport = field(default_factory=SourceReport)
     message: str | None = None
     failed: str | None = None
     internal: bool = False
-    parts: list[Part] = field(default_factory=list)
 
 
 def make_source(task: SourceToMake, reporting: Reporting) -> SourceMade:
     """Write the files of a source; nothing else is changed, and doing it again gives the same files."""
-    from exporters.dataset_parts import SourceWriter
+    from exporters.dataset_parts import write_dataset
+    from storage import ArchiveStore
 
     if task.source.error is not None:
         return SourceMade(failed=task.source.error)
-    made = SourceMade()
-    keys: set[str] = set()
-    options = replace(task.options, kind=task.kind)
-    try:
-        with SourceWriter(task.folder, stem_of(task.sha256), task.sha256, task.kind.value) as writer:
-            reader = GameReader(task.source, options, of_several(reporting.progress, *task.place), task.size_bytes)
-            for game in reader:
-                _name(game, keys)
-                writer.add(game)
-                made.undated += game.day is None
-    except (ExportError, StorageError):
-        raise
-    except Exception as error:  # the other sources are still converted
-        return SourceMade(failed=why_failed(error, task.source.name), internal=is_internal(error))
-    made.report = reader.report
-    made.games, made.plies, made.parts = writer.games, writer.plies, writer.parts
-    made.message = reader.damage or failures_sentence(made.report, task.source.name)
-    return made
-
-
-def _name(game: Game, keys: set[str]) -> None:
-    """Give a game its key: of several games with one key, the later ones get its successors, as in an archive."""
-    key, number = game.key, 1
-    while key in keys:
-        number += 1
-        key = successor(game.key, number)
-    keys.add(key)
-    game.key = key
+    hashed = Fingerprint(task.sha256, task.size_bytes, b"", {}, None)
+    plan = Plan(task.source, hashed, task.kind, task.options.of(task.source))
+    progress = of_several(reporting.progress, *task.place)
+    with (
+        TemporaryDirectory(prefix="ics-recorder-") as folder,
+        ArchiveStore.open(str(Path(folder, "source.sqlite")), create=True, read_only=False) as archive,
+    ):
+        try:
+            outcome = Outcome(task.source.name, "new")
+            report = store(archive, plan.facts(), plan.reading(progress), outcome, keep=False).report
+        except StorageError:
+            raise
+        except Exception as error:  # the other sources are still converted
+            return SourceMade(failed=why_failed(error, task.source.name), internal=is_internal(error))
+        written = write_dataset(archive, _ALL, task.folder, task.sha256, stem_of(task.sha256))
+    return SourceMade(*written, report, failures_sentence(report, task.source.name))
 
 
 @dataclass(slots=True)
