@@ -37,8 +37,8 @@ class _Out(Protocol):
     def write(self, text: str, /) -> object: ...
 
 
-class _PrintedGame:
-    """What was printed of one game."""
+class _KnownGame:
+    """What was reported of one game."""
 
     def __init__(self, key: str, facts: dict[str, Any]) -> None:
         self.key = key
@@ -47,81 +47,90 @@ class _PrintedGame:
         self.end: str | None = None
 
 
-class EventLineWriter(Outlet):
-    """Prints what is new. After a restart, games that may be in progress are printed again from their start.
+class GameChanges(Outlet):
+    """Reports what is new of each game. After a restart, games that may be in progress are reported from their start.
 
-    A game that was left and is observed again goes on after its ``game_ended``. Each game has one key in all its lines,
-    that of its first one.
+    A game that was left and is observed again goes on after its ``game_ended``. Each game has one key in all its
+    reports, that of its first one.
     """
 
-    def __init__(self, out: _Out) -> None:
-        self._out = out
-        self._printed: dict[_Place, _PrintedGame] = {}
-        self._lines: list[str] = []
+    def __init__(self) -> None:
+        self._known: dict[_Place, _KnownGame] = {}
+
+    def report(self, event: str, key: str, game: Game, facts: dict[str, Any]) -> None:
+        """Something new of a game, which now is this."""
 
     def take(self, games: list[Game]) -> None:
-        """Print what these games have that was not printed."""
+        """Report what these games have that was not reported."""
         self._take_all(games, final=False)
 
     def look(self, games: list[Game]) -> None:
-        """Print what games in progress have more."""
+        """Report what games in progress have more."""
         self.take(games)
 
     def settle(self, where: str, source: str, read_up_to: int) -> None:
         """Forget games that are never given again."""
-        self._printed = {place: printed for place, printed in self._printed.items() if place[0] >= read_up_to}
+        self._known = {place: known for place, known in self._known.items() if place[0] >= read_up_to}
 
     def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
-        """Print what these games have that was not printed; if the log never goes on, they have ended."""
+        """Report what these games have that was not reported; if the log never goes on, they have ended."""
         self._take_all(games, final)
         if final:
-            self._printed = {}
+            self._known = {}
 
     def _take_all(self, games: list[Game], final: bool) -> None:
         for game in games:
             if game.kind is GameKind.PLAYED:
                 self._take(game, final)
-        lines, self._lines = self._lines, []
-        if lines:
-            self._out.write("".join(lines))
 
     def _take(self, game: Game, final: bool) -> None:
         place = game.first_offset, game.game_no
         found = game_object(game)
         facts = {name: found[name] for name in _START}
-        printed = self._printed.get(place)
-        if printed is None:
-            printed = self._printed[place] = _PrintedGame(game.key, facts)
-            self._line("game_started", printed, facts)
-        elif changed := {name: value for name, value in facts.items() if printed.facts[name] != value}:
-            printed.facts = facts
-            self._line("game_changed", printed, changed)
+        known = self._known.get(place)
+        if known is None:
+            known = self._known[place] = _KnownGame(game.key, facts)
+            self.report("game_started", known.key, game, facts)
+        elif changed := {name: value for name, value in facts.items() if known.facts[name] != value}:
+            known.facts = facts
+            self.report("game_changed", known.key, game, changed)
         plies = {ply["ply"]: ply for ply in found["plies"]}
-        gone = [number for number, ply in printed.plies.items() if not _is_same_move(ply, plies.get(number))]
+        gone = [number for number, ply in known.plies.items() if not _is_same_move(ply, plies.get(number))]
         if gone:
-            self._line("takeback", printed, {"ply": min(gone) - 1})
-            printed.plies = {number: ply for number, ply in printed.plies.items() if number < min(gone)}
-        for ply in found["plies"]:
-            self._ply(printed, ply)
+            self.report("takeback", known.key, game, {"ply": min(gone) - 1})
+            known.plies = {number: ply for number, ply in known.plies.items() if number < min(gone)}
+        for number, ply in plies.items():
+            before = known.plies.get(number)
+            changed = ply if before is None else {name: value for name, value in ply.items() if before[name] != value}
+            if changed and changed.keys() <= _HOLDINGS:
+                holdings = {name: ply[name] for name in sorted(_HOLDINGS, reverse=True)}
+                self.report("holdings", known.key, game, {"ply": number} | holdings)
+            elif changed:
+                self.report("ply", known.key, game, ply)
+        known.plies = plies
         end = game.end if final or game.end != "log-ends" else None  # it may go on
-        if end not in (None, printed.end):
-            self._line("game_ended", printed, {"end": end} | {name: found[name] for name in END})
-        printed.end = end
+        if end not in (None, known.end):
+            self.report("game_ended", known.key, game, {"end": end} | {name: found[name] for name in END})
+        known.end = end
 
-    def _ply(self, printed: _PrintedGame, ply: dict[str, Any]) -> None:
-        """Print a ply, or what has become known of it."""
-        known = printed.plies.get(ply["ply"])
-        printed.plies[ply["ply"]] = ply
-        changed = ply.keys() if known is None else {name for name in ply if known[name] != ply[name]}
-        if changed and changed <= _HOLDINGS:
-            self._line(
-                "holdings", printed, {"ply": ply["ply"]} | {name: ply[name] for name in sorted(_HOLDINGS, reverse=True)}
-            )
-        elif changed:
-            self._line("ply", printed, ply)
 
-    def _line(self, event: str, printed: _PrintedGame, facts: dict[str, Any]) -> None:
-        self._lines.append(json.dumps({"event": event, "key": printed.key, **facts}, ensure_ascii=False) + "\n")
+class EventLineWriter(GameChanges):
+    """Prints the changes as lines of JSON."""
+
+    def __init__(self, out: _Out) -> None:
+        super().__init__()
+        self._out = out
+        self._lines: list[str] = []
+
+    def report(self, event: str, key: str, game: Game, facts: dict[str, Any]) -> None:
+        """One line."""
+        self._lines.append(json.dumps({"event": event, "key": key, **facts}, ensure_ascii=False) + "\n")
+
+    def _take_all(self, games: list[Game], final: bool) -> None:
+        super()._take_all(games, final)
+        lines, self._lines = self._lines, []
+        if lines:
+            self._out.write("".join(lines))
 
 
 def _is_same_move(known: dict[str, Any], now: dict[str, Any] | None) -> bool:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from exporters.games_json import game_object
-from recorder.archive.following.events import END
-from recorder.archive.following.follower import OVER, Outlet
-from recorder.model import GameKind
+from recorder.archive.following.events import GameChanges
+from recorder.archive.following.follower import OVER
 from recorder.model.games import control_text
+from recorder.text import plural
 
 if TYPE_CHECKING:
     from recorder.model import Game
@@ -18,18 +18,7 @@ if TYPE_CHECKING:
 _START = ("key", "server", "server_game_no", "rated", "variant", "base_s", "increment_s", "started_at")
 
 
-class _Seen:
-    """What was seen of one game. ``since_s``: when it changed last; ``thinks``: the long thinks since then."""
-
-    def __init__(self, since_s: float) -> None:
-        self.game: Game | None = None
-        self.plies = -1
-        self.since_s = since_s
-        self.thinks: set[float] = set()
-        self.over = False
-
-
-class GameEvents(Outlet):
+class GameEvents(GameChanges):
     """Gives the events of a log's games to ``fire``; ``log`` is its name, ``thinks_s`` from when on a think is long.
 
     While it is ``quiet``, games that are over have no events.
@@ -44,61 +33,42 @@ class GameEvents(Outlet):
         *,
         quiet: bool = False,
     ) -> None:
+        super().__init__()
         self.quiet = quiet
         self._fire = fire
         self._log = log
         self._thinks_s = thinks_s
         self._now = now
-        self._games: dict[tuple[int, int | None], _Seen] = {}
+        self._thinking: dict[str, tuple[Game, float, set[float]]] = {}  # since when, and the long thinks since then
 
-    def take(self, games: list[Game]) -> None:
-        """Take games that are over."""
-        self.look(games)
-
-    def look(self, games: list[Game]) -> None:
-        """Take games in progress."""
-        for game in games:
-            if game.kind is GameKind.PLAYED:
-                self._show(game)
-
-    def settle(self, where: str, source: str, read_up_to: int) -> None:
-        """Forget games that are never given again."""
-        self._games = {place: seen for place, seen in self._games.items() if place[0] >= read_up_to}
+    def report(self, event: str, key: str, game: Game, facts: dict[str, Any]) -> None:
+        """Fire what a hook may ask for, and note when a think begins."""
+        over = game.end in OVER
+        if event == "game_started" and not (over and self.quiet):
+            self._event("game-start", game, f"{_pair(game, ratings=True)}, {_what(game)}: the game has begun.", {})
+        elif event == "game_ended" and over and not self.quiet:
+            why = f" ({game.reason})" if game.reason else ""
+            text = f"{_pair(game)} {game.result}{why}, {plural((game.ply_count + 1) // 2, 'move')}."
+            self._event("game-end", game, text, facts)
+        think = self._thinking.get(key)
+        if game.end != "log-ends":
+            self._thinking.pop(key, None)
+        elif think is None or think[0].ply_count != game.ply_count:
+            self._thinking[key] = game, self._now(), set()
 
     def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
         """The log has ended, and every think with it."""
-        self.look(games)
-        self._games = {}
+        super().end(where, source, games, final)
+        self._thinking = {}
 
     def tick(self) -> None:
         """Find thinks that are long now."""
         now_s = self._now()
-        for seen in self._games.values():
+        for game, since_s, thinks in self._thinking.values():
             for think_s in self._thinks_s:
-                if seen.game is not None and now_s - seen.since_s >= think_s and think_s not in seen.thinks:
-                    seen.thinks.add(think_s)
-                    self._think(seen.game, think_s)
-
-    def _show(self, game: Game) -> None:
-        place = game.first_offset, game.game_no
-        seen = self._games.get(place)
-        over = game.end in OVER
-        if seen is None:
-            seen = self._games[place] = _Seen(self._now())
-            seen.over = over and self.quiet
-            if not seen.over:
-                self._event("game-start", game, f"{_pair(game, ratings=True)}, {_what(game)}: the game has begun.", {})
-        if over and not seen.over:
-            seen.over = True
-            found = game_object(game)
-            why = f" ({game.reason})" if game.reason else ""
-            moves = (game.ply_count + 1) // 2
-            text = f"{_pair(game)} {game.result}{why}, {moves} move{'' if moves == 1 else 's'}."
-            self._event("game-end", game, text, {"end": game.end} | {name: found[name] for name in END})
-        plies = game.ply_count
-        if plies != seen.plies:
-            seen.plies, seen.since_s, seen.thinks = plies, self._now(), set()
-        seen.game = game if game.end == "log-ends" and not over else None
+                if now_s - since_s >= think_s and think_s not in thinks:
+                    thinks.add(think_s)
+                    self._think(game, think_s)
 
     def _think(self, game: Game, think_s: float) -> None:
         plies = game.plies
