@@ -1,7 +1,7 @@
 """What a recorder reports while it runs, for people on the terminal and for programs in the file of ``--log``.
 
 Each event has a name that stays, a sentence for people and facts for programs. The names are an interface: scripts look
-for them in what ``--log`` writes, one JSON object a line; docs/reference/outages.md has this table. No fact and no
+for them in what ``--log`` writes, one JSON object a line; docs/reference/outages.md has all of them. No fact and no
 sentence contains a password or what a connection carried before the login ended.
 
 Both outputs are written in threads: a terminal that is held up or a disk that hangs never makes the recorder wait, and
@@ -17,13 +17,13 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
 from types import TracebackType
-from typing import Final, NamedTuple, Protocol, Self
+from typing import Final, Protocol, Self
 
 from recorder.errors import ExportError
 from recorder.text import clean, plural
@@ -39,101 +39,27 @@ class MessageLevel(Enum):
     ERROR = "error"  # something has ended unexpectedly
 
 
-class Kind(NamedTuple):
-    """An event's level, when it happens, and the names of its facts."""
-
-    level: MessageLevel
-    meaning: str
-    facts: tuple[str, ...] = ()
-
-
 class MessageSink(Protocol):
     """Takes events."""
 
     def __call__(self, event: str, sentence: str, /, **facts: Fact) -> None:
-        """One event: a name of ``EVENTS``, one sentence, facts with units in their names."""
+        """One event: its name, one sentence, facts with units in their names."""
 
 
-EVENTS: Final[Mapping[str, Kind]] = {
-    "started": Kind(MessageLevel.INFO, "the program begins to record", ("server", "journal_dir")),
-    "connected": Kind(MessageLevel.INFO, "a connection is made, its journal is open", ("server", "journal")),
-    "logged_in": Kind(
-        MessageLevel.INFO, "the login is complete; handle is null for a guest without a name", ("handle",)
-    ),
-    "disconnected": Kind(MessageLevel.WARNING, "a connection has ended; reconnecting", ("how", "retry_ms")),
-    "unreachable": Kind(MessageLevel.WARNING, "a connection could not be made; retrying", ("how", "retry_ms")),
-    "refused": Kind(
-        MessageLevel.WARNING, "the server refused a login after a reconnection; retrying", ("how", "retry_ms")
-    ),
-    "deaf": Kind(MessageLevel.ERROR, "a bug: the server's output is no longer parsed, only recorded", ("error",)),
-    "mute": Kind(MessageLevel.ERROR, "a bug: what is sent to the server is masked in the journal", ("error",)),
-    "progress": Kind(
-        MessageLevel.INFO,
-        "at most once a minute, if games have begun or ended",
-        ("watched", "waiting", "games", "boards", "received_bytes", "outages"),
-    ),
-    "listening": Kind(MessageLevel.INFO, "`proxy` waits for clients", ("address",)),
-    "exposed": Kind(MessageLevel.WARNING, "other machines reach the address that `proxy` listens on", ("address",)),
-    "unknown_host": Kind(MessageLevel.WARNING, "the name of the server of `proxy` is unknown", ("server",)),
-    "client_connected": Kind(
-        MessageLevel.INFO,
-        "a client of `proxy` is joined with the server, its journal is open",
-        ("connection", "journal"),
-    ),
-    "client_refused": Kind(
-        MessageLevel.WARNING, "a client could not be served; null: it was not counted", ("client", "how")
-    ),
-    "unrecorded": Kind(
-        MessageLevel.ERROR,
-        "a connection of `proxy` continues, but it is not recorded, or only in part",
-        ("connection", "disk_full"),
-    ),
-    "client_left": Kind(
-        MessageLevel.INFO,
-        "a connection of `proxy` is over: by whose end, client, server or proxy",
-        ("connection", "by", "received_bytes", "sent_bytes"),
-    ),
-    "imported": Kind(
-        MessageLevel.INFO, "the archive has the games of a connection of `proxy`", ("connection", "games")
-    ),
-    "not_imported": Kind(
-        MessageLevel.WARNING, "an import is to be done later; null: of several connections", ("connection",)
-    ),
-    "left_over": Kind(MessageLevel.INFO, "a journal that a crash left open was closed"),
-    "proxy_ended": Kind(
-        MessageLevel.INFO,
-        "`proxy` has ended normally; unrecorded: connections that are not recorded completely",
-        ("connections", "received_bytes", "sent_bytes", "unrecorded"),
-    ),
-    "view_lost": Kind(MessageLevel.WARNING, "the live view has ended; recording continues"),
-    "reread": Kind(
-        MessageLevel.INFO,
-        "SIGUSR1 was received: options and handles were read again; changed: options that now choose other games; "
-        "restart: options that change only with a restart; null: none",
-        ("changed", "restart"),
-    ),
-    "not_reread": Kind(
-        MessageLevel.WARNING, "SIGUSR1 was received, and the options could not be read; nothing has changed", ("error",)
-    ),
-    "not_notified": Kind(MessageLevel.WARNING, "the service manager (`NOTIFY_SOCKET`) cannot be notified", ("error",)),
-    "style_left": Kind(
-        MessageLevel.WARNING, "the account has another style or gin than before, which could not be restored"
-    ),
-    "tally": Kind(
-        MessageLevel.INFO,
-        "recording ends: what became of the games that matched and are over",
-        ("matched", "whole", "partly", "recovered", "missed"),
-    ),
-    "rows_unread": Kind(MessageLevel.WARNING, "lines of the tables of games could not be read", ("lines",)),
-    "ended": Kind(
-        MessageLevel.INFO, "recording has ended normally", ("connections", "received_bytes", "boards", "games")
-    ),
-    "failed": Kind(MessageLevel.ERROR, "recording has ended because of an error", ("error", "disk_full")),
-    "hook_failed": Kind(
-        MessageLevel.WARNING, "a hook has failed, for the first time since it succeeded", ("hook", "how")
-    ),
-}
-"""The events by name."""
+_WARNINGS: Final = frozenset(
+    (
+        *("disconnected", "unreachable", "refused", "view_lost", "not_reread", "not_notified", "not_imported"),
+        *("exposed", "unknown_host", "client_refused", "style_left", "rows_unread", "hook_failed"),
+    )
+)
+_ERRORS: Final = frozenset(("deaf", "mute", "unrecorded", "failed"))
+
+
+def level_of(event: str) -> MessageLevel:
+    """The level of an event."""
+    if event in _ERRORS:
+        return MessageLevel.ERROR
+    return MessageLevel.WARNING if event in _WARNINGS else MessageLevel.INFO
 
 
 _MOST: Final = 500
@@ -260,12 +186,12 @@ class RunLog:
         )
 
     def write(self, event: str, sentence: str, /, **facts: Fact) -> None:
-        """Append one event of ``EVENTS``; never waits for the disk.
+        """Append one event; never waits for the disk.
 
         Names of facts that are quantities end with their unit.
         """
         at = datetime.fromtimestamp(self._utc_ns() // 1000 / 1_000_000, UTC).isoformat(timespec="milliseconds")
-        line = {"at": at.replace("+00:00", "Z"), "level": EVENTS[event].level.value, "event": event}
+        line = {"at": at.replace("+00:00", "Z"), "level": level_of(event).value, "event": event}
         text = json.dumps({**line, "message": sentence, **facts}, ensure_ascii=True)
         self._queue.do(lambda: self._keep(text.encode("ascii") + b"\n"))
 

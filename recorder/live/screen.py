@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import Final, TextIO
 
-from recorder.live.messages import EVENTS, MessageLevel, MessagePrinter, MessageSink
+from recorder.live.messages import MessageLevel, MessagePrinter, MessageSink, level_of
 from recorder.live.status import ObservedBoard, Snapshot
 from recorder.text import clean, plural
 from recorder.times import printed_clock
@@ -243,11 +243,11 @@ class Screen:
             self._messages.append((datetime.now(UTC).strftime("%H:%M:%S"), clean(sentence)))
 
     def report(self, event: str, sentence: str) -> None:
-        """Show an event, a name of ``EVENTS``, unless the mode excludes it."""
+        """Show an event, unless the mode excludes it."""
         if self._stderr is not None:
             if event != "progress":
                 self.say(sentence)
-        elif self.mode is not ScreenMode.QUIET or EVENTS[event].level is not MessageLevel.INFO:
+        elif self.mode is not ScreenMode.QUIET or level_of(event) is not MessageLevel.INFO:
             self.say(sentence)
 
     def open(self) -> None:

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from recorder.live.messages import EVENTS
 from tests.support.cli import ADJOURNED, Cli
 from tests.support.corpus import stream_bytes, stream_chunks
 from tests.support.live import Caller, Running, in_loop, journalled, running
+from tests.support.messages import EVENTS
 from tests.support.script import Fault, Say, Wait, script_of_chunks
 from tests.support.testserver import FICS, Dialogue, ScriptedServer
 
@@ -321,7 +321,7 @@ async def test_the_log_contains_the_events_of_connections(tmp_path: Path) -> Non
     for line in lines:
         output = EVENTS[line["event"]]
         assert set(line) == {"at", "level", "event", "message", *output.facts}
-        assert line["level"] == output.level.value
+        assert line["level"] == output.level
         assert line["message"] in command.talk
     assert (lines[3]["by"], lines[3]["sent_bytes"]) == ("client", 12) or lines[3]["by"] == "server"
     assert (lines[4]["connection"], lines[4]["games"]) == (1, 0)

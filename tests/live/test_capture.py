@@ -21,7 +21,7 @@ from recorder.journal.parts import new_part
 from recorder.live.capture import Capture, pause_s
 from recorder.live.conversation import Conversation, Lasting, RequestQueue
 from recorder.live.login.login import Login
-from recorder.live.messages import EVENTS, Fact
+from recorder.live.messages import Fact
 from recorder.live.net.connection import Connection
 from recorder.live.net.sockets import Address
 from recorder.live.policy.language import parse_policy
@@ -31,6 +31,7 @@ from recorder.replay.server.login import Manners
 from recorder.sources import read_blocks
 from recorder.wire.timeseal import PING_ANSWER, Sealing, unseal
 from tests.support.live import in_loop, journalled
+from tests.support.messages import EVENTS
 from tests.support.script import Fault, Hear, Say, Step
 from tests.support.testserver import FATICS, FICS, Dialogue, ScriptedServer
 
@@ -89,7 +90,7 @@ class Run:
 
     def tell(self, event: str, sentence: str, /, **facts: Fact) -> None:
         """Keep a message; check its facts against the table of events."""
-        assert set(facts) == set(EVENTS[event].facts)
+        assert set(facts) == EVENTS[event].facts
         self.messages.append(sentence)
 
     async def end(self) -> None:

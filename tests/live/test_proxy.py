@@ -17,7 +17,7 @@ import pytest
 
 from recorder.journal.parts import new_part
 from recorder.journal.writer import JournalWriter, Sync
-from recorder.live.messages import EVENTS, Fact
+from recorder.live.messages import Fact
 from recorder.live.net.sockets import MAX_CLIENTS, Address, listen
 from recorder.live.proxy import Closed, Proxy
 from recorder.live.recording import DeferredJournal, Journal, RecordedConnection
@@ -25,6 +25,7 @@ from recorder.live.relay import HIGH_BYTES, ProxySide
 from tests.support.corpus import stream_bytes, stream_chunks
 from tests.support.effort import long_after
 from tests.support.live import Caller, in_loop, journalled
+from tests.support.messages import EVENTS
 from tests.support.script import Fault, Hear, Say, script_of_chunks
 from tests.support.testserver import FICS, Dialogue, ScriptedServer
 
@@ -56,7 +57,7 @@ class Between:
         self.port: int = self.listeners[0].getsockname()[1]
 
     def _report(self, event: str, sentence: str, /, **facts: Fact) -> None:
-        assert set(facts) == set(EVENTS[event].facts)
+        assert set(facts) == EVENTS[event].facts
         self.messages.append(sentence)
 
     def _record(self, number: int) -> RecordedConnection:
