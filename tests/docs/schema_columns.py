@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Column, Table
 
-from storage.schema.tables import MEANINGS, held_by, metadata
+from storage.schema.tables import held_by, metadata, thinking
 
 BEGIN = "<!-- begin: written by make docs -->\n"
 END = "<!-- end -->\n"
@@ -26,11 +26,10 @@ def _of_table(table: Table) -> str:
     """The columns; both of White's and Black's that differ only in the side are one row."""
     rows: dict[str, list[str]] = {}
     for one in table.columns:
-        meaning, _, null = MEANINGS[table.name][one.name].partition("; null: ")
-        if table.name == "analysis_lines" and one.name in MEANINGS["thinking"] and one.name != "seq":
+        if table.name == "analysis_lines" and one.name in thinking.columns and one.name != "seq":
             cells = "| | | as in `thinking` |"
         else:
-            cells = f"{_type(one)} | {null} | {held_by(one)} | {meaning} |"
+            cells = f"{_type(one)} | {one.info['null']} | {held_by(one)} | {one.info['meaning']} |"
         other = re.sub("white|black", lambda side: "black" if side[0] == "white" else "white", one.name)
         if other != one.name and other in table.columns:
             cells = re.sub(r"\b(?:White|Black)\b", "this side", cells)
