@@ -172,6 +172,12 @@ _MIDDLES: Final = ("0.5", "0.5000000001")
 """The two middle values, which are one if there is an odd number of them."""
 
 
+def with_keys(program: Program) -> Program:
+    """The same with a last column: the keys of the games of each row."""
+    keys = "list(DISTINCT key)" if program.sides is None else ("any_value(key)", "list")
+    return replace(program, columns={**program.columns, "keys": "keys"}, groups={**program.groups, "keys": keys})
+
+
 def run(program: Program, given: Any, *, omitted: bool = False) -> Measured:
     """Compute a measure; ``omitted``: count excluded plies by the dimensions, too.
 

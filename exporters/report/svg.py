@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from html import escape
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from xml.etree import ElementTree
 
@@ -151,11 +152,11 @@ class Plot:
 
 
 class Bar(NamedTuple):
-    """A row of bars: its label, values with their words, and the address that it leads to."""
+    """A row of bars: its label, values with their words, and the addresses that these lead to."""
 
     label: str
     values: Sequence[tuple[float | None, str]]
-    href: str | None = None
+    hrefs: Sequence[str | None] = ()
 
 
 def scaled_bars(rows: Sequence[Bar], most: float = 0) -> list[dict[str, Any]]:
@@ -169,10 +170,10 @@ def scaled_bars(rows: Sequence[Bar], most: float = 0) -> list[dict[str, Any]]:
     return [
         {
             "label": row.label,
-            "href": row.href,
+            "href": row.hrefs[0] if len(row.hrefs) == 1 else None,
             "bars": [
-                ("0" if value is None else _n((min(value, 0) - low) * scale), _n(abs(value or 0) * scale), words)
-                for value, words in row.values
+                ("0" if value is None else _n((min(value, 0) - low) * scale), _n(abs(value or 0) * scale), words, href)
+                for (value, words), href in zip_longest(row.values, row.hrefs)
             ],
         }
         for row in rows

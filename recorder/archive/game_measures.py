@@ -115,16 +115,17 @@ def measure_games(
     first_moves: bool = False,
     dask: str | None = None,
     omitted: bool = False,
+    keys: bool = False,
     progress: Progress = no_progress,
 ) -> GamesMeasure:
     """A measure of the chosen games' moves, with a filter for players of those players' moves.
 
     ``top`` is how many of the longest thinks; ``first_moves`` includes each side's first move where the measure is
     about the time that moves took. ``dask`` is the address of a cluster that computes it, of a data set. ``omitted``
-    counts excluded plies by the dimensions, too.
+    counts excluded plies by the dimensions, too. ``keys`` are those of the games of each row, in the last column.
     """
     from exporters.measures import definitions
-    from exporters.measures.program import run
+    from exporters.measures.program import run, with_keys
 
     table = CLOCK_TABLES[name]
     chosen = named_games(archive, chosen)
@@ -143,7 +144,8 @@ def measure_games(
             handles = handles_of(archive, chosen.players)
             own = moves_of(plies, handles, one_player=pools_people(table, by, define))
             plies, excluded, identities = own.plies, excluded | own.excluded, own.identities
-        found = run(define(**options), plies, omitted=omitted)
+        program = define(**options)
+        found = run(with_keys(program) if keys else program, plies, omitted=omitted)
         if table.evaluated:
             found.attrs["engines"] = _engines(run(define(by="eval_engine"), plies))
         if name == "games" and plies.relation is not None:  # in the order of a list of games

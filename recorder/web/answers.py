@@ -30,7 +30,7 @@ from recorder.errors import ExportError, SearchTimeoutError, StorageError, Unkno
 from recorder.filters import filter_control
 from recorder.model import Game
 from recorder.web.explorer import NEWEST, explorer_page
-from recorder.web.insights import python_code, read_insight, shown_insight
+from recorder.web.insights import python_code, read_insight, shown_insight, with_group
 from recorder.web.links import WebSite
 from recorder.web.listing import PAGE_GAMES, ListState, read_list
 from recorder.web.pages import VERSUS, form_of, game_bar, games_page, insights_page, lines_page, message_page
@@ -153,10 +153,10 @@ def _read_choices(where: str) -> dict[str, list[str]]:
 
 
 def reached(archive: ArchiveStore, listed: ListState) -> ListState:
-    """The list with the games that reached its position, as far as they are indexed: the site writes nothing."""
-    if listed.where.position is None:
-        return listed
-    return replace(listed, where=with_position(archive, listed.where, as_indexed=True))
+    """The list with the games of its group, and those that reached its position, as far as they are indexed."""
+    if listed.where.position is not None:
+        listed = replace(listed, where=with_position(archive, listed.where, as_indexed=True))
+    return listed if listed.group is None else with_group(archive, listed, listed.group)
 
 
 def file_of_games(
@@ -379,14 +379,10 @@ def _neighbours(archive: ArchiveStore, key: str, site: WebSite) -> tuple[dict[st
         before = archive.list_games(where, order, 1, before=place, limit_s=SEARCH_S)
         after = archive.list_games(where, order, 1, after=place, limit_s=SEARCH_S)
         rank = f"{archive.rank_of(where, order, place) + 1:,} of {archive.count(where, limit_s=SEARCH_S):,}"
-    except StorageError:  # of a variant that there is not, or a search that takes too long: the game is shown
+    except (ExportError, StorageError):  # there is no such variant, or the search takes too long: the game is shown
         return {}, None
     places = {name: site.game(found[0].key) for name, found in (("previous", before), ("next", after)) if found}
     return {**places}, rank
-
-
-_COUNTING_S: Final = 2.0
-"""How long rows of insights are compared with lists of games."""
 
 
 class InsightAnswers:
@@ -436,13 +432,7 @@ class InsightAnswers:
                     missing.append(name)
             if not computed:
                 return self._insights_problem(asked, 200, "No results", "No game matches these filters.")
-            until_s = time.monotonic() + _COUNTING_S
-            shown = shown_insight(
-                state,
-                computed,
-                lambda listed: None if time.monotonic() > until_s else archive.count(reached(archive, listed).where),
-                WebSite(),
-            )
+            shown = shown_insight(state, computed, WebSite())
             path = "games.sqlite" if self._public else str(archive.path)
         shown["counts"] += [f"{plain_name(name)}: no game matches these filters." for name in missing]
         codes = [(name, python_code(state, listed, insight, path)) for name, listed, insight in computed]
@@ -541,7 +531,7 @@ class ListAnswers:
         if (clean := cleaned(pairs, WebSite().explorer)) is not None:
             return clean
         try:
-            listed = read_list(pairs)
+            listed = read_list(pair for pair in pairs if pair[0] != "group")
             if listed.where.position is None:
                 listed = replace(listed, where=replace(listed.where, position=read_position(None, "")))
             with open_archive(self._where) as archive, archive.snapshot():

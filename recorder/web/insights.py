@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
+from exporters.measures.dimensions import DimensionError
 from exporters.report.page import plain_name
 from exporters.report.svg import Bar, scaled_bars
 from exporters.report.tables import NOTHING, control_words, lead_text, seconds_text
-from recorder.archive.game_measures import DIMENSIONS, EXTRA_DIMENSIONS, MEASURES, GamesMeasure
+from recorder.archive.game_measures import DIMENSIONS, EXTRA_DIMENSIONS, MEASURES, GamesMeasure, measure_games
 from recorder.errors import ExportError
-from recorder.filters import filter_control
 from recorder.text import plural
 from recorder.web.links import WebSite
-from recorder.web.listing import ListState, archive_filters, read_list
+from recorder.web.listing import Group, ListState, archive_filters, read_list
+from storage import ArchiveStore
 
 PRESETS: Final = (
     ("Think time by phase", "measure=usage&by=phase"),
@@ -79,7 +80,7 @@ class InsightState:
 
 def read_insight(pairs: Sequence[tuple[str, str]]) -> InsightState:
     """Parse an address's query; the sentence of an ExportError names the field."""
-    listed = read_list((name, value) for name, value in pairs if name not in ("sort", "after", "before"))
+    listed = read_list((name, value) for name, value in pairs if name not in ("sort", "after", "before", "group"))
     given = {name: value.strip() for name, value in pairs if name in _OWN and value.strip()}
     measure, versus = given.get("measure"), given.get("versus")
     if measure is not None and measure not in MEASURES:
@@ -136,13 +137,9 @@ class _Side(NamedTuple):
 def shown_insight(
     state: InsightState,
     computed: Sequence[tuple[str, ListState, GamesMeasure]],
-    count: Callable[[ListState], int | None],
     site: WebSite,
 ) -> dict[str, Any]:
-    """Return what the template shows of each player's name, games and result.
-
-    ``count`` returns how many games a list has; None: counting takes too long.
-    """
+    """Return what the template shows of each player's name, games and result."""
     from exporters.measures.words import group_columns, heading, shown_names
 
     table = computed[0][2].table
@@ -159,7 +156,7 @@ def shown_insight(
     numbers = {name for name, kind in zip(columns, table.kinds, strict=True) if kind not in ("VARCHAR", "BOOLEAN")}
     figures = [name for name in shown if name not in (*groups, *_NO_FIGURES) and name in numbers]
     figure = next((name for name in (state.figure, *_FIRST_FIGURES) if name in figures), figures[0])
-    links = _Links(count, site)
+    links = _Links(state, groups, site)
     of_lag = state.measure == "lag"
     marked = [name for name in shown if name in groups]
     return {
@@ -187,7 +184,6 @@ def shown_insight(
         "more_bars": max(len(keys) - _MOST_BARS, 0),
         "names": [plain_name(side.name) for side in sides] if len(sides) > 1 else [],
         "counts": [_counted(side) for side in sides],
-        "unchecked": links.unchecked,
     }
 
 
@@ -251,8 +247,9 @@ def _row(
     compared: bool,
 ) -> dict[str, Any]:
     href = links.of(side.listed, row)
+    counted = "games" if "games" in shown else "sides"
     cells = [
-        (_figure_text(name, row, of_lag=of_lag), href if name in ("games", "sides") else None)
+        (_figure_text(name, row, of_lag=of_lag), href if name == counted else None)
         for name in shown
         if name not in marked
     ]
@@ -266,65 +263,40 @@ def _row(
     }
 
 
-_FILTERS: Final = {
-    "variant": "variant",
-    "category": "category",
-    "server": "server",
-    "player": "player",
-    "opponent": "opponent",
-    "time_control": "time",
-    "rated": "rated",
-    "side": "colour",
-    "eco": "eco",
-    "opening": "opening",
-}
-"""Columns of groups, and the filters of lists that have their values."""
+class _Links(NamedTuple):
+    """Addresses of lists with exactly the games behind a row."""
 
-
-class _Links:
-    """Addresses of lists with exactly the games behind a row.
-
-    A list has all games of the row and perhaps others: it is linked if it has as many games as the row.
-    """
-
-    def __init__(self, count: Callable[[ListState], int | None], site: WebSite) -> None:
-        self._count, self._site = count, site
-        self._known: dict[str, int | None] = {}
-        self.unchecked = False
+    state: InsightState
+    groups: Sequence[str]
+    site: WebSite
 
     def of(self, listed: ListState, row: Mapping[str, Any]) -> str | None:
-        """The address of the games of a row; None: no filters choose them."""
+        """The address of the games of a row; None: it is too long."""
         if row.get("game") is not None:
-            return self._site.game(row["game"])
-        values = dict(listed.values)
-        for name, value in _as_filters(row):
-            if name == "colour" and "player" not in values:
-                continue
-            if values.setdefault(name, value).lower() != value.lower():
-                return None
+            return self.site.game(row["game"])
+        assert self.state.measure is not None
+        group = Group(self.state.measure, self.state.by, self.state.first, {name: row[name] for name in self.groups})
+        text = group.text()
+        return None if text is None else self.site.listing(listed.query(group=text))
+
+
+def with_group(archive: ArchiveStore, listed: ListState, group: Group) -> ListState:
+    """The list with the games behind a row of insights, and its name."""
+    from exporters.measures.words import group_columns, shown_names
+
+    keys, words = [], group.measure
+    if archive.count(listed.where):
         try:
-            chosen = read_list(values.items())
-        except ExportError:
-            return None
-        query = chosen.query()
-        if query not in self._known:
-            self._known[query] = self._count(chosen)
-        number = self._known[query]
-        self.unchecked |= number is None
-        return self._site.listing(query) if number is not None and number == row.get("games") else None
-
-
-def _as_filters(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for column, name in _FILTERS.items():
-        value = row.get(column)
-        if value is None:
-            continue
-        if column == "rated":
-            yield name, "yes" if value else "no"
-        elif column == "time_control":
-            yield name, filter_control(value)
-        else:
-            yield name, str(value)
+            found = measure_games(archive, listed.where, group.measure, group.by, first_moves=group.first, keys=True)
+        except DimensionError as error:
+            raise ExportError(f"Insights: {error}.") from None
+        groups = group_columns(found.table.columns)
+        marked = [name for name in shown_names(found.table.columns) if name in groups]
+        for row in found.table.records():
+            if {name: row[name] for name in groups} == group.row:
+                keys, words = row["keys"], f"{group.measure}: {_label(row, marked)}"
+                break
+    return replace(listed, where=replace(listed.where, reached=frozenset(keys)), group_words=words)
 
 
 def _bars(
@@ -345,8 +317,8 @@ def _bars(
             n = next((f"n = {row[name]:,}" for name in ("plies", "pairs", "sides") if row.get(name) is not None), "")
             value = None if row[figure] is None else float(row[figure])
             values.append((value, f"{_figure_text(figure, row, of_lag=of_lag)}  {n}"))
-        href = links.of(found[0][0].listed, found[0][1]) if len(found) == 1 else None
-        rows.append(Bar(_label(found[0][1], marked) or "all", values, href))
+        hrefs = [links.of(side.listed, row) for side, row in found]
+        rows.append(Bar(_label(found[0][1], marked) or "all", values, hrefs))
     return scaled_bars(rows)
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple, cast
 from urllib.parse import urlencode
 
 from exporters.selection import Filters, make_filter
+from recorder.archive.game_measures import DIMENSIONS, MEASURES
 from recorder.errors import ExportError, RecorderError
 from recorder.filters import FILTERS, Filter
 from recorder.rules.position import encode_move
@@ -21,6 +22,7 @@ PAGE_GAMES: Final = 100
 _DEFAULT_SORT: Final = "-date"
 LONGEST: Final = 200
 """Characters of a value; no handle, site or date has so many."""
+_LONGEST_GROUP: Final = 600
 
 
 class FormField(NamedTuple):
@@ -60,8 +62,23 @@ def _fields() -> Iterator[FormField]:
 
 
 FIELDS: Final = tuple(_fields())
-_BY_NAME: Final = {field.name: field for field in FIELDS}
+_GROUP: Final = FormField("group", "Insights")
+_BY_NAME: Final = {field.name: field for field in (*FIELDS, _GROUP)}
 _OTHERS: Final = ("sort", "after", "before")
+
+
+class Group(NamedTuple):
+    """A row of insights: the measure, its dimensions, whether first moves count, and the row's own columns."""
+
+    measure: str
+    by: tuple[str, ...]
+    first: bool
+    row: dict[str, Any]
+
+    def text(self) -> str | None:
+        """As an address has it; None: it is too long for one."""
+        text = json.dumps(self, separators=(",", ":"), ensure_ascii=False)
+        return text if len(text) <= _LONGEST_GROUP else None
 
 
 @dataclass(frozen=True)
@@ -69,7 +86,8 @@ class ListState:
     """A list of games.
 
     ``values`` are the filters by their names in addresses, in the order of the form; ``where`` is the same for the
-    archive. A page begins or ends at ``after`` or ``before``.
+    archive. A page begins or ends at ``after`` or ``before``. ``group`` chooses the games behind a row of insights,
+    ``group_words`` are what the page calls it.
     """
 
     values: dict[str, str]
@@ -77,6 +95,8 @@ class ListState:
     order: ListOrder
     after: ListPlace | None = None
     before: ListPlace | None = None
+    group: Group | None = None
+    group_words: str = ""
 
     @property
     def sort(self) -> str:
@@ -100,7 +120,7 @@ class ListState:
         """The filters that are set, with their values in words."""
         for name, value in self.values.items():
             field = _BY_NAME[name]
-            yield field, dict(field.words or ()).get(value, value)
+            yield field, self.group_words if field is _GROUP else dict(field.words or ()).get(value, value)
 
 
 def read_list(pairs: Iterable[tuple[str, str]]) -> ListState:
@@ -111,8 +131,9 @@ def read_list(pairs: Iterable[tuple[str, str]]) -> ListState:
     given = {name: value.strip() for name, value in pairs if value.strip()}
     values = {name: given[name] for name in _BY_NAME if name in given}
     for name, value in values.items():
-        if len(value) > LONGEST:
-            raise ExportError(f"{_BY_NAME[name].label}: the value has more than {LONGEST} characters.")
+        longest = _LONGEST_GROUP if name == "group" else LONGEST
+        if len(value) > longest:
+            raise ExportError(f"{_BY_NAME[name].label}: the value has more than {longest} characters.")
         words = _BY_NAME[name].words
         if words is not None and value not in dict(words):
             raise ExportError(f"{_BY_NAME[name].label}: {value!r} is none of {', '.join(dict(words))}.")
@@ -121,7 +142,8 @@ def read_list(pairs: Iterable[tuple[str, str]]) -> ListState:
     if order.by not in SORTS:
         raise ExportError(f"Sort: {sort!r} is none of {', '.join(SORTS)}, or these with - in front.")
     places = {name: _place(given[name]) for name in ("after", "before") if name in given}
-    return ListState(values, _filter(values), order, **places)
+    group = _group(values["group"]) if "group" in values else None
+    return ListState(values, _filter(values), order, **places, group=group)
 
 
 def archive_filters(values: Mapping[str, str]) -> Filters:
@@ -168,6 +190,18 @@ def _number(field: FormField, text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 7):
         raise ExportError(f"{field.label}: {text!r} is not a whole number.")
     return int(text)
+
+
+def _group(text: str) -> Group:
+    """Parse what ``Group.text`` wrote."""
+    try:
+        measure, by, first, row = json.loads(text)
+        found = Group(measure, tuple(by), first, dict(row))
+        if measure in MEASURES and type(first) is bool and set(by) <= {*DIMENSIONS} and len(set(by)) == len(by) < 3:
+            return found
+    except (ValueError, TypeError, RecursionError):
+        pass
+    raise ExportError(f"Insights: {text[:40]!r} is no group of games.")
 
 
 def _place(text: str) -> ListPlace:

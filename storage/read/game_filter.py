@@ -47,7 +47,7 @@ class GameFilter:
         happened: some of ``HAPPENINGS``, of which at least one source of the game reports one.
         position: the first four fields of a FEN, which the game reached. ``recorder.archive.positions`` finds these.
         next_move: the move that is played there, as ``encode_move`` encodes it.
-        reached: the keys of the games that reached the position; None: they are not known yet.
+        reached: the keys of the games that reached the position, or of a group of insights; None: not known yet.
     """
 
     players: frozenset[str] = ANY

@@ -202,9 +202,9 @@ def _conditions(where: GameFilter, words: FilterWords) -> list[_Condition]:
     ]
     if where.folded:
         found.append(("g.key NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(where.folded)),)))
-    if where.position is not None:
-        if where.reached is None:
-            raise StorageError("Positions are searched in an archive only: import the logs, or leave the position out.")
+    if where.position is not None and where.reached is None:
+        raise StorageError("Positions are searched in an archive only: import the logs, or leave the position out.")
+    if where.reached is not None:
         found.append(("g.key IN (SELECT value FROM json_each(?))", (json.dumps(sorted(where.reached)),)))
     if own := _own(where, "g", words):
         found.append(_all(own) if where.per_source else _either([_all(own), _merged_of(where, words)]))

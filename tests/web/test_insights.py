@@ -95,12 +95,54 @@ def test_the_python_code_knows_every_filter_or_names_it(site: TestClient) -> Non
     assert code.startswith("# recorder.Archive has no filter for: Move played there.")
 
 
-def test_numbers_of_games_lead_to_exactly_these_games(site: TestClient) -> None:
-    html = site.get("/insights?measure=usage&by=time-control&then=variant").text
+@pytest.mark.parametrize(
+    "query",
+    [
+        "measure=usage&by=time-control&then=variant",
+        "measure=usage&by=rating-band&then=phase",
+        "measure=usage&by=phase&first=yes&player=Helmsman",
+        "measure=profile",
+        "measure=instant&by=clock-band",
+        "measure=known-moves&by=side",
+        "measure=time-left&by=server",
+        "measure=lag&by=sealed&then=opponent",
+    ],
+)
+def test_numbers_of_games_lead_to_exactly_these_games(site: TestClient, query: str) -> None:
+    html = site.get(f"/insights?{query}").text
     links = re.findall(r'<td><a href="(/\?[^"]*)">(\d+)</a>', html)
-    assert links
-    for href, number in links:
-        assert f"{number} game" in site.get(unescape(href)).text, href
+    assert len(links) == len(rows(html)) > 0
+    for href, number in links[:3]:
+        (found,) = re.findall(r'<h2 id="count">(\d+) game', site.get(unescape(href)).text)
+        assert found == number or (int(found) <= int(number) and "time-left" in query), href  # sides of games
+
+
+@pytest.mark.parametrize("more", ["", "&player=Helmsman&versus=AntaresLight"])
+def test_bars_of_a_lead_lead_to_their_games(site: TestClient, more: str) -> None:
+    html = site.get(f"/insights?measure=lead&by=time-control{more}").text
+    bars = re.findall(r'<li><span class="label">.*?</li>', html)
+    assert bars
+    assert all('href="/?' in bar for bar in bars)
+    (game,) = re.findall(r'href="(/\?[^"]*)"', bars[0])[:1]
+    listed = site.get(unescape(game)).text
+    assert re.search(r'<h2 id="count">[12] game', listed)
+    assert re.search(r"<span>Insights</span> <bdi>lead: .* (ahead|behind).* at move [23]0</bdi>", listed)
+
+
+@pytest.mark.parametrize(
+    "group", ["x", "1", '["usage",["phase"],0,{}]', '["usage",["nothing"],false,{}]', "[[],[[]],true,[]]"]
+)
+def test_a_group_that_cannot_be_read_is_refused(site: TestClient, group: str) -> None:
+    answer = site.get("/", params={"group": group})
+    assert (answer.status_code, "is no group of games" in answer.text) == (400, True)
+
+
+def test_a_group_without_a_row_has_no_games(site: TestClient) -> None:
+    answer = site.get("/", params={"group": '["usage",["phase"],false,{"phase":"end"}]'})
+    assert (answer.status_code, "No game matches" in answer.text) == (200, True)
+
+
+def test_a_game_of_a_group_is_one_game(site: TestClient) -> None:
     (game,) = re.findall(r'<td><a href="(/game/[^"]*)">', site.get("/insights?measure=usage&by=game").text)[:1]
     assert site.get(f"{game}.pgn").status_code == 200
 
