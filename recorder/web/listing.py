@@ -143,7 +143,7 @@ def read_list(pairs: Iterable[tuple[str, str]]) -> ListState:
         raise ExportError(f"Sort: {sort!r} is none of {', '.join(SORTS)}, or these with - in front.")
     places = {name: _place(given[name]) for name in ("after", "before") if name in given}
     group = _group(values["group"]) if "group" in values else None
-    return ListState(values, _filter(values), order, **places, group=group)
+    return ListState(values, _filter(values), order, places.get("after"), places.get("before"), group)
 
 
 def archive_filters(values: Mapping[str, str]) -> Filters:
