@@ -685,8 +685,6 @@ class ArchiveStore(Closing, Database):
         with self.reading() as driver, within(driver, limit_s):
             return count_outcomes(driver, where)
 
-    results_of = _reads(listing.results_of)
-
     def list_games(
         self,
         where: GameFilter,

@@ -10,30 +10,34 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from recorder.errors import StorageError
 from recorder.progress import Progress
-from storage.files import create_file, open_sqlite
+from storage.files import create_file, open_sqlite, uri_to_read
+from storage.read.game_filter import GameFilter
+from storage.read.query import DATED_MS, conditions_of
 from storage.settings import archive_id, content_version
 
 if TYPE_CHECKING:
     from recorder.rules.position import Position
     from storage.database import Database
 
-_VERSION: Final = "1"
+_VERSION: Final = "2"
 _BYTES_IN_ROW: Final = 32
 """Of the file, for each half-move: what is stated before an index is made."""
+_EVERY_GAME: Final = GameFilter(kinds=frozenset(), min_plies=0)
 _GAMES_AT_ONCE: Final = 2000
 _GAMES_IN_TRANSACTION: Final = 10 * _GAMES_AT_ONCE
 _CACHE_KIB: Final = 65_536
 _ALL: Final = 1 << 30
 _TABLES: Final = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE games (number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, stamp TEXT NOT NULL);
+CREATE TABLE games (
+  number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, id INTEGER NOT NULL, stamp TEXT NOT NULL);
 CREATE TABLE positions (
   position INTEGER NOT NULL, game INTEGER NOT NULL, ply INTEGER NOT NULL,
   move INTEGER, elapsed_ms INTEGER, clock_ms INTEGER, PRIMARY KEY (position, game, ply)
@@ -45,6 +49,13 @@ SELECT g.key, g.id, g.ply_count, g.id || ' ' || coalesce(g.start_fen, '') || ' '
   SELECT group_concat(s.from_ply || '-' || s.to_ply || ':' || l.first_ply_id || '+' || l.ply_count)
   FROM segments s JOIN ply_lines l ON l.observation_id = s.observation_id AND l.line_no = 0 WHERE s.game_id = g.id), '')
 FROM games g WHERE g.merged_into IS NULL AND g.variant = 'chess' AND g.ply_count > 0
+"""
+# positions have the same number for a game until it changes; its row in the archive is found by id, and has its key
+_OCCURRENCES: Final = f"""
+SELECT g.key, g.id, p.ply, p.move, p.elapsed_ms, p.clock_ms, g.result, g.{{mover}}_rating FROM reached.positions p
+JOIN reached.games i ON i.number = p.game JOIN games g ON g.id = i.id AND g.key = i.key
+LEFT JOIN sources s ON s.id = g.source_id WHERE p.position = ? AND {{text}}
+ORDER BY {DATED_MS} DESC NULLS LAST, g.id DESC, p.ply
 """
 _OF_SEGMENTS: Final = (
     "FROM json_each(?1) wanted CROSS JOIN segments s ON s.game_id = wanted.value"
@@ -82,14 +93,17 @@ class IndexState(NamedTuple):
 class Occurrence(NamedTuple):
     """A game that has a position after ``ply`` half-moves, with the next move, as ``encode_move`` encodes it.
 
-    Clock and elapsed time are of that move.
+    Clock, elapsed time and rating are of that move and its player.
     """
 
     key: str
+    row_id: int
     ply: int
     move: int | None
     elapsed_ms: int | None
     clock_ms: int | None
+    result: str
+    rating: int | None
 
 
 class PositionLine(NamedTuple):
@@ -154,37 +168,33 @@ class PositionIndex:
             self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
         return there
 
-    def occurrences(self, position: Position) -> list[Occurrence]:
-        """All occurrences in the indexed games of positions with the key of this one; none without an index."""
-        query = (
-            "SELECT g.key, p.ply, p.move, p.elapsed_ms, p.clock_ms FROM positions p JOIN games g ON g.number = p.game"
-            " WHERE p.position = ? ORDER BY g.number, p.ply"
-        )
+    def occurrences(self, position: Position, where: GameFilter = _EVERY_GAME) -> list[Occurrence]:
+        """All occurrences of positions with the key of this one, of the newest game first, in order of play.
+
+        Of the indexed games that match; none without an index. ``last`` does not count.
+        """
         from recorder.rules.keys import position_key  # commands that search for no position need no rules
 
-        with self._opened() as index:
+        text, values = conditions_of(where)
+        query = _OCCURRENCES.format(mover="white" if position.white_to_move else "black", text=text)
+        with self._opened() as index, self._database.reading() as driver:
             if index is None:
                 return []
-            return [Occurrence._make(row) for row in index.execute(query, (position_key(position),))]
+            if all(name != "reached" for _, name, _ in driver.execute("PRAGMA database_list")):
+                driver.execute("ATTACH ? AS reached", (uri_to_read(self.path),))
+            return [Occurrence._make(row) for row in driver.execute(query, (position_key(position), *values))]
 
-    def lines(self, keys: Collection[str], most: int) -> Iterator[tuple[str, list[PositionLine]]]:
-        """Yield the keys of games with their main lines, which may end after ``most`` half-moves, to replay them."""
+    def lines(self, row_id: int, most: int) -> list[PositionLine]:
+        """The main lines of a game, which may end after ``most`` half-moves, to replay them."""
         with self._database.reading() as driver:
-            query = "SELECT key, id FROM games WHERE merged_into IS NULL AND key IN (SELECT value FROM json_each(?))"
-            games = driver.execute(query, (json.dumps([*keys]),)).fetchall()
-            for begin in range(0, len(games), _GAMES_AT_ONCE):
-                some = games[begin : begin + _GAMES_AT_ONCE]
-                yield from zip(
-                    (key for key, _ in some), main_lines(driver, [row_id for _, row_id in some], most), strict=True
-                )
+            return next(main_lines(driver, [row_id], most))
 
     @staticmethod
     def _compare(driver: sqlite3.Connection, index: sqlite3.Connection | None) -> tuple[list[_Missing], list[str]]:
         """The games that are not indexed as they are, and the keys of indexed games that are gone or have changed."""
         stamps: dict[str, str] = {}
         if index is not None and _is_of(index, driver):
-            about = dict(index.execute("SELECT name, value FROM about"))
-            if (version := content_version(driver)) is not None and about.get("content") == version:
+            if (version := content_version(driver)) is not None and _about(index).get("content") == version:
                 return [], []
             stamps = dict(index.execute("SELECT key, stamp FROM games"))
         missing = []
@@ -202,8 +212,7 @@ class PositionIndex:
             yield None
             return
         with self._errors(), closing(open_sqlite(self.path, read_only=True)) as index:
-            there = index.execute("SELECT count(*) FROM sqlite_master WHERE name = 'positions'").fetchone()[0]
-            yield index if there else None
+            yield index if _about(index).get("version") == _VERSION else None
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -225,11 +234,16 @@ class PositionIndex:
             ) from error
 
 
+def _about(index: sqlite3.Connection) -> dict[str, str]:
+    """What an index says about itself; nothing if it is empty."""
+    if not index.execute("SELECT count(*) FROM sqlite_master WHERE name = 'about'").fetchone()[0]:
+        return {}
+    return dict(index.execute("SELECT name, value FROM about"))
+
+
 def _is_of(index: sqlite3.Connection, driver: sqlite3.Connection) -> bool:
     """Whether an index is one of this version and of this archive."""
-    if not index.execute("SELECT count(*) FROM sqlite_master WHERE name = 'about'").fetchone()[0]:
-        return False
-    about = dict(index.execute("SELECT name, value FROM about"))
+    about = _about(index)
     return (about.get("version"), about.get("archive")) == (_VERSION, archive_id(driver))
 
 
@@ -253,8 +267,8 @@ def _add(driver: sqlite3.Connection, index: sqlite3.Connection, games: Sequence[
     """Index some games, in a transaction."""
     rows: list[tuple[Any, ...]] = []
     for game, lines in zip(games, main_lines(driver, [one.row_id for one in games]), strict=True):
-        insert = "INSERT INTO games (key, stamp) VALUES (?, ?)"
-        number = index.execute(insert, (game.key, game.stamp)).lastrowid
+        insert = "INSERT INTO games (key, id, stamp) VALUES (?, ?, ?)"
+        number = index.execute(insert, (game.key, game.row_id, game.stamp)).lastrowid
         for line in lines:
             rows += [(key, number, *rest) for key, *rest in _positions(line)]
     # where a line ends and another begins, the move that follows counts

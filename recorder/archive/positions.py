@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from statistics import median
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean, median
+from typing import TYPE_CHECKING, NamedTuple
 
 from recorder.errors import SearchTimeoutError, StorageError
 from recorder.rules.fen import position_from_fen
@@ -14,16 +14,15 @@ from recorder.rules.position import Rules, decode_move
 from recorder.text import plural
 from storage.archive import ArchiveStore
 from storage.positions import Occurrence
+from storage.read.listing import ListOrder
 
 if TYPE_CHECKING:
     import chess
 
     from recorder.progress import Progress
     from storage import GameFilter
-    from storage.positions import IndexState, PositionLine
+    from storage.positions import IndexState
     from storage.read.store import GameStore
-
-_SCORES: Final = {"1-0": (1, 0, 0), "1/2-1/2": (0, 1, 0), "0-1": (0, 0, 1)}
 
 
 def with_position(
@@ -51,49 +50,50 @@ def index_sentence(state: IndexState) -> str | None:
     return f"Indexing the positions of {plural(state.missing, 'game')}: about {size} in {state.path}."
 
 
-def occurrences_of(archive: ArchiveStore, position: str, limit_s: float | None = None) -> list[Occurrence]:
-    """All occurrences of a position in the indexed games, each verified by replaying its game.
+def occurrences_of(
+    archive: ArchiveStore, position: str, where: GameFilter | None = None, limit_s: float | None = None
+) -> list[Occurrence]:
+    """All occurrences of a position in the indexed games, or those that match; of the newest game first.
 
-    ``limit_s`` bounds how long replaying may take.
+    Two positions may have one key, so games are replayed: of those that reached it after equally many half-moves and
+    went on with the same move one, and all of them if that one did not have the position. ``limit_s`` bounds how long
+    replaying may take.
     """
-    found = archive.positions.occurrences(position_from_fen(position, Rules.CHESS))
-    by_ply: dict[int, list[str]] = {}  # no line is read further than to the position
+    index = archive.positions
+    wanted = position_from_fen(position, Rules.CHESS)
+    found = index.occurrences(wanted) if where is None else index.occurrences(wanted, where)
+    groups: dict[tuple[int, int | None], list[Occurrence]] = {}
     for one in found:
-        by_ply.setdefault(one.ply, []).append(one.key)
-    known: dict[tuple[str | None, tuple[int, ...]], str | None] = {}
-    verified = set()
+        groups.setdefault((one.ply, one.move), []).append(one)
     ends_at_s = None if limit_s is None else time.monotonic() + limit_s
-    for ply, keys in by_ply.items():
-        for key, lines in archive.positions.lines(keys, ply):
-            if position in _positions_at(lines, ply, known):
-                verified.add((key, ply))
+    others: set[Occurrence] = set()
+    for group in groups.values():
+        for one in group:
             if ends_at_s is not None and time.monotonic() > ends_at_s:
                 raise SearchTimeoutError(f"The search took more than {limit_s:g} seconds and was stopped.")
-    return [one for one in found if (one.key, one.ply) in verified]
+            if position not in _positions_of(archive, one.row_id, one.ply):
+                others.add(one)
+            elif one is group[0]:
+                break
+    return [one for one in found if one not in others] if others else found
 
 
 def position_of(archive: ArchiveStore, key: str, ply: int) -> str | None:
     """The position of an indexed game after so many half-moves; None: it is not known."""
-    for _, lines in archive.positions.lines([key], ply):
-        return next(filter(None, _positions_at(lines, ply, {})), None)
-    return None
+    place = archive.place_of(key, ListOrder())
+    return None if place is None else next(iter(_positions_of(archive, place.row_id, ply)), None)
 
 
-def _positions_at(
-    lines: Sequence[PositionLine], ply: int, known: dict[tuple[str | None, tuple[int, ...]], str | None]
-) -> Iterator[str | None]:
-    """The positions of a game after so many half-moves; ``known``: those that were replayed before.
-
-    There may be two where a line ends and another begins.
-    """
-    for line in lines:
+def _positions_of(archive: ArchiveStore, row_id: int, ply: int) -> list[str]:
+    """The same of a row of ``games``; there may be two where a line ends and another begins."""
+    found = []
+    for line in archive.positions.lines(row_id, ply):
         played = ply - line.start_ply
         if 0 <= played <= len(line.plies):
-            moves = tuple(move for move, _, _ in line.plies[:played] if move is not None)
-            if len(moves) == played:
-                if (line.fen, moves) not in known:
-                    known[line.fen, moves] = _replayed(line.fen, moves)
-                yield known[line.fen, moves]
+            moves = [move for move, _, _ in line.plies[:played] if move is not None]
+            if len(moves) == played and (position := _replayed(line.fen, moves)) is not None:
+                found.append(position)
+    return found
 
 
 def _replayed(fen: str | None, moves: Sequence[int]) -> str | None:
@@ -109,8 +109,7 @@ def _replayed(fen: str | None, moves: Sequence[int]) -> str | None:
     return board.epd()
 
 
-@dataclass(slots=True)
-class ExploredMove:
+class ExploredMove(NamedTuple):
     """A move that was played in a position, in ``games``, and how many of these White won, drew and lost.
 
     ``position`` is the one after it, as ``read_position`` gives it. ``rating`` is the mean of the movers' known
@@ -120,23 +119,19 @@ class ExploredMove:
     san: str
     uci: str
     position: str
-    games: int = 0
-    white: int = 0
-    draws: int = 0
-    black: int = 0
-    rating: int | None = None
-    think_ms: int | None = None
-    clock_ms: int | None = None
-    _ratings: list[int] = field(default_factory=list)
-    _think_ms: list[int] = field(default_factory=list)
-    _clock_ms: list[int] = field(default_factory=list)
+    games: int
+    white: int
+    draws: int
+    black: int
+    rating: int | None
+    think_ms: int | None
+    clock_ms: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Explored:
+class Explored(NamedTuple):
     """What was played in a position, most games first; in ``ended`` games no move is known after it.
 
-    ``places`` has where each game reached it first.
+    ``places`` has where each game reached it first, the newest game first.
     """
 
     games: int
@@ -153,66 +148,46 @@ def explore(archive: ArchiveStore, where: GameFilter, limit_s: float | None = No
     import chess
 
     assert where.position is not None
-    found = occurrences_of(archive, where.position, limit_s)
-    facts = archive.results_of(replace(where, reached=frozenset(one.key for one in found)))
+    found = occurrences_of(archive, where.position, replace(where, position=None), limit_s)
     board = chess.Board(f"{where.position} 0 1")
-    moves: dict[int, ExploredMove | None] = {}
-    counted: set[tuple[str, int]] = set()
-    going_on: set[str] = set()
     places: dict[str, Occurrence] = {}
+    played: dict[int, list[Occurrence]] = {}
     for one in found:
-        if one.key not in facts:
-            continue
-        if one.key not in places or one.ply < places[one.key].ply:
-            places[one.key] = one
-        if one.move is None:
-            continue
-        if one.move not in moves:
-            moves[one.move] = _explored(board, one.move)
-        if (explored := moves[one.move]) is None:
-            continue  # the log shows it, and it is not legal
-        going_on.add(one.key)
-        for value, values in ((one.elapsed_ms, explored._think_ms), (one.clock_ms, explored._clock_ms)):
-            if value is not None:
-                values.append(value)
-        if (one.key, one.move) in counted:  # the position was there again
-            continue
-        counted.add((one.key, one.move))
-        result, *ratings = facts[one.key]
-        _count(explored, result, ratings[0 if board.turn else 1])
-    legal = [explored for explored in moves.values() if explored is not None]
-    for explored in legal:
-        explored.rating = _middle(explored._ratings, mean=True)
-        explored.think_ms, explored.clock_ms = _middle(explored._think_ms), _middle(explored._clock_ms)
-    ordered = sorted(legal, key=lambda one: (-one.games, one.san))
-    return Explored(len(facts), len(facts.keys() - going_on), ordered, places)
+        places.setdefault(one.key, one)
+        if one.move is not None:
+            played.setdefault(one.move, []).append(one)
+    moves = []
+    ended = set(places)
+    for move, those in played.items():
+        if (explored := _explored(board, chess.Move.from_uci(decode_move(move)), those)) is not None:
+            moves.append(explored)
+            ended.difference_update(one.key for one in those)
+    return Explored(len(places), len(ended), sorted(moves, key=lambda one: (-one.games, one.san)), places)
 
 
-def _explored(board: chess.Board, move: int) -> ExploredMove | None:
-    """A move with the position after it; None: it is not legal."""
-    import chess
-
-    played = chess.Move.from_uci(decode_move(move))
-    if not board.is_legal(played):
+def _explored(board: chess.Board, move: chess.Move, those: Sequence[Occurrence]) -> ExploredMove | None:
+    """A move with the position after it; None: the log shows it, and it is not legal."""
+    if not board.is_legal(move):
         return None
-    san = board.san(played)
     after = board.copy(stack=False)
-    after.push(played)
-    return ExploredMove(san, played.uci(), after.epd())
+    after.push(move)
+    games = {one.key: one for one in those}.values()  # the position may occur twice in one
+    results = [one.result for one in games]
+    return ExploredMove(
+        board.san(move),
+        move.uci(),
+        after.epd(),
+        len(games),
+        results.count("1-0"),
+        results.count("1/2-1/2"),
+        results.count("0-1"),
+        _middle([one.rating for one in games], fmean),
+        _middle([one.elapsed_ms for one in those], median),
+        _middle([one.clock_ms for one in those], median),
+    )
 
 
-def _count(explored: ExploredMove, result: str, rating: int | None) -> None:
-    explored.games += 1
-    white, drawn, black = _SCORES.get(result, (0, 0, 0))
-    explored.white += white
-    explored.draws += drawn
-    explored.black += black
-    if rating is not None:
-        explored._ratings.append(rating)
-
-
-def _middle(values: Collection[int], *, mean: bool = False) -> int | None:
-    """The median, or the mean, rounded half up; None: of nothing."""
-    if not values:
-        return None
-    return int((sum(values) / len(values) if mean else median(values)) + 0.5)
+def _middle(values: Iterable[int | None], middle: Callable[[list[int]], float]) -> int | None:
+    """The middle of the known values, rounded half up; None: of nothing."""
+    known = [value for value in values if value is not None]
+    return int(middle(known) + 0.5) if known else None

@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import IO, Any, Final
 from urllib.parse import urlencode
 
@@ -538,7 +539,7 @@ class ListAnswers:
                 require_variants(archive, listed.where)
                 found = explore(archive, listed.where, SEARCH_S)
                 missing = archive.positions.state().missing
-                keys = replace(listed.where, reached=frozenset(found.places))
+                keys = replace(listed.where, reached=frozenset(islice(found.places, NEWEST)))
                 games = archive.list_games(keys, ListOrder("date", descending=True), NEWEST, limit_s=SEARCH_S)
         except ExportError as error:
             return not_understood(error)

@@ -38,16 +38,6 @@ _STEPS: Final = 20_000
 """SQLite's instructions between two looks at the clock: some milliseconds."""
 
 
-def results_of(driver: sqlite3.Connection, where: GameFilter) -> dict[str, tuple[str, int | None, int | None]]:
-    """Result and both ratings, White's first, of the games that match, by their keys; ``last`` does not count."""
-    text, values = conditions_of(where)
-    query = (
-        "SELECT g.key, g.result, g.white_rating, g.black_rating FROM games g"
-        f" LEFT JOIN sources s ON s.id = g.source_id WHERE {text}"
-    )
-    return {key: (result, white, black) for key, result, white, black in driver.execute(query, values)}
-
-
 class ListOrder(NamedTuple):
     """How a list is sorted: by one of ``SORTS``. Games of equal value are ordered as they were stored."""
 

@@ -153,14 +153,27 @@ def test_what_is_erased_is_not_kept_in_the_index(cli: Cli) -> None:
     assert not index.exists()
 
 
+def test_an_index_of_an_earlier_version_is_rebuilt(cli: Cli) -> None:
+    cli("db", "positions", "--build")
+    with closing(sqlite3.connect(cli.archive.with_name("games.sqlite-positions"))) as index, index:
+        index.execute("UPDATE about SET value = '1' WHERE name = 'version'")
+    with open_archive(str(cli.archive)) as archive:
+        assert explore(archive, GameFilter(position=read_position(None, ""))).games == 0
+    assert whites(cli.archive, moves="d4 d5 Nf3") == ["Ann", "Cid", "Eve"]
+
+
 def test_a_collision_of_keys_finds_nothing(cli: Cli) -> None:
     cli("db", "positions", "--build")
     with closing(sqlite3.connect(cli.archive.with_name("games.sqlite-positions"))) as index, index:
         key = position_key(position_from_fen("4k3/8/8/8/8/8/8/4K3 w - -", Rules.CHESS))
         index.execute("INSERT INTO positions SELECT ?, game, ply, NULL, NULL, NULL FROM positions", (key,))
+        false = "INSERT INTO positions SELECT position, game, 3, NULL, NULL, NULL FROM positions WHERE position = ?"
+        index.execute(false, (START_KEY,))
     with ArchiveStore.open(str(cli.archive), read_only=True) as archive:
         assert archive.positions.occurrences(position_from_fen("4k3/8/8/8/8/8/8/4K3 w - -", Rules.CHESS))
         assert occurrences_of(archive, "4k3/8/8/8/8/8/8/4K3 w - -") == []
+        start = occurrences_of(archive, str(read_position(None, "")))
+        assert [one.ply for one in start] == [0, 0, 0], "others that have the key as well are no reason to find less"
 
 
 def test_moves_from_a_position_with_results_ratings_and_times(cli: Cli) -> None:
