@@ -1,6 +1,10 @@
 """Forwards bytes between a user's client and the server, both directions byte-exact, and records them.
 
-This module has the sockets; ``relay`` decides what is read and written, ``recording`` what is written to the journal.
+``recording`` decides what is written to the journal. Once ``HIGH_BYTES`` wait for a side that reads nothing, the other
+side is not read either, so that TCP slows the sender down and memory is bounded. An end is passed on behind the last
+byte, in its direction only. After a side has failed, the bytes that it sent before are still forwarded, and the other
+side is still read to its end, so that everything is recorded.
+
 Bytes are forwarded first and then recorded in a thread, so that a slow disk does not delay them. After a crash the
 journal lacks the bytes that waited for the disk, commonly some milliseconds of traffic. With ``journal_first`` every
 read waits for the disk, and the journal lacks nothing that a peer has received.
@@ -12,10 +16,12 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Callable, Coroutine
+from enum import Enum
 from typing import Any, Final, NamedTuple
 
 from recorder.errors import JournalError, is_disk_full
 from recorder.live.messages import MessageSink
+from recorder.live.net.connection import Incoming, open_connection
 from recorder.live.net.sockets import (
     MAX_CLIENTS,
     Address,
@@ -27,15 +33,26 @@ from recorder.live.net.sockets import (
     why_no_connection,
 )
 from recorder.live.recording import RecordedConnection
-from recorder.live.relay import ProxySide, Relay
 
-_READ_BYTES: Final = 1 << 16
+HIGH_BYTES: Final = 1 << 16
 _LINGER_S: Final = 5
 """How long the other side may still send when one side is gone."""
 _TICK_S: Final = 0.5
 _ACCEPT_AGAIN_S: Final = 1
 _OPEN_S: Final = 5
 """How long a client waits for the disk to create its journal."""
+
+
+class ProxySide(Enum):
+    """The other end of a connection; the value is the word in journals."""
+
+    CLIENT = "client"
+    SERVER = "server"
+
+    @property
+    def other(self) -> ProxySide:
+        """The side that receives this side's bytes."""
+        return ProxySide.SERVER if self is ProxySide.CLIENT else ProxySide.CLIENT
 
 
 class Closed(NamedTuple):
@@ -98,8 +115,10 @@ class Proxy:
             await asyncio.gather(*tasks, return_exceptions=True)
             for listener in listeners:
                 listener.close()
-            for link in list(self._links):
+            links = list(self._links)
+            for link in links:
                 link.abort()
+            await asyncio.gather(*[link.over for link in links])
             await asyncio.gather(*self._closing)
 
     async def _accept(self, listener: socket.socket) -> None:
@@ -145,8 +164,8 @@ class Proxy:
     async def _join(self, client: socket.socket) -> None:
         self._clients += 1
         number = self._clients
-        with contextlib.ExitStack() as sockets:  # closes them if the proxy is stopped
-            sockets.callback(client.close)
+        with contextlib.ExitStack() as opened:  # closed if the proxy is stopped
+            opened.callback(client.close)
             try:
                 server = await connect(self._server)
             except (OSError, TimeoutError) as error:
@@ -154,14 +173,16 @@ class Proxy:
                 self._report("client_refused", f"Client {number} was turned away: {why}.", client=number, how=why)
                 await say_farewell(client, f"ics-recorder: {why}.")
                 return
-            sockets.callback(server.close)
+            opened.callback(server.close)
             self.connections += 1
-            recording = await self._open(number)
-            for connection in (client, server):
+            link = _Link(self, number)
+            for side, connection in ((ProxySide.CLIENT, client), (ProxySide.SERVER, server)):
                 with contextlib.suppress(OSError):  # already closed; reading reports it
                     prepare(connection)
-            sockets.pop_all()
-        link = _Link(self, number, client, server, recording)
+                await link.add(side, connection)
+                opened.callback(link.transports[side].abort)
+            link.recording = await self._open(number)
+            opened.pop_all()
         self._links.add(link)
         link.start()
 
@@ -203,74 +224,79 @@ class Proxy:
         self._on_closed(closed)
 
 
-class _Link:
-    """One client, its connection to the server, and the bytes on their way."""
+class _End(Incoming):
+    """One of the two connections of a link."""
 
-    def __init__(
-        self,
-        proxy: Proxy,
-        number: int,
-        client: socket.socket,
-        server: socket.socket,
-        recording: RecordedConnection | None,
-    ) -> None:
+    def __init__(self, link: _Link, side: ProxySide, connected: socket.socket) -> None:
+        super().__init__(connected, lambda data: link.take(side, data), lambda: link.end(side))
+        self._link = link
+        self._side = side
+
+    def pause_writing(self) -> None:
+        """Called by asyncio, when many bytes wait for this side."""
+        self._link.transports[self._side.other].pause_reading()
+
+    def resume_writing(self) -> None:
+        """Called by asyncio."""
+        self._link.transports[self._side.other].resume_reading()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Called by asyncio."""
+        super().connection_lost(exc)
+        self._link.lose(self._side)
+
+
+class _Link:
+    """One client, its connection to the server, and the bytes on their way; ``over`` is done when both are closed."""
+
+    def __init__(self, proxy: Proxy, number: int) -> None:
         self._proxy = proxy
         self._number = number
-        self._sockets = {ProxySide.CLIENT: client, ProxySide.SERVER: server}
-        self._relay = Relay()
-        self._loop = asyncio.get_running_loop()
-        self._reading: set[ProxySide] = set()
-        self._writing: set[ProxySide] = set()
+        self._ends: dict[ProxySide, _End] = {}
+        self._started = False
         self._linger: asyncio.TimerHandle | None = None
         self._by: ProxySide | None = None
-        self._how = "stopped"
-        self.recording = recording
+        self._how: str | None = None
+        self._read = {ProxySide.CLIENT: 0, ProxySide.SERVER: 0}  # bytes of each
+        self.transports: dict[ProxySide, asyncio.Transport] = {}
+        self.over = asyncio.get_running_loop().create_future()
+        self.recording: RecordedConnection | None = None
+
+    async def add(self, side: ProxySide, connected: socket.socket) -> None:
+        """Take one of the two connections; nothing of it is passed on yet."""
+        self._ends[side] = _End(self, side, connected)
+        self.transports[side] = await open_connection(connected, self._ends[side])
+        self.transports[side].set_write_buffer_limits(HIGH_BYTES)
+        self.transports[side].pause_reading()
 
     def start(self) -> None:
         """Begin to forward."""
-        self._arrange()
+        self._started = True
+        for side, end in self._ends.items():
+            end.resume()
+            self.transports[side].resume_reading()
+        for side, end in self._ends.items():
+            if end.ended:
+                self.end(side)
+            if end.closed.done():
+                self.lose(side)
 
     def abort(self) -> None:
         """End both connections now."""
-        if self._linger is not None:
-            self._linger.cancel()
-        for side, connection in self._sockets.items():
-            self._loop.remove_reader(connection)
-            self._loop.remove_writer(connection)
-            with contextlib.suppress(OSError):
-                self._relay.sent(side, connection.send(self._relay.data_to_send(side)))
-            with contextlib.suppress(OSError):
-                connection.shutdown(socket.SHUT_WR)
-            connection.close()
-        forwarded = self._relay.forwarded
-        closed = Closed(
-            self._number, self._by, forwarded[ProxySide.CLIENT], forwarded[ProxySide.SERVER], self.recording
-        )
-        self._proxy.end(self, closed, self._how)
+        self._how = self._how or "stopped"
+        for transport in self.transports.values():
+            transport.abort()
 
-    def _readable(self, side: ProxySide) -> None:
-        try:
-            data = self._sockets[side].recv(_READ_BYTES)
-        except (BlockingIOError, InterruptedError):
-            return
-        except OSError as error:
-            self._ends(side, "reset" if isinstance(error, ConnectionResetError) else "lost")
-            self._relay.lose(side)
-            self._arrange()
-            return
+    def take(self, side: ProxySide, data: bytes) -> None:
+        """Pass a read on, and record it."""
         at_ns = 0 if self.recording is None else self.recording.now_ns()
-        if not data:
-            self._ends(side, "end")
-            self._relay.receive_end(side)
-            self._arrange()
-            return
+        self._read[side] += len(data)
         if self._proxy.journal_first:
             self._keep(side, data, at_ns)
-        self._relay.receive(side, data)
-        self._write(side.other)
+        if not self.transports[side.other].is_closing():
+            self.transports[side.other].write(data)
         if not self._proxy.journal_first:
             self._keep(side, data, at_ns)
-        self._arrange()
 
     def _keep(self, side: ProxySide, data: bytes, at_ns: int) -> None:
         if self.recording is None:
@@ -280,57 +306,31 @@ class _Link:
         else:
             self.recording.client_sent(data, at_ns)
 
-    def _writable(self, side: ProxySide) -> None:
-        self._write(side)
-        self._arrange()
-
-    def _write(self, side: ProxySide) -> None:
-        waiting = self._relay.data_to_send(side)
-        if not waiting:
+    def end(self, side: ProxySide) -> None:
+        """A side sends no more: pass this on; when both have ended, all that waits is sent and they are closed."""
+        if not self._started:
             return
-        try:
-            count = self._sockets[side].send(waiting)
-        except (BlockingIOError, InterruptedError):
-            return
-        except OSError:
-            # Bytes that it sent before are still to be read: its last output, then its end or a reset.
-            self._relay.refuse(side)
-            return
-        self._relay.sent(side, count)
+        failure = self._ends[side].failure
+        if self._how is None:
+            how = "reset" if isinstance(failure, ConnectionResetError) else "lost"
+            self._by, self._how = side, "end" if failure is None else how
+        with contextlib.suppress(OSError):  # already closed; reading reports it
+            self.transports[side.other].write_eof()
+        if all(end.ended for end in self._ends.values()):
+            for transport in self.transports.values():
+                transport.close()
 
-    def _ends(self, side: ProxySide, how: str) -> None:
-        if self._by is None:
-            self._by, self._how = side, how
-
-    def _arrange(self) -> None:
-        """Pass ends on, then wait for the reads and writes that the relay needs."""
-        for side, connection in self._sockets.items():
-            if self._relay.take_end(side):
-                with contextlib.suppress(OSError):  # already closed; reading reports it
-                    connection.shutdown(socket.SHUT_WR)
-        if self._relay.done:
-            self.abort()
+    def lose(self, side: ProxySide) -> None:
+        """A side is closed. The other one gets only a little time to end if that was a failure."""
+        if not self._started or self.over.done():
             return
-        if self._relay.leaving and self._linger is None:
-            self._linger = self._loop.call_later(_LINGER_S, self.abort)
-        loop = self._loop
-        self._watch(self._relay.wants_read, self._reading, loop.add_reader, loop.remove_reader, self._readable)
-        self._watch(self._relay.wants_write, self._writing, loop.add_writer, loop.remove_writer, self._writable)
-
-    def _watch(
-        self,
-        wanted: Callable[[ProxySide], bool],
-        watched: set[ProxySide],
-        add: Callable[..., object],
-        remove: Callable[..., object],
-        callback: Callable[[ProxySide], None],
-    ) -> None:
-        for side, connection in self._sockets.items():
-            if wanted(side) == (side in watched):
-                continue
-            if side in watched:
-                watched.discard(side)
-                remove(connection)
-            else:
-                watched.add(side)
-                add(connection, callback, side)
+        if all(end.closed.done() for end in self._ends.values()):
+            if self._linger is not None:
+                self._linger.cancel()
+            read = self._read
+            closed = Closed(self._number, self._by, read[ProxySide.CLIENT], read[ProxySide.SERVER], self.recording)
+            self._proxy.end(self, closed, self._how or "stopped")
+            self.over.set_result(None)
+        elif self._linger is None and self._ends[side].failure is not None:
+            self.transports[side.other].resume_reading()
+            self._linger = asyncio.get_running_loop().call_later(_LINGER_S, self.abort)

@@ -19,9 +19,8 @@ from recorder.journal.parts import new_part
 from recorder.journal.writer import JournalWriter, Sync
 from recorder.live.messages import Fact
 from recorder.live.net.sockets import MAX_CLIENTS, Address, listen
-from recorder.live.proxy import Closed, Proxy
+from recorder.live.proxy import HIGH_BYTES, Closed, Proxy, ProxySide
 from recorder.live.recording import DeferredJournal, Journal, RecordedConnection
-from recorder.live.relay import HIGH_BYTES, ProxySide
 from tests.support.corpus import stream_bytes, stream_chunks
 from tests.support.effort import long_after
 from tests.support.live import Caller, in_loop, journalled
@@ -208,9 +207,9 @@ async def test_a_client_that_does_not_read_slows_the_server(tmp_path: Path) -> N
             await asyncio.sleep(0.3)
         assert sent_bytes < size * 2 / 3
         (link,) = it.proxy._links
-        assert len(link._relay.data_to_send(ProxySide.CLIENT)) < 2 * HIGH_BYTES
+        assert link.transports[ProxySide.CLIENT].get_write_buffer_size() < 2 * HIGH_BYTES
         caller.send(b"still heard\n")
-        while it.proxy._links and link._relay.forwarded[ProxySide.CLIENT] < 12:
+        while it.proxy._links and link._read[ProxySide.CLIENT] < 12:
             await asyncio.sleep(0.01)
         caller.writer.transport.resume_reading()  # type: ignore[attr-defined]  # asyncio's transport of a socket can
         digest = hashlib.sha256(await caller.rest()).digest()
@@ -241,7 +240,7 @@ async def test_a_server_that_does_not_read_slows_the_client_but_is_still_read(tm
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(talk_on(), 1)
         (link,) = it.proxy._links
-        assert len(link._relay.data_to_send(ProxySide.SERVER)) < 2 * HIGH_BYTES
+        assert link.transports[ProxySide.SERVER].get_write_buffer_size() < 2 * HIGH_BYTES
         await connection.say(b"You may still listen.\n\r")
         await caller.until(b"You may still listen.\n\r")
 
@@ -316,8 +315,8 @@ async def test_a_half_open_server_leaves_the_connection_as_it_is(tmp_path: Path)
         assert not it.closed
         (link,) = it.proxy._links
         for side in ProxySide:
-            assert link._sockets[side].getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
-            assert link._sockets[side].getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            assert link.transports[side].get_extra_info("socket").getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+            assert link.transports[side].get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
     assert it.closed[0].by is None
     kept = journalled(tmp_path)
     assert kept.sent == b"*****\n\ndate\n"

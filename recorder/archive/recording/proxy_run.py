@@ -17,9 +17,8 @@ from recorder.journal import find_part
 from recorder.journal.writer import JournalWriter, Sync
 from recorder.live.messages import MessagePrinter, MessageSink
 from recorder.live.net.sockets import Address, format_address, is_loopback, why_unknown
-from recorder.live.proxy import Closed, Proxy
+from recorder.live.proxy import Closed, Proxy, ProxySide
 from recorder.live.recording import DeferredJournal, RecordedConnection
-from recorder.live.relay import ProxySide
 from recorder.live.service import heed_signals
 from recorder.text import plural
 
