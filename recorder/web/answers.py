@@ -38,7 +38,7 @@ from recorder.web.pages import VERSUS, form_of, game_bar, games_page, insights_p
 from recorder.web.work import BusyError, LeftError, Page, Work
 from storage import ArchiveStore, GameFilter, SourceRow
 from storage.maintenance.private import public_game
-from storage.read.listing import ListOrder
+from storage.read.listing import ListedGame, ListOrder
 
 SEARCH_S: Final = 5.0
 """How long a search may take."""
@@ -491,7 +491,7 @@ class ListAnswers:
         else:
             games, ends = found[:PAGE_GAMES], (listed.after is not None, more)
         of = archive.count()
-        count, scores = _counts(archive, listed) if listed.values else (of, {})
+        count, scores = _counts(archive, listed, found) if listed.values else (of, {})
         return games_page(
             listed,
             games,
@@ -546,12 +546,15 @@ class ListAnswers:
         return page(explorer_page(listed, found, games, self._choices.current(), unindexed=missing))
 
 
-def _counts(archive: ArchiveStore, listed: ListState) -> tuple[int, dict[str, int]]:
-    """How many games a list has, and how many of them its player won, drew and lost.
+def _counts(archive: ArchiveStore, listed: ListState, found: Sequence[ListedGame]) -> tuple[int, dict[str, int]]:
+    """How many games a list has, and how many of them its player won, drew and lost; ``found`` are its page's.
 
     The second is empty for a list without a player, or of one outcome.
     """
     if not listed.where.players or listed.where.outcomes:
-        return archive.count(listed.where, limit_s=SEARCH_S), {}
+        if found and found[0].of is not None:
+            return found[0].of, {}
+        first = listed.after is None and listed.before is None
+        return 0 if first else archive.count(listed.where, limit_s=SEARCH_S), {}
     counts = archive.count_outcomes(listed.where, SEARCH_S)
     return counts.pop("all"), counts

@@ -53,9 +53,13 @@ class ListPlace(NamedTuple):
 
 
 class ListedGame(NamedTuple):
-    """What a list shows of a game, with the names of the columns of ``games``, and the game's place in the list."""
+    """What a list shows of a game, with the names of the columns of ``games``, and the game's place in the list.
+
+    ``of`` is how many games the list has; None behind or in front of a place, where they are not counted.
+    """
 
     place: ListPlace
+    of: int | None
     key: str
     kind: str
     server: str | None
@@ -129,18 +133,18 @@ def list_games(
     way = "DESC" if descends else "ASC"
     nulls = "FIRST" if backwards else "LAST"
     found = (
-        f"SELECT g.id AS id, {value} AS value FROM games g WHERE {text}"
-        f" ORDER BY value {way} NULLS {nulls}, g.id {way} LIMIT ?"
+        f"SELECT g.id AS id, {value} AS value, {'NULL' if place else 'count(*) OVER ()'} AS listed FROM games g"
+        f" WHERE {text} ORDER BY value {way} NULLS {nulls}, g.id {way} LIMIT ?"
     )
     columns = ", ".join(f"g.{name}" for name in _COLUMNS)
     statement = (
-        f"SELECT f.value, f.id, {columns} FROM ({found}) f JOIN games g ON g.id = f.id"
+        f"SELECT f.value, f.id, f.listed, {columns} FROM ({found}) f JOIN games g ON g.id = f.id"
         f" ORDER BY f.value {way} NULLS {nulls}, f.id {way}"
     )
     rows = []
-    for sorts_by, row_id, *columns_of in driver.execute(statement, (*values, count)):
+    for sorts_by, row_id, of, *columns_of in driver.execute(statement, (*values, count)):
         _CHECK(columns_of)
-        rows.append(ListedGame(ListPlace(sorts_by, row_id), *columns_of))
+        rows.append(ListedGame(ListPlace(sorts_by, row_id), of, *columns_of))
     return rows[::-1] if backwards else rows
 
 
