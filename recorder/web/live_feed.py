@@ -25,6 +25,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from exporters.report.page import plain_name, visible
 from recorder.archive.following.follower import OVER
 from recorder.archive.following.live_pgn import LiveGame, is_live
 from recorder.archive.following.tail import open_tail
@@ -422,16 +423,28 @@ class LiveFeed:
 
     def games(self, delay_ms: int) -> list[tuple[str, str]] | None:
         """Keys and PGN of the games as they were so long ago, the oldest first; None: they are still being read."""
+        found = self._read(delay_ms)
+        at_ms = time.time_ns() // _NS_PER_MS - delay_ms
+        if found is None:
+            return None
+        return [(game.game.key, text) for game in found if (text := game.text(at_ms)) is not None]
+
+    def _read(self, delay_ms: int = 0) -> list[LiveGame] | None:
         with self._changed:
             self._start()
             self._asked_s = time.monotonic()
             self._kept_ms = max(self._kept_ms, KEPT_MS + delay_ms)
             self._changed.wait_for(lambda: self._games is not None or self._closed, _READY_S)
-            found = self._games
-        at_ms = time.time_ns() // _NS_PER_MS - delay_ms
-        if found is None:
-            return None
-        return [(game.game.key, text) for game in found if (text := game.text(at_ms)) is not None]
+            return self._games
+
+    def key_of(self, board: LiveBoard) -> str | None:
+        """The key of a board's game; None: it is no game, or its journal is still being read."""
+        of_board = board.game_no, board.white, board.black, int(board.id.rpartition("-")[2])
+        for game in (one.game for one in self._read() or ()):
+            white, black = (visible(plain_name(player.handle)) for player in (game.white, game.black))
+            if (game.game_no or 0, white, black, game.first_offset) == of_board:
+                return game.key
+        return None
 
     async def events(self) -> AsyncIterator[bytes]:
         """The events of one page, until it is closed or the site ends."""

@@ -53,6 +53,7 @@ from recorder.web.answers import (
     not_understood,
     page,
 )
+from recorder.web.links import WebSite
 from recorder.web.live_feed import LiveFeed
 from recorder.web.pages import live_page, login_page, message_page
 from recorder.web.work import Page, Work
@@ -522,7 +523,7 @@ def make_app(archive: SiteArchive, access: Access, feed: LiveFeed, delay_ms: int
     public = not access.private
     lists = ListAnswers(archive.where, archive.choices, public=public, check=archive.work.check)
     games = GameAnswers(archive.where, archive.choices, public=public, check=archive.work.check)
-    insights, live = InsightAnswers(archive.where, archive.choices, public=public), _Live(feed, delay_ms)
+    insights, live = InsightAnswers(archive.where, archive.choices, public=public), _Live(feed, delay_ms, archive.where)
 
     def made(path: str, make: Callable[[Request], Response], *, shared: bool = True) -> Route:
         return Route(path, Queued(archive.work, make, shared=shared), methods=["GET"])
@@ -545,6 +546,7 @@ def make_app(archive: SiteArchive, access: Access, feed: LiveFeed, delay_ms: int
         Route("/live.pgn", live.pgn),
         Route("/live/{key}.pgn", live.pgn),
         Route("/live/events", live.events),
+        Route("/live/{board}", live.game),
     ]
     handlers: Mapping[Any, Callable[..., Response]] = {404: not_found, RecorderError: failed}
     return Guard(Starlette(routes=routes, exception_handlers=handlers), access, login_page, message_page)
@@ -561,11 +563,12 @@ def _shared_file(request: Request) -> Response:
 
 
 class _Live:
-    """The page of running recordings; it needs no archive."""
+    """The page of running recordings; only the way to a game needs an archive."""
 
-    def __init__(self, feed: LiveFeed, delay_ms: int) -> None:
+    def __init__(self, feed: LiveFeed, delay_ms: int, where: str) -> None:
         self._feed = feed
         self._delay_ms = delay_ms
+        self._where = where
 
     def page(self, request: Request) -> Response:
         """The boards as they are now; the page's script keeps them so."""
@@ -601,6 +604,18 @@ class _Live:
         if not known.isdisjoint((tag, "*")):
             return Response(None, 304, headers)
         return Response(data, 200, headers, TYPES["pgn"])
+
+    def game(self, request: Request) -> Response:
+        """The way from a board to its game, or to the list of both players if the archive does not have it yet."""
+        name = request.path_params["board"]
+        if (board := self._feed.look().boards.get(name)) is None:
+            return not_found(request, KeyError(name))
+        site = WebSite()
+        to = site.games(player=board.white, opponent=board.black) or site.home
+        if (key := self._feed.key_of(board)) is not None:
+            with suppress(StorageError), open_archive(self._where) as archive:
+                to = site.game(archive.game(key).key)
+        return RedirectResponse(to, 303)
 
     async def events(self, _request: Request) -> Response:
         """What changes, as server-sent events."""

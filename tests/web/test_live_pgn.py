@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 import urllib.request
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -86,6 +87,22 @@ def test_a_game_in_progress_its_tag_and_its_end(archive: Path) -> None:
         assert parsed(new(client, f"/live/{key}.pgn", one.headers["etag"])) == [("Alice", 2, "1-0")]
         for other in ("00000000", key[:4]):
             assert client.get(f"/live/{other}.pgn").status_code == 404
+
+
+def test_a_board_leads_to_its_game_as_soon_as_the_archive_has_it(archive: Path) -> None:
+    with closing(writer(archive.parent)) as journal:
+        journal.received(BOARD)
+        with site(archive) as client:
+            (board,) = re.findall(r'<h3[^>]*><a href="(/live/[^"]+)"', client.get("/live").text)
+            both = client.get(board)
+            assert (both.status_code, both.headers["location"]) == (303, "/?player=Alice&opponent=Bob")
+            journal.received(REPLY + END)
+            Cli(archive)("import", next(archive.parent.glob("*.journal")))
+            to = client.get(board).headers["location"]
+            assert to.startswith("/game/")
+            shown = client.get(to)
+            assert (shown.status_code, "Alice" in shown.text, "1–0" in shown.text) == (200, True, True)
+            assert client.get("/live/nothing-1").status_code == 404
 
 
 def test_a_delay_is_asked_for_and_that_of_the_site_is_the_least(archive: Path) -> None:

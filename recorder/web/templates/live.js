@@ -90,7 +90,7 @@
     root.classList.toggle("over", !board.playing);
     root.classList.toggle("turned", board.flip);
     for (const side of ["white", "black"]) root.classList.toggle(`to-${side}`, board.running === side);
-    root.querySelector("h3 a").href = `/?${new URLSearchParams({ player: board.white, opponent: board.black })}`;
+    root.querySelector("h3 a").href = `/live/${encodeURIComponent(board.id)}`;
     const svg = root.querySelector("svg.board"), drawn = board.squares !== "";
     svg.toggleAttribute("hidden", !drawn);
     root.querySelector(".undrawn").hidden = drawn;
