@@ -231,6 +231,8 @@ def rating_panels(own: Sequence[Mapping[str, Any]]) -> Iterator[Panel]:
     if not shown:
         return
     values = [rating for _, points in shown for _, rating in points]
+    if min(values) == max(values):
+        return  # a flat line shows no more than the number beside it
     places = [place for _, points in shown for place, _ in points]
     plot = Plot((min(places), max(places)), (min(values), max(values)))
     plot.axes(

@@ -322,6 +322,12 @@ def _bars(
     return scaled_bars(rows)
 
 
+def _named_group(row: Mapping[str, Any], name: str) -> str:
+    """As ``_group_text``, in words where there is nothing: ``no phase``."""
+    text = _group_text(row, name)
+    return f"no {name.removesuffix('_ms').replace('_', ' ')}" if text == NOTHING else text
+
+
 def _label(row: Mapping[str, Any], marked: Sequence[str]) -> str:
     """A group in words: ``20 to 30 s ahead at move 30``."""
     ends = {name.removesuffix("_from_s") for name in marked if name.endswith("_from_s")}
@@ -332,6 +338,6 @@ def _label(row: Mapping[str, Any], marked: Sequence[str]) -> str:
         for name in sorted(ends)
     ]
     others = [name for name in marked if name.removesuffix("_from_s").removesuffix("_to_s") not in ends]
-    texts = [_group_text(row, name) for name in others if name != "move_no"]
+    texts = [_named_group(row, name) for name in others if name != "move_no"]
     at = f" at move {row['move_no']}" if "move_no" in others else ""
     return (" · ".join([*texts, *words]) + at).strip()

@@ -340,12 +340,16 @@ def test_whole_seconds_stay_whole() -> None:
         assert not re.search(r"\d:\d\d\.\d", parsed.text)
 
 
-def test_both_boards_of_a_match_on_one_time_line() -> None:
+def bughouse_match() -> Match:
     games = [game for game in recorded("a12_bughouse", "observer_GuestBga") if game.variant == "bughouse"]
-    key, other, evidence = pair_bughouse(games)[0]
+    key, other, _ = pair_bughouse(games)[0]
     by_key = {game.key: game for game in games}
-    match = board_order(by_key[key], by_key[other])
-    parsed = Page(game_report(match.a, match=match, evidence=evidence))
+    return board_order(by_key[key], by_key[other])
+
+
+def test_both_boards_of_a_match_on_one_time_line() -> None:
+    match = bughouse_match()
+    parsed = Page(game_report(match.a, match=match, evidence="both boards"))
     order, coming = [], [iter(board["states"]) for board in parsed.data["boards"]]
     for one in parsed.data["play"]:
         if "event" not in one:

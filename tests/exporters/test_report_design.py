@@ -16,10 +16,12 @@ from playwright.sync_api import Browser, Page
 from exporters.evaluations import BOUND_CP, CHANCES
 from exporters.report.game import game_report
 from recorder.model import Analysis, EventKind, Game, Thinking
+from recorder.web.links import WebSite
 from storage import ArchiveStore
 from tests.docs.run_page import look_alike
 from tests.docs.screenshots import IMAGES, KEY, SHOTS, take, write_page
-from tests.exporters.test_report import chat, taken_back_game
+from tests.exporters.test_report import bughouse_match, chat, taken_back_game
+from tests.support import browsing
 
 pytestmark = pytest.mark.needs("chromium")
 
@@ -74,7 +76,11 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     found["plain"] = write_page(folder)
     with ArchiveStore.open(str(folder / "archive.sqlite"), read_only=True) as storage:
         found["full"].write_bytes(game_report(evaluated(storage.game(KEY))))
+        found["site"] = folder / "site.html"
+        browsing.write_page(found["site"], game_report(evaluated(storage.game(KEY)), site=WebSite()))
     found["back"].write_bytes(game_report(taken_back_game()))
+    found["match"] = folder / "match.html"
+    found["match"].write_bytes(game_report(bughouse_match().a, match=bughouse_match()))
     return found
 
 
@@ -233,36 +239,18 @@ def test_the_screenshots_of_the_docs_show_the_page(report: Report, tmp_path: Pat
     assert look_alike(tmp_path / report.shot, kept), "python -m tests.docs.screenshots"
 
 
-OVERLAPS = """() => {
-  const chosen = ".mv :is(.san, .nag, .eval, .took, .clk), .plate > *, h1, .result, .sub, button, select";
-  const boxes = [...document.querySelectorAll(chosen)].filter((one) => !one.closest("thead") && one.checkVisibility())
-    .map((one) => {
-      const range = document.createRange();
-      range.selectNodeContents(one);
-      return [one, one.matches("button, select") ? one.getBoundingClientRect() : range.getBoundingClientRect()];
-    }).filter(([, box]) => box.width);
-  const words = [];
-  boxes.forEach(([one, a], i) => boxes.slice(i + 1).forEach(([other, b]) => {
-    if (one.contains(other) || other.contains(one) || one.closest(".scroll") !== other.closest(".scroll")) return;
-    const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
-    const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-    if (wide > 1 && high > 2) words.push(`${one.textContent} / ${other.textContent}`);
-  }));
-  return words;
-}"""
-WIDTHS = (
-    360, 390, 414, 480, 600, 640, 700, 768, 820, 900, 959, 961, 1024, 1100, 1150, 1200, 1240, 1280, 1366, 1920, 2560,
-)  # fmt: skip
-
-
-def test_no_texts_overlap_at_any_width(browser: Browser, paths: dict[str, Path]) -> None:
+@pytest.mark.parametrize("name", ["full", "back", "site", "match"])
+def test_no_texts_overlap_at_any_width(browser: Browser, paths: dict[str, Path], name: str) -> None:
     """The list of a game with evaluations and thousandths is the widest."""
     page = browser.new_page(reduced_motion="reduce")
+    page.goto(paths[name].as_uri())
+    browsing.check_widths(page)
+    page.close()
+
+
+def test_the_board_takes_its_share_of_the_width(browser: Browser, paths: dict[str, Path]) -> None:
+    page = browser.new_page(reduced_motion="reduce")
     page.goto(paths["full"].as_uri())
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 650})
-        assert page.evaluate(OVERLAPS) == [], width
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.set_viewport_size({"width": 1366, "height": 650})
     board = page.locator("svg.board").first.bounding_box()
     assert board is not None
