@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from exporters.evaluations import main_analysis, pawns_text, score_text, thoughts_by_ply
-from exporters.pgn.parts import PgnPart, is_null_move
+from exporters.pgn.parts import PgnPart
 from exporters.pgn.tags import is_saved, readable
 from recorder.model import (
     ELAPSED_DERIVED,
@@ -26,6 +26,7 @@ from recorder.model import (
     Proof,
     Thinking,
 )
+from recorder.model.plies import is_null_move
 from recorder.movetext import GLUE, with_bars
 from recorder.times import short_seconds
 

@@ -25,7 +25,7 @@ from recorder.model import (
     Proof,
     name_plies,
 )
-from recorder.model.plies import ShownLine, ShownPlies, shown_line, shown_plies
+from recorder.model.plies import ShownLine, ShownPlies, is_null_move, shown_line, shown_plies
 
 _DROP_GAMES = frozenset(("crazyhouse", "bughouse"))
 _PROOF_OF = itemgetter(Ply._fields.index("proof_code"))
@@ -137,11 +137,6 @@ def cut_line(
         parts[1].before = parts[0].unproved
         del parts[0]
     return parts
-
-
-def is_null_move(ply: Ply) -> bool:
-    """Return whether a saved game's player passes (``--``): the other side is to move on the same board."""
-    return ply.san == "--" and ply.origin_code == Origin.PGN
 
 
 def _is_of_cut_frame(ply: Ply, anchors: dict[int, Anchor]) -> bool:

@@ -6,22 +6,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from exporters.boards import board_after, boards_by_ply, shown_board
 from exporters.holdings import BothHoldings, holdings_after, holdings_lines
 from exporters.pgn.annotations import unique_lines
-from exporters.pgn.parts import is_chess_fen
 from recorder.model import (
     Game,
     GameKind,
     LineKind,
     Observation,
     Ply,
-    PlyLine,
-    Proof,
     control_of,
     name_plies,
     taken_rows,
 )
+from recorder.model.boards import boards_by_ply, follow_line, shown_board
 
 _NO_HOLDINGS: Final[BothHoldings] = (None, None)
 
@@ -126,7 +123,9 @@ class Course:
                 leaves = None if line.parent is None else above.get(parent_ply)
                 states: list[ReportPosition] = []
                 last = None if line.parent is None else parent_ply
-                for ply, board in _follow(game, seen, line, None if leaves is None else leaves.board):
+                anchors = {anchor.ply: anchor.fen for anchor in seen.anchors if anchor.line == line.number}
+                begin = None if leaves is None else leaves.board
+                for ply, board in follow_line(line.plies, anchors, begin, last, game.variant):
                     holdings = holdings_after(ply, changes) if changes else _NO_HOLDINGS
                     missing = 0 if last is None else max(0, ply.ply - last - 1)
                     clocks = _clocks(ply, None if missing else states[-1] if states else leaves)
@@ -170,8 +169,8 @@ def _start_clock(game: Game, white: bool) -> int | None:
 def _root(seen: Observation, number: int) -> list[ReportPosition]:
     """The first position of a line that branches from no other, if it was shown."""
     for anchor in seen.anchors:
-        if anchor.line == 0 and anchor.reason == "start" and is_chess_fen(anchor.fen):
-            return [ReportPosition(anchor.ply, None, shown_board(anchor.fen), _NO_HOLDINGS, None, None, 0, number)]
+        if anchor.line == 0 and anchor.reason == "start" and (board := shown_board(anchor.fen)) is not None:
+            return [ReportPosition(anchor.ply, None, board, _NO_HOLDINGS, None, None, 0, number)]
     return []
 
 
@@ -188,19 +187,3 @@ def _clocks(ply: Ply, before: ReportPosition | None) -> tuple[int | None, int | 
 
 def _ms(seconds: int | None) -> int | None:
     return None if seconds is None else seconds * 1000
-
-
-def _follow(game: Game, seen: Observation, line: PlyLine, board: str | None) -> Iterator[tuple[Ply, str | None]]:
-    """The plies of a line, each with the board after it, from the board before it and the boards that were seen."""
-    anchors = {anchor.ply: anchor.fen for anchor in seen.anchors if anchor.line == line.number}
-    last = line.parent_ply if line.parent is not None else None
-    for ply in line.plies:
-        if last is not None and ply.ply != last + 1:
-            board = None
-        fen = anchors.get(ply.ply - 1)
-        if fen is not None:
-            board = shown_board(fen)
-        if board is not None:
-            board = None if ply.proof_code == Proof.CONFLICT else board_after(board, ply, game.variant)
-        last = ply.ply
-        yield ply, board

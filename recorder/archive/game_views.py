@@ -18,13 +18,14 @@ import chess.pgn
 import chess.svg
 import chess.variant
 
-from exporters.boards import boards_by_ply
 from exporters.holdings import plies_with_holdings
 from exporters.pgn.exporter import PgnExporter, PgnOptions
-from exporters.pgn.parts import PgnPart, cut_into_parts, is_chess_fen, is_null_move
+from exporters.pgn.parts import PgnPart, cut_into_parts, is_chess_fen
 from recorder.errors import ExportError, ReplayError
 from recorder.model import ELAPSED_DERIVED, EXACT
+from recorder.model.boards import boards_by_ply
 from recorder.model.games import control_text
+from recorder.model.plies import is_null_move
 from recorder.rules.fen import board_fen
 from recorder.rules.variants import chess_board
 from recorder.times import format_clock

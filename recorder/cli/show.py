@@ -352,7 +352,7 @@ def _print_moves(game: Game, analysed: dict[int, Thinking]) -> None:
 
 
 def _print_board(game: Game) -> None:
-    from exporters.boards import board_text, final_board
+    from recorder.model.boards import board_text, final_board
 
     board = final_board(game)
     if board is not None:

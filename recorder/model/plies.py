@@ -158,6 +158,11 @@ def _clock(ms: int, exact: bool) -> str:
     return f"{sign}{whole_hms(ms // 1000)}{THOUSANDTHS[ms % 1000] if exact else ''}"
 
 
+def is_null_move(ply: Ply) -> bool:
+    """Whether a saved game's player passes (``--``): the other side is to move on the same board."""
+    return ply.san == "--" and ply.origin_code == Origin.PGN
+
+
 #: A ply's fields in their order, without its name: made and taken apart several times quicker than a ``Ply``.
 PlyRow = tuple[
     int, int | None, str, int | None, int | None, int | None, int | None, int | None, int | None, int | None,

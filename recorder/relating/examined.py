@@ -13,19 +13,15 @@ server prints ``Continuing`` to its players, to others only that they observe it
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from recorder.model import EventKind, Game, GameKind, Observation, ObservationKind, StartFacts, TimeBasis
+from recorder.model.boards import boards_by_ply, shown_board
 from recorder.relating.compare import headers_differ
 from recorder.relating.game_view import View, may_meet
-from recorder.rules.fen import board_from_fen, position_from_fen
-from recorder.rules.position import Position
-from recorder.rules.prove import play_san
-from recorder.rules.variants import rules_of
 
 _ROUNDED_MS = 1_000
 _LEAST_TIMES = 3
-_START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 
 def resumed_at(later: View) -> tuple[Observation, StartFacts] | None:
@@ -74,8 +70,8 @@ def continues(earlier: View, later: View) -> str | None:
     if (running[1] or 0) > (running[0] or 0) + _ROUNDED_MS:
         return None
     first = next((anchor for anchor in seen.anchors if anchor.line == 0 and anchor.ply == start.ply), None)
-    begins = boards_after(later.game, (start.ply,)).get(start.ply) if first is None else board_of(first.fen)
-    reached = boards_after(earlier.game, (start.ply,)).get(start.ply)
+    begins = boards_by_ply(later.game).get(start.ply) if first is None else shown_board(first.fen)
+    reached = boards_by_ply(earlier.game).get(start.ply)
     if reached is None or reached != begins:
         return None
     return f"goes on after ply {start.ply} with the same position and clocks"
@@ -114,37 +110,6 @@ def _in_order(earlier: View, later: View) -> bool:
         return earlier.game.last_offset <= later.game.first_offset
     before, after = earlier.span_ms, later.span_ms
     return before is None or after is None or before[1] <= after[0] or (may_meet(before, after) and before < after)
-
-
-def board_of(fen: str) -> str | None:
-    """The board of a FEN; None: it is no board that the rules know."""
-    try:
-        return board_from_fen(fen)
-    except ValueError:
-        return None
-
-
-def boards_after(game: Game, wanted: Collection[int]) -> dict[int, str]:
-    """The boards after plies of the main line, as far as boards and moves that were shown give them."""
-    rules = rules_of(game.variant or "chess")
-    shown = {anchor.ply: anchor.fen for anchor in game.anchors()}
-    if not game.start_ply or game.start_fen:
-        shown.setdefault(game.start_ply, game.start_fen or _START)
-    plies = {ply.ply: ply for ply in game.plies}
-    found: dict[int, str] = {}
-    position: Position | None = None
-    for number in range(min(shown, default=0), max(wanted, default=-1) + 1):
-        if number in shown:
-            try:
-                position = position_from_fen(shown[number], rules)
-            except ValueError:  # a board that the rules do not know
-                position = None
-        elif position is not None:
-            played = play_san(position, plies[number].san) if number in plies else ""
-            position = None if isinstance(played, str) else played[2]
-        if position is not None and number in wanted:
-            found[number] = position.board
-    return found
 
 
 _ENOUGH_PLIES = 10
@@ -251,8 +216,10 @@ def _same_boards(game: Game, played: Game) -> int | None:
     None: one of them is not the played game's.
     """
     shown = {anchor.ply: anchor.fen for anchor in game.anchors() if anchor.ply}
-    theirs = boards_after(played, shown)
-    if any(board_of(shown[ply]) != board for ply, board in theirs.items()):
+    if not shown:
+        return 0
+    theirs = {ply: board for ply, board in boards_by_ply(played).items() if ply in shown}
+    if any(shown_board(shown[ply]) != board for ply, board in theirs.items()):
         return None
     return max(theirs, default=0)
 

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Final
 
 from recorder.rules import variant_moves as rules_variants
 from recorder.rules.legality import attacked, moved, rights_left
 from recorder.rules.position import NO_PROMOTED, STANDARD_ROOKS, Position, Rules
 from recorder.rules.tables import PAWN_ATTACKERS
 
+STANDARD_FEN: Final = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 _EMPTY = re.compile("-+")
 _PLAIN = re.compile(r"[-pnbrqkPNBRQK]{8}(?: [-pnbrqkPNBRQK]{8}){7}")
 _SHIFT = re.compile(r"([A-Za-z])/([a-z])([0-9]{1,2})-([a-z])([0-9]{1,2})(?:=[A-Za-z])?")

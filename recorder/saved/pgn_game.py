@@ -31,7 +31,7 @@ from recorder.model import (
     Segment,
     StartPrecision,
 )
-from recorder.rules.fen import fen, position_from_fen, start_position
+from recorder.rules.fen import STANDARD_FEN, fen, position_from_fen, start_position
 from recorder.rules.position import Position, Rules
 from recorder.rules.variants import STANDARD_BOARD, known_start, rules_of
 from recorder.saved.base import CHESS_COM, FICS, derive_elapsed, in_ms
@@ -63,7 +63,6 @@ TagsAt = Sequence[tuple[str, str, int]]
 _Note = Callable[[AnomalyKind, int, str, str], None]
 
 _CHECKS: Final = re.compile(r"\+?[0-9]\+[0-9]")  # of three-check: left, or given
-_STANDARD: Final = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 _COMPLETE_ENDS: Final = ("result", "adjourned", "aborted")
 _PROVED: Final = (Proof.LIST, Proof.INFERRED)
 _MS: Final = int(Precision.MILLISECONDS)
@@ -252,8 +251,8 @@ def _start(header: PgnHeader, tags: TagsAt, note: _Note) -> _Start:
         position = position._replace(holdings=("", ""))
     halfmoves = int(fields[4]) if len(fields) > 4 and fields[4].isascii() and fields[4].isdigit() else 0
     written = fen(position, min(halfmoves, 9999), number)
-    normal = start_ply == 0 and written.replace("[]", "") == _STANDARD
-    if written != header.fen and not (normal and _STANDARD.startswith(" ".join(text.replace("[]", "").split()))):
+    normal = start_ply == 0 and written.replace("[]", "") == STANDARD_FEN
+    if written != header.fen and not (normal and STANDARD_FEN.startswith(" ".join(text.replace("[]", "").split()))):
         # What our form of it may lack: checks left, rights, pockets.
         header.kept += [(name, value) for name, value, _ in tags if name == "FEN" or (normal and name == "SetUp")]
     if rules is Rules.BUGHOUSE:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from recorder.dialects.gameinfo import Smith, parse_smith
 from recorder.events import DeltaBoard
-from recorder.model import Anomaly, AnomalyKind, EventKind, Origin, Ply, Precision, Proof
+from recorder.model import AnomalyKind, EventKind, Origin, Ply, Precision, Proof
 from recorder.rules.fen import fen
 from recorder.rules.position import Position, Rules, encode_move
 from recorder.rules.prove import Step, advance
@@ -29,7 +29,7 @@ def take_delta(table: GameTable, delta: DeltaBoard) -> None:
     """Place a ``<d1>`` line in its game: the next ply, a takeback, a ply again, or one that cannot be joined."""
     run = table.runs.get(str(delta.game_no))
     if run is None or run.current is None or run.renewed or not (run.following or _late(run, delta)):
-        _anomaly(table, AnomalyKind.GAP, delta, "a delta of a game whose board was not shown")
+        table.complain(AnomalyKind.GAP, delta.line, delta.game_no, "a delta of a game whose board was not shown")
         return
     if delta.ply <= run.ply:
         _earlier(table, run, delta)
@@ -53,7 +53,7 @@ def _next(table: GameTable, run: TrackedGame, delta: DeltaBoard) -> None:
     played = _play(position, delta)
     if isinstance(played, str):
         run.gapped = True
-        _anomaly(table, AnomalyKind.CONFLICT, delta, f"ply {delta.ply} cannot be played: {played}")
+        table.complain(AnomalyKind.CONFLICT, delta.line, delta.game_no, f"ply {delta.ply} cannot be played: {played}")
         run.lose_position()
         _keep(table, run, delta, None, Proof.CONFLICT)
         return
@@ -62,8 +62,8 @@ def _next(table: GameTable, run: TrackedGame, delta: DeltaBoard) -> None:
 
 def _gap(table: GameTable, run: TrackedGame, delta: DeltaBoard) -> None:
     missing = delta.ply - run.ply - 1
-    run.event(EventKind.GAP, "lost", _where(delta), value=missing)
-    _anomaly(table, AnomalyKind.GAP, delta, f"{missing} plies are missing before ply {delta.ply}")
+    run.event(EventKind.GAP, "lost", delta.line, value=missing)
+    table.complain(AnomalyKind.GAP, delta.line, delta.game_no, f"{missing} plies are missing before ply {delta.ply}")
     run.gapped = True
     run.lose_position()
     _keep(table, run, delta, None, Proof.UNPROVED)
@@ -84,24 +84,25 @@ def _earlier(table: GameTable, run: TrackedGame, delta: DeltaBoard) -> None:
     elif before is not None and run.position is not None:
         same = False
     else:
-        run.take_back(min(delta.ply, run.ply) - 1, _where(delta))
+        run.take_back(min(delta.ply, run.ply) - 1, delta.line)
         run.gapped = True
-        _anomaly(table, AnomalyKind.GAP, delta, f"where ply {delta.ply} leaves the game is not known")
+        problem = f"where ply {delta.ply} leaves the game is not known"
+        table.complain(AnomalyKind.GAP, delta.line, delta.game_no, problem)
         run.lose_position()
         run.ply = delta.ply - 1
         _keep(table, run, delta, None, Proof.UNPROVED)
         return
     if not same:
-        run.take_back(delta.ply - 1, _where(delta))
+        run.take_back(delta.ply - 1, delta.line)
         run.clocks_settled = False
         _next(table, run, delta)
     elif delta.ply < run.ply:
-        run.take_back(delta.ply, _where(delta), _clocks(delta))
+        run.take_back(delta.ply, delta.line, _clocks(delta))
         run.clocks_settled = False
         _set_clock(run, delta)
         _heard(run, delta)
     elif delta.clock_ms != (run.white_clock_ms if delta.ply % 2 else run.black_clock_ms):
-        run.event(EventKind.CLOCK, "same-ply", _where(delta), clocks=_clocks(delta))
+        run.event(EventKind.CLOCK, "same-ply", delta.line, clocks=_clocks(delta))
         _set_clock(run, delta)
 
 
@@ -170,7 +171,7 @@ def _keep(table: GameTable, run: TrackedGame, delta: DeltaBoard, played: Step | 
     _heard(run, delta)
     if run.timed and played is not None and delta.ply > 2:
         if run.clocks_settled and abs(drift) > _TOLERANCE_MS:
-            run.event(EventKind.CLOCK, "adjusted", _where(delta), value=drift, clocks=(white_ms, black_ms))
+            run.event(EventKind.CLOCK, "adjusted", delta.line, value=drift, clocks=(white_ms, black_ms))
         run.clocks_settled = True
 
 
@@ -201,12 +202,3 @@ def find_by_list(run: TrackedGame, seen: ListSeen) -> None:
     known = seen.position_at(run.ply)
     if known is not None:
         run.reset_to(known, run.ply, "list", fen(known, 0, run.ply // 2 + 1), seen.event.line.offset)
-
-
-def _anomaly(table: GameTable, kind: AnomalyKind, delta: DeltaBoard, message: str) -> None:
-    line = delta.line
-    table.anomalies.append(Anomaly.of(kind, line.offset, delta.game_no, message, line.text))
-
-
-def _where(delta: DeltaBoard) -> tuple[int, int | None]:
-    return delta.line.offset, delta.line.at_ms

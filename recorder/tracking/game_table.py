@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from recorder.events import GameNoticeKind, ObservingStarted
+from recorder.events import GameNoticeKind, Line, ObservingStarted
 from recorder.events.frames import Style12
 from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Origin, Ply, Proof
 from recorder.rules.fen import fen, has_plain_board
@@ -61,6 +61,10 @@ class GameTable:
         """Note something wrong with a frame."""
         game_no = frame.game_no if len(frame.number) < 10 else None
         self.anomalies.append(Anomaly.of(kind, frame.offset, game_no, message, frame.text))
+
+    def complain(self, kind: AnomalyKind, line: Line, game_no: int | None, message: str) -> None:
+        """Note something wrong with a line that is no frame."""
+        self.anomalies.append(Anomaly.of(kind, line.offset, game_no, message, line.text))
 
     def every(self) -> list[TrackedGame]:
         """Games that are not emitted yet."""

@@ -11,7 +11,6 @@ from recorder.dialects.session import STORED_BLOCKS, answers
 from recorder.events import ListRow, MovelistRead
 from recorder.model import (
     Anchor,
-    Anomaly,
     AnomalyKind,
     LineKind,
     Observation,
@@ -85,22 +84,13 @@ def take_list(table: GameTable, event: MovelistRead) -> None:
     if problem is not None:
         _note(table, event, problem)
     for row in event.unread:
-        problem = "a time of the list cannot be read"
-        table.anomalies.append(Anomaly.of(AnomalyKind.MOVELIST, row.offset, event.game_no, problem, row.text))
+        table.complain(AnomalyKind.MOVELIST, row, event.game_no, "a time of the list cannot be read")
     if not event.complete:
-        table.anomalies.append(
-            Anomaly.of(
-                AnomalyKind.CUT,
-                event.line.offset,
-                event.game_no,
-                "the movelist ends without its last line",
-                event.line.text,
-            )
-        )
+        table.complain(AnomalyKind.CUT, event.line, event.game_no, "the movelist ends without its last line")
 
 
 def _note(table: GameTable, event: MovelistRead, problem: str) -> None:
-    table.anomalies.append(Anomaly.of(AnomalyKind.MOVELIST, event.line.offset, event.game_no, problem, event.line.text))
+    table.complain(AnomalyKind.MOVELIST, event.line, event.game_no, problem)
 
 
 def _named(table: GameTable, event: MovelistRead) -> MovelistRead | None:

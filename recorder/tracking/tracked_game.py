@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from operator import itemgetter
 
-from recorder.events import DeltaBoard, HoldingsLine, MovelistRead
+from recorder.events import DeltaBoard, HoldingsLine, Line, MovelistRead
 from recorder.events.frames import Style12
 from recorder.model import (
     Anchor,
@@ -341,13 +341,10 @@ class TrackedGame:
             if row.ply > self.base_ply and row.origin_code == Origin.DELTA and row.proof_code == Proof.LIST:
                 self.rows[place] = row._replace(proof_code=int(Proof.FULL))
 
-    def take_back(
-        self, ply: int, frame: Style12 | tuple[int, int | None], clocks: tuple[int | None, int | None] = (None, None)
-    ) -> None:
+    def take_back(self, ply: int, where: Style12 | Line, clocks: tuple[int | None, int | None] = (None, None)) -> None:
         """Remove the plies after ``ply`` from the main line and keep them as a line of their own.
 
-        ``frame`` is the board that shows ``ply`` again, or the line's offset and arrival. The game continues with its
-        ``clocks``.
+        The board or line ``where`` shows ``ply`` again; the game continues with its ``clocks``.
         """
         assert self.current is not None
         removed: list[Ply] = []
@@ -367,7 +364,7 @@ class TrackedGame:
             self.limits.pop()
         if len(self.lists) > (self.limits[-1][0] if self.limits else 0):
             self.limits.append((len(self.lists), ply))
-        self.event(EventKind.TAKEBACK, f"{self.ply}-{ply}", frame, value=count, clocks=clocks)
+        self.event(EventKind.TAKEBACK, f"{self.ply}-{ply}", where, value=count, clocks=clocks)
         keep = ply - self.base_ply + 1
         if keep > 0:
             del self.history[keep:]
@@ -395,20 +392,17 @@ class TrackedGame:
         self,
         kind: EventKind,
         detail: str,
-        where: Style12 | tuple[int, int | None],
+        where: Style12 | Line | tuple[int, int | None],
         *,
         actor: str | None = None,
         value: int | None = None,
         text: str = "",
         clocks: tuple[int | None, int | None] = (None, None),
     ) -> None:
-        """Note something that happened, at a frame or a line's offset and arrival.
-
-        The other values are ``GameEvent``'s.
-        """
+        """Note something that happened, at a frame, a line, or an offset and its arrival."""
         if self.current is None:
             return
-        offset, at_ms = (where.offset, where.at_ms) if isinstance(where, Style12) else where
+        offset, at_ms = (where.offset, where.at_ms) if isinstance(where, (Style12, Line)) else where
         self.current.events.append(
             GameEvent(self.seq, kind, detail, self.ply, actor, value, text, clocks[0], clocks[1], at_ms, offset)
         )

@@ -33,7 +33,6 @@ from recorder.events import (
     GameNotice,
     GamesRow,
     HoldingsLine,
-    Line,
     Malformed,
     MovelistRead,
     ObservingEnded,
@@ -113,8 +112,7 @@ class Chat:
             run = own or self._played_by(event.speaker, followed)
         if run is None or (event.kind in _OWN and not run.me_plays):
             return
-        where = event.line.offset, event.line.at_ms
-        run.event(EventKind.CHAT, event.kind.value, where, actor=event.speaker, text=event.text)
+        run.event(EventKind.CHAT, event.kind.value, event.line, actor=event.speaker, text=event.text)
 
     def notice(self, event: GameNotice) -> None:
         """Keep a notice with the game that it is about."""
@@ -124,9 +122,8 @@ class Chat:
         else:
             run = _our_own(followed) or self._played_by(event.actor, followed, examined=False)
         if run is not None:
-            where = event.line.offset, event.line.at_ms
             kind = event.kind.value
-            run.event(EventKind.NOTICE, kind, where, actor=event.actor, value=event.value, text=event.text)
+            run.event(EventKind.NOTICE, kind, event.line, actor=event.actor, value=event.value, text=event.text)
 
     def _played_by(self, name: str | None, followed: list[TrackedGame], *, examined: bool = True) -> TrackedGame | None:
         """Return the followed game that this player plays, or ``examined``, else the only game."""
@@ -259,7 +256,7 @@ class GameEnds:
         run.reason_key, run.termination = _who_decided(run, event, last, last_run), event.termination
         run.result_at_ms = event.line.at_ms
         text = f"{{{event.reason}}} {event.result}"
-        run.event(EventKind.RESULT, run.reason_key, place_of_line(event.line), actor=event.actor, text=text)
+        run.event(EventKind.RESULT, run.reason_key, event.line, actor=event.actor, text=text)
         run.end = end_word(run.reason_key)
         run.following = False
         run.renewed = False
@@ -273,7 +270,7 @@ class GameEnds:
         self._boards.announced.discard(number)
         run = self._boards.runs.get(number)
         if run is not None and run.following:
-            run.event(EventKind.FEED, "unobserved", place_of_line(event.line))
+            run.event(EventKind.FEED, "unobserved", event.line)
             self._suspend(run, event.line.offset, "unobserved")
         leave(self._boards, number, event.line.offset)
         self.release(event.line.offset)
@@ -282,9 +279,9 @@ class GameEnds:
         """The connection or the login ends: suspend every followed game; ``warning``: only note that it will end."""
         for run in list(self._boards.runs.values()):
             if run.following and warning:
-                run.event(EventKind.FEED, "server going down", place_of_line(event.line), text=event.line.text)
+                run.event(EventKind.FEED, "server going down", event.line, text=event.line.text)
             elif run.following:
-                run.event(EventKind.FEED, "lost feed", place_of_line(event.line), text=event.line.text)
+                run.event(EventKind.FEED, "lost feed", event.line, text=event.line.text)
                 self._suspend(run, event.line.offset, "lost-feed")
 
     def _suspend(self, run: TrackedGame, offset: int, left: str) -> None:
@@ -306,11 +303,6 @@ class GameEnds:
             run = self._suspended.popleft()
             if run.suspended and self._boards.runs.get(str(run.game_no)) is run:
                 self._boards.close(run, run.left)
-
-
-def place_of_line(line: Line) -> tuple[int, int | None]:
-    """A line's offset, and when it arrived."""
-    return line.offset, line.at_ms
 
 
 _LOST_FEED = frozenset(
@@ -538,7 +530,7 @@ class Tracker:
                 self._datagrams.lost_data()
             for run in (*self.boards.runs.values(), *self.boards.examined.values()):
                 if run.following:
-                    run.event(EventKind.FEED, "server lost data", place_of_line(event.line))
+                    run.event(EventKind.FEED, "server lost data", event.line)
                     run.navigation = ""  # the board that a line announced may be lost
 
     def _begin_session(self, family: str | None, me: str | None) -> None:
@@ -567,9 +559,7 @@ class Tracker:
             run.tree.learn(run.position)
         self.holdings[disposition] += 1
         if problem is not None:
-            self.anomalies.append(
-                Anomaly.of(AnomalyKind.HOLDINGS, event.line.offset, event.game_no, problem, event.line.text)
-            )
+            self.boards.complain(AnomalyKind.HOLDINGS, event.line, event.game_no, problem)
 
     def _datagram(self, event: Datagram) -> None:
         if self._datagrams is None:
@@ -584,11 +574,10 @@ class Tracker:
             self.boards.counts[Disposition.MALFORMED] += 1
         elif event.tag == "<b1>":
             self.holdings[Disposition.MALFORMED] += 1
-        offset, text = event.line.offset, event.line.text
         if event.cause is not None:
-            self.failures.note(event.cause, offset, None, text)
+            self.failures.note(event.cause, event.line.offset, None, event.line.text)
         else:
-            self.anomalies.append(Anomaly.of(AnomalyKind.MALFORMED, offset, event.game_no, event.error, text))
+            self.boards.complain(AnomalyKind.MALFORMED, event.line, event.game_no, event.error)
 
 
 def _is_frame(event: Event) -> bool:

@@ -131,7 +131,7 @@ def find_changed_validity(
     """By key of a game: whether each position is valid whose stored mark differs, and its row number."""
     if not games:
         return []
-    from recorder.relating.examined import board_of, boards_after
+    from recorder.model.boards import boards_by_ply, shown_board
 
     found = []
     loaded = load_games(
@@ -144,10 +144,10 @@ def find_changed_validity(
     )
     for number, game in zip(games, loaded, strict=True):
         positions = driver.execute(_POSITIONS, {"game": number}).fetchall()
-        boards = boards_after(game, {ply for _, ply, _, _ in positions})
+        boards = boards_by_ply(game)
         changed = []
         for row_id, ply, fen, stands in positions:
-            board = board_of(fen)
+            board = shown_board(fen)
             if (now := board is not None and boards.get(ply) == board) != bool(stands):
                 changed.append((now, row_id))
         if changed:

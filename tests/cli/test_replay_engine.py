@@ -15,8 +15,8 @@ import pytest
 
 from recorder.analysis.plan import make_plan
 from recorder.errors import ExitCode
+from recorder.model.boards import boards_by_ply, shown_board
 from recorder.reading import read_games
-from recorder.relating.examined import board_of, boards_after
 from storage import ArchiveStore
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
@@ -162,8 +162,8 @@ def test_every_position_that_an_engine_is_shown_is_found_in_its_game(log: Path) 
     """The plan and the archive, which compares positions, must replay the moves alike."""
     for game in read_games(str(log)):
         looks = make_plan(game).looks
-        boards = boards_after(game, {look.ply for look in looks})
-        assert [look.ply for look in looks if boards.get(look.ply) != board_of(look.fen)] == []
+        boards = boards_by_ply(game)
+        assert [look.ply for look in looks if boards.get(look.ply) != shown_board(look.fen)] == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

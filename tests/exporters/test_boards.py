@@ -8,8 +8,8 @@ import chess
 import chess.variant
 import pytest
 
-from exporters.boards import board_after, board_text, final_board
 from recorder.model import Ply
+from recorder.model.boards import board_after, board_text, final_board
 from recorder.rules.fen import board_fen, board_from_fen
 from recorder.rules.position import encode_move
 from tests.exporters.games import make_game

@@ -7,9 +7,9 @@ import io
 import chess.pgn
 import pytest
 
-from exporters.boards import final_board
 from exporters.pgn.exporter import PgnExporter
 from recorder.model import Game, Proof
+from recorder.model.boards import final_board
 from recorder.rules.fen import can_follow, frames_fen, frames_position
 from tests.edge_cases.scripts import Found, log, only, read, sans
 

@@ -10,8 +10,8 @@ import chess.pgn
 import chess.variant
 import pytest
 
-from exporters.boards import boards_by_ply
 from recorder.model import EventKind
+from recorder.model.boards import boards_by_ply
 from recorder.reading import make_pipeline
 from recorder.rules.fen import board_fen
 from recorder.sources import SourceKind

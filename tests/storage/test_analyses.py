@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from recorder.model import AnalysedPosition, Analysis, Game, Player, Thinking
-from recorder.relating.examined import boards_after
+from recorder.model.boards import boards_by_ply
 from storage import ArchiveStore
 from storage.maintenance.check import check
 from storage.write.analyses import AnalysisCounts
@@ -34,7 +34,7 @@ def thinking(ply: int, depth: int = 9) -> Thinking:
 
 def positions_of(game: Game) -> list[AnalysedPosition]:
     """Every known position of the main line, as if an engine had been asked about it."""
-    boards = boards_after(game, range(game.start_ply, game.plies[-1].ply + 1))
+    boards = boards_by_ply(game)
     places = {ply: re.sub("-+", lambda run: str(len(run[0])), board).replace(" ", "/") for ply, board in boards.items()}
     return [
         AnalysedPosition(ply, f"{place} {'wb'[ply % 2]} - - 0 1", (thinking(ply, 8), thinking(ply)))

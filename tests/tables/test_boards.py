@@ -7,9 +7,9 @@ import random
 import numpy as np
 import pytest
 
-from exporters.boards import board_after
 from exporters.tables.boards import LETTERS, Moves, board_of_fen, replay
 from recorder.model import Origin, Ply, Proof
+from recorder.model.boards import board_after
 from recorder.rules.fen import board_from_fen
 from recorder.rules.position import encode_move
 from tests.exporters.games import make_game

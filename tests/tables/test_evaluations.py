@@ -13,7 +13,7 @@ from exporters.tables.columns import EVALUATIONS
 from exporters.tables.evaluations import judge_games
 from recorder import Archive
 from recorder.model import AnalysedPosition, Analysis, Thinking
-from recorder.relating.examined import boards_after
+from recorder.model.boards import boards_by_ply
 from storage import ArchiveStore as Storage
 from storage.read.columns import NULL
 from tests.support.cli import Cli
@@ -103,7 +103,7 @@ def test_an_analysis_comes_first_the_one_of_most_positions(tmp_path: Path) -> No
     }
     with Storage.open(str(cli.archive)) as storage:
         (game,) = storage.games()
-        boards = boards_after(game, range(13))
+        boards = boards_by_ply(game)
         older = {3: [analysed(3, 77)], 4: [analysed(4, 5)]}
         for begun_ms, settings, found in ((2000, '{"run":"new"}', lines), (1000, '{"run":"old"}', older)):
             positions = [AnalysedPosition(ply, board_fen(boards[ply], ply), tuple(of)) for ply, of in found.items()]

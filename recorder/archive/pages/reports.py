@@ -139,7 +139,7 @@ def page_of_player(
 
 def boards_of(archive: AnyStore) -> BoardsOf:
     """Reads boards of an archive's games; a data set has no lines to play."""
-    from exporters.boards import boards_by_ply
+    from recorder.model.boards import boards_by_ply
 
     def read(places: Sequence[tuple[str, int]]) -> dict[tuple[str, int], str]:
         if isinstance(archive, DatasetStore):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from recorder.dialects.icc.fields import IccMove
 from recorder.dialects.icc.values import ClocksSet, IccGame, MoreTime, MoveLag, Msec
 from recorder.events import Event, GameNotice, GameNoticeKind, Line, RatingText
-from recorder.model import Anomaly, AnomalyKind, EventKind, Precision
+from recorder.model import EventKind, Precision
 from recorder.rules.fen import start_position
 from recorder.rules.notation import verbose_of
 from recorder.rules.position import Position, Rules, decode_move
@@ -235,10 +235,6 @@ class DatagramGameTable:
             return Rules.CHESS
         return rules or Rules.CHESS
 
-    def complain(self, line: Line, number: int | None, kind: AnomalyKind, message: str) -> None:
-        """Note what is wrong with a line; ``number`` None: the line has no game's number."""
-        self.boards.anomalies.append(Anomaly.of(kind, line.offset, number, message, line.text))
-
 
 def by_frames(run: TrackedGame | None) -> bool:
     """Whether frames show this game, so that datagrams only make its times more exact."""
@@ -253,11 +249,6 @@ def standard_start(rules: Rules) -> Position:
 def holdings_of(rules: Rules) -> tuple[str, str] | None:
     """The holdings at the start of a game; None: the rules have none."""
     return ("", "") if rules is Rules.CRAZYHOUSE else None
-
-
-def place_of(line: Line) -> tuple[int, int | None]:
-    """A line's offset, and when it arrived."""
-    return line.offset, line.at_ms
 
 
 def printed(line: Line) -> str:
@@ -321,7 +312,7 @@ class DatagramClocks:
         game.clocks, game.exact = list(clocks), [False, False]
         run = self._table.run(body.game_no)
         if run is not None:
-            run.event(EventKind.CLOCK, "set", place_of(line), clocks=clocks)
+            run.event(EventKind.CLOCK, "set", line, clocks=clocks)
             run.clocks_settled = False
         return []
 

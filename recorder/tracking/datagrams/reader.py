@@ -96,7 +96,6 @@ from recorder.tracking.datagrams.games import (
     ReceivedMove,
     by_frames,
     holdings_of,
-    place_of,
     play,
     printed,
     set_facts,
@@ -192,11 +191,11 @@ class DatagramMoves:
         """Note, with the reason, a move that cannot be played: from here on the position is not known."""
         run = None if number is None else self._table.run(number)
         if run is not None and not by_frames(run):
-            run.event(EventKind.NOTICE, "unplaced-move", place_of(heard.line), text=printed(heard.line))
+            run.event(EventKind.NOTICE, "unplaced-move", heard.line, text=printed(heard.line))
             run.gapped = True
         if not game.complained or game.entries:
             kind = AnomalyKind.CONFLICT if game.entries else AnomalyKind.GAP
-            self._table.complain(heard.line, number, kind, f"a datagram's move has no place: {reason}")
+            self._table.boards.complain(kind, heard.line, number, f"a datagram's move has no place: {reason}")
             game.complained = True
         game.lose()
 
@@ -262,7 +261,7 @@ def _begun(run: TrackedGame, game: DatagramGame, line: Line) -> None:
     assert game.header is not None
     control = game.header.time_control
     if run.current is not None and not run.current.events and not run.rows and control:
-        run.event(EventKind.NOTICE, "time-control", place_of(line), text=control)
+        run.event(EventKind.NOTICE, "time-control", line, text=control)
     if run.start_frame is None and not run.rows and not run.lists and run.base_ply == game.base_ply:
         run.start_frame = run.last if isinstance(run.last, DatagramBoard) and not run.last.has_move else None
 
@@ -288,7 +287,7 @@ class DatagramPositions:
         try:
             start = _from_fen(body.fen, rules) if body.fen else (standard_start(rules), 0)
         except ValueError:
-            self._table.complain(line, body.game_no, AnomalyKind.MALFORMED, f"no position: {body.fen!r}")
+            self._table.boards.complain(AnomalyKind.MALFORMED, line, body.game_no, f"no position: {body.fen!r}")
             game.lose()
             return []
         game.list_start, game.listed, game.coming = start, [], body.plies
@@ -336,7 +335,7 @@ class DatagramPositions:
             if played is None or isinstance(played, str):
                 reason = played or "the position after it is unknown without a board"
                 text = f"move {len(entries)} of the list cannot be played: {reason}"
-                self._table.complain(line, game.number, AnomalyKind.MOVELIST, text)
+                self._table.boards.complain(AnomalyKind.MOVELIST, line, game.number, text)
                 game.lose()
                 return
             entries.append(played[0])
@@ -409,7 +408,7 @@ class DatagramPositions:
         try:
             game.fen = _from_fen(body.fen, self._table.rules(game))
         except ValueError:
-            self._table.complain(line, body.game_no, AnomalyKind.MALFORMED, f"no position: {body.fen!r}")
+            self._table.boards.complain(AnomalyKind.MALFORMED, line, body.game_no, f"no position: {body.fen!r}")
         return []
 
     def simple_board(self, body: SimpleBoard, line: Line, begin: int) -> list[Event]:
@@ -584,7 +583,7 @@ class DatagramGames:
         if run is None or before is None:
             return
         if (before.white, before.black) != (body.white, body.black):
-            run.event(EventKind.NAMES, "names", place_of(line), text=f"{body.white} {body.black}")
+            run.event(EventKind.NAMES, "names", line, text=f"{body.white} {body.black}")
             run.white, run.black = body.white, body.black
             run.names = f"{body.white} {body.black}"
         set_facts(run.facts, body)
@@ -667,7 +666,7 @@ class DatagramNotices:
         if run is not None:
             _, problem = take_holdings(run, HoldingsLine(line, body.game_no, body.white.upper(), body.black.upper()))
             if problem is not None:
-                self._table.complain(line, body.game_no, AnomalyKind.HOLDINGS, problem)
+                self._table.boards.complain(AnomalyKind.HOLDINGS, line, body.game_no, problem)
             game = self._table.games.get(body.game_no)
             if game is not None and game.entries and run.position is not None:
                 at = game.entries[-1]
@@ -681,14 +680,14 @@ class DatagramNotices:
         if run is not None:
             if body.name == "Date" and run.facts.date_text is None and "?" not in body.value:
                 run.facts.date_text = body.value
-            run.event(EventKind.NOTICE, "pgn-tag", place_of(line), actor=body.name, text=body.value)
+            run.event(EventKind.NOTICE, "pgn-tag", line, actor=body.name, text=body.value)
         return []
 
     def game_text(self, body: GameText, line: Line, begin: int) -> list[Event]:
         """A message of the server about a game."""
         run = self._table.run(body.game_no)
         if run is not None:
-            run.event(EventKind.NOTICE, "game-message", place_of(line), text=body.text)
+            run.event(EventKind.NOTICE, "game-message", line, text=body.text)
         return []
 
 

@@ -62,7 +62,7 @@ from recorder.model import (
     TimeBasis,
     is_forgotten,
 )
-from recorder.rules.fen import position_from_fen
+from recorder.rules.fen import STANDARD_FEN, position_from_fen
 from recorder.rules.position import Position
 from recorder.rules.variants import STANDARD_BOARD, has_pockets, read_cecp_variant, rules_of
 from recorder.text import later
@@ -244,7 +244,6 @@ def _times(run: EngineRun, other: EngineRun | None) -> tuple[int | None, int | N
     return level.base_s, level.increment_ms // 1000
 
 
-_START: Final = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 _CHAT_COMMANDS: Final = {"tellall": "kibitz", "tellothers": "whisper", "tellopponent": "say"}
 _NAME: Final = "myname"
 _ALL_RIGHTS: Final = 15
@@ -281,7 +280,7 @@ class EngineSide:
     def _reset(self) -> None:
         """As after ``new``: the engine plays Black from the usual position."""
         self._variant: str | None = "chess"
-        self._position: Position | None = position_from_fen(_START, rules_of("chess"))
+        self._position: Position | None = position_from_fen(STANDARD_FEN, rules_of("chess"))
         self._base_ply = 0
         self._anchored = False
         self._force = False
@@ -409,8 +408,8 @@ class EngineSide:
             if count and not run.take_back(count, line):
                 self._note_anomaly(f"{word}: no such moves", line)
         elif word == "edit":
-            reached = (self._position if run is None else run.position) or position_from_fen(_START, rules_of("chess"))
-            self._edited = EditBoard(reached.board)
+            place = self._position if run is None else run.position
+            self._edited = EditBoard(STANDARD_BOARD if place is None else place.board)
         elif word in ("draw", "pause", "resume") and run is not None:
             detail = {"draw": "draw-offer", "pause": "paused", "resume": "resumed"}[word]
             run.event(EventKind.NOTICE, detail, line, actor=self._opponent if word == "draw" else None, text=word)
@@ -506,7 +505,7 @@ class EngineSide:
         name = self._variant = read_cecp_variant(text)
         self._position = None
         if name in _USUAL_START:
-            start = _START if not has_pockets(rules_of(name)) else _START.replace(" ", "[] ", 1)
+            start = STANDARD_FEN if not has_pockets(rules_of(name)) else STANDARD_FEN.replace(" ", "[] ", 1)
             self._position = position_from_fen(start, rules_of(name))
 
     def _set_board(self, text: str, line: EngineLine) -> None:

@@ -277,7 +277,7 @@ def take_notice(table: GameTable, event: ExamineNotice) -> None:
     if run is None:
         return
     tree = _tree(run)
-    run.event(EventKind.EXAMINE, kind, (line.offset, line.at_ms), actor=event.actor, value=event.value, text=event.text)
+    run.event(EventKind.EXAMINE, kind, line, actor=event.actor, value=event.value, text=event.text)
     # A line about navigation comes before its board, a line about a move behind it.
     if kind in _NAVIGATION:
         run.navigation = _NAVIGATION[kind]
@@ -353,7 +353,7 @@ def lose_all(table: GameTable, line: Line) -> None:
     for number, run in list(table.examined.items()):
         if not run.suspended:
             run = settle(table, run)
-            run.event(EventKind.FEED, "lost feed", (line.offset, line.at_ms), text=line.text)
+            run.event(EventKind.FEED, "lost feed", line, text=line.text)
         del table.examined[number]
         table.close(run, "unobserved" if run.suspended else "lost-feed")
     table.starting = None

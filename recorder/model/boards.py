@@ -1,18 +1,19 @@
-"""The boards of a game's main line: proved moves carried out by the pieces of ``recorder.rules``, judged by nothing.
+"""The boards of a game's lines: moves carried out by the pieces of ``recorder.rules``, judged by nothing.
 
 A board is the text of ``recorder.rules.position.Position.board``: 71 characters, rank 8 first.
 """
 
 from __future__ import annotations
 
-from exporters.pgn.parts import PgnPart, cut_into_parts, is_chess_fen, is_null_move
-from recorder.model import Game, Ply
+from collections.abc import Iterable, Iterator, Mapping
+
+from recorder.model.games import Game
+from recorder.model.plies import Ply, Proof, is_null_move
 from recorder.rules.boards import exploded
-from recorder.rules.fen import board_from_fen
+from recorder.rules.fen import STANDARD_FEN, board_from_fen
 from recorder.rules.legality import castled, moved
 from recorder.rules.position import decode_move
 from recorder.rules.tables import index_of
-from recorder.rules.variants import STANDARD_BOARD
 
 # The king's step from the d or e file by its two files → the files of the rook before and after it.
 _ROOKS = {"ec": "ad", "eg": "hf", "db": "ac", "df": "he"}
@@ -57,44 +58,50 @@ def _castling(board: str, uci: str, white: bool) -> tuple[int, int, int] | None:
     return index_of(files[0] + rank), target, index_of(files[1] + rank)
 
 
-def shown_board(fen: str | None) -> str | None:
-    """The board of a FEN that a server showed; None for None, and for a FEN that is none of chess."""
-    return board_from_fen(fen) if fen is not None and is_chess_fen(fen) else None
+def shown_board(fen: str) -> str | None:
+    """The board of a FEN that a server showed; None: it is none of chess."""
+    try:
+        return board_from_fen(fen)
+    except ValueError:
+        return None
 
 
-def _first_board(part: PgnPart) -> str | None:
-    """The board at the beginning of a part; None: it is not known, or none of chess."""
-    return STANDARD_BOARD if part.fen is None and part.start_ply == 0 else shown_board(part.fen)
+def follow_line(
+    plies: Iterable[Ply], anchors: Mapping[int, str], board: str | None, last: int | None, variant: str | None
+) -> Iterator[tuple[Ply, str | None]]:
+    """Yield the plies of a line, each with the board after it.
+
+    ``board`` is the one before the line, after ``last`` half-moves (None: not known); ``anchors`` are FENs by ply.
+    """
+    for ply in plies:
+        if last is not None and ply.ply != last + 1:
+            board = None
+        if (fen := anchors.get(ply.ply - 1)) is not None:
+            board = shown_board(fen)
+        if board is not None:
+            board = None if ply.proof_code == Proof.CONFLICT else board_after(board, ply, variant)
+        last = ply.ply
+        yield ply, board
 
 
 def boards_by_ply(game: Game) -> dict[int, str]:
-    """The boards of the main line that are known, by ply; the one before the first move too.
-
-    Boards are text of 71 characters, rank 8 first; the board before the first move has ``game.start_ply``.
-    """
-    found: dict[int, str] = {}
-    for part in cut_into_parts(game):
-        board = _first_board(part)
-        if board is None:
-            continue
-        found.setdefault(part.start_ply, board)
-        for ply in part.plies:
-            board = board_after(board, ply, game.variant)
-            if board is None:
-                break
-            found[ply.ply] = board
-    return found
+    """The boards of the main line that are known, by ply; the one before the first move has ``game.start_ply``."""
+    shown = {anchor.ply: anchor.fen for anchor in game.anchors()}
+    usual = not game.start_ply and not game.start_fen and 0 not in shown
+    if usual or game.start_fen:
+        shown.setdefault(game.start_ply, game.start_fen or STANDARD_FEN)
+    found = {ply: board for ply, fen in shown.items() if (board := shown_board(fen)) is not None}
+    line = follow_line(game.plies, shown, None, None, game.variant)
+    played = {ply.ply: board for ply, board in line if board is not None}
+    if usual and 1 not in played and len(found) > 1:
+        del found[0]  # of a shuffled game that was joined later
+    return found | played
 
 
 def final_board(game: Game) -> str | None:
-    """The board after the last proved ply; None: no position of the game is known."""
-    part = cut_into_parts(game)[-1]
-    board = _first_board(part)
-    for ply in part.plies:
-        if board is None:
-            break
-        board = board_after(board, ply, game.variant)
-    return board
+    """The last board of the main line that is known."""
+    boards = boards_by_ply(game)
+    return boards[max(boards)] if boards else None
 
 
 def board_text(board: str) -> str:
