@@ -66,6 +66,7 @@ def malformed_values(driver: sqlite3.Connection) -> Iterator[str]:
     from storage.schema.tables import metadata
 
     driver.create_function("has_form", 3, _has_form)
+    driver.create_function("is_utf8", 1, _is_utf8)
     for table in metadata.tables.values():
         try:
             yield from _of_table(driver, table)
@@ -112,7 +113,6 @@ def _of_table(driver: sqlite3.Connection, table: Table) -> Iterator[str]:
         yield f"{_row(driver, table, keys, values)}: {column.name} is {_value(kind, value)}, not {_wanted(column)}."
     if len(wrong) > _NAMED_ROWS:
         yield f"{len(wrong) - _NAMED_ROWS} more rows of {table.name} are malformed."
-    yield from _undecodable(driver, table, keys)
     for column in columns:
         if column.type.__visit_name__ == "large_binary":
             yield from _uncompressed(driver, table, column, keys)
@@ -176,7 +176,7 @@ def _wanted(column: Column[Any]) -> str:
         return f"a JSON {column.info['json']}"
     if kind == "big_integer" or kind == "integer":
         return "an integer of its range"
-    return {"boolean": "0 or 1", "large_binary": "a BLOB"}.get(kind, "a text")
+    return {"boolean": "0 or 1", "large_binary": "a BLOB"}.get(kind, "a text in UTF-8")
 
 
 def _is_valid(column: Column[Any]) -> str:
@@ -196,6 +196,8 @@ def _is_valid(column: Column[Any]) -> str:
         valid = _of_type(column, name)
     if "holds" in column.info:
         valid = f"{valid} AND ({column.info['holds'][0]})"
+    if column.type.__visit_name__ in ("text", "JSON"):
+        valid = f"({valid}) AND is_utf8(CAST({name} AS BLOB))"
     return f"({valid}) OR {name} IS NULL" if column.nullable else valid
 
 
@@ -216,30 +218,9 @@ def _of_type(column: Column[Any], name: str) -> str:
     return f"typeof({name}) = 'text'"
 
 
-def _undecodable(driver: sqlite3.Connection, table: Table, keys: list[str]) -> Iterator[str]:
-    """Texts that are no UTF-8: found by reading all; only then row by row."""
-    texts = [column.name for column in table.columns if column.type.__visit_name__ in ("text", "JSON")]
-    if not texts:
-        return
-    wanted = ", ".join(f'"{name}"' for name in texts)
+def _is_utf8(text: bytes | None) -> bool:
     try:
-        for _ in driver.execute(f"SELECT {wanted} FROM {table.name}"):
-            pass
-        return
-    except sqlite3.OperationalError:
-        pass
-    key = ", ".join(map(_literal, keys))
-    bytes_of = ", ".join(f'CAST("{name}" AS BLOB)' for name in texts)
-    kinds = ", ".join(f'typeof("{name}")' for name in texts)
-    for row in driver.execute(f"SELECT {key}, {bytes_of}, {kinds} FROM {table.name}"):
-        for name, value, kind in zip(texts, row[len(keys) :], row[len(keys) + len(texts) :], strict=False):
-            if kind == "text" and not _is_utf8(value):
-                yield f"{_row(driver, table, keys, row[: len(keys)])}: {name} is no UTF-8."
-
-
-def _is_utf8(value: bytes) -> bool:
-    try:
-        value.decode()
+        (text or b"").decode()
     except UnicodeDecodeError:
         return False
     return True
