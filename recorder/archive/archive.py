@@ -107,14 +107,14 @@ class Archive(GameTables):
             FileNotFoundError: none of the paths exists. SourceError: an option has a value that is not known.
         """
         from recorder.archive.reading.import_paths import import_paths
-        from recorder.archive.reading.importing import checked_options
+        from recorder.archive.reading.importing import read_options
         from recorder.urls import is_url
 
         given = [fspath(paths)] if isinstance(paths, str | PathLike) else [fspath(path) for path in paths]
         names = [path if is_url(path) else str(Path(path).expanduser()) for path in given]
         if names and not any(is_url(name) or os.path.lexists(name) for name in names):
             raise FileNotFoundError(errno.ENOENT, "no such file or folder", names[0])
-        options = checked_options(kind, server, date, tz, chat, date_from_name)
+        options = read_options(kind, server, date, tz, chat, date_from_name)
         with shown_progress(progress) as show:
             return import_paths(self._archive, self._where, names, options, keep=keep, jobs=jobs, progress=show)
 

@@ -59,7 +59,7 @@ def no_reading_here(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
     def forbid() -> None:
         monkeypatch.setattr(verifying, "audit_source", refused)
-        monkeypatch.setattr(verifying, "_whole", refused)
+        monkeypatch.setattr(verifying, "whole_blocks", refused)
 
     return forbid
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,9 +39,9 @@ def divided(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         found.append(True)
         yield from parts(self)
 
-    def undivided(self: DividedReading, *how: Any) -> Generator[Part, None, Found]:
+    def undivided(self: DividedReading, *how: Any) -> Iterator[bytes]:
         found[-1] = False
-        return (yield from rest(self, *how))
+        return rest(self, *how)
 
     monkeypatch.setattr(DividedReading, "__iter__", noted)
     monkeypatch.setattr(DividedReading, "_rest", undivided)

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recorder.archive.pages.related import match_findings
 from recorder.archive.reading.import_paths import CopiedSource
-from recorder.archive.reading.importing import Outcome, SourceReading, facts_of, forgotten_in, read_kept, store
+from recorder.archive.reading.importing import (
+    Outcome,
+    SourceReading,
+    facts_of,
+    forgotten_in,
+    read_kept,
+    store,
+    whole_blocks,
+)
 from recorder.archive.reading.kept_bytes import reads_kept, source_blocks, source_timing
 from recorder.archive.reading.reading_ahead import ReadParts, write_parts
 from recorder.archive.reading.workers import Channel, WorkerDiedError, Workers, in_order, jobs_for, of_batches
@@ -537,18 +545,7 @@ def _open(old: ArchiveStore, row: SourceRow, forgotten: Forgotten, progress: Pro
         blocks = timing = None
     if blocks is None:
         return Unread(row, _why_unreadable(row), False)
-    return read_kept(row, _whole(blocks, row, progress), timing, forgotten)
-
-
-def _whole(blocks: Iterator[bytes], row: SourceRow, progress: Progress) -> Iterator[bytes]:
-    """Return the bytes of a source; SourceError if they became fewer."""
-    done = 0
-    for block in blocks:
-        yield block
-        done += len(block)
-        progress(row.name, done, row.size_bytes)
-    if done != row.size_bytes:
-        raise SourceError(f"{row.name}: the file was truncated while being read.")
+    return read_kept(row, whole_blocks(blocks, row.name, row.size_bytes, progress), timing, forgotten)
 
 
 def _store(

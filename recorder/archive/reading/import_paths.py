@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from itertools import islice, repeat
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -37,7 +36,7 @@ from recorder.archive.reading.importing import (
     store,
 )
 from recorder.archive.reading.inputs import Input, open_inputs
-from recorder.archive.reading.kept_bytes import source_blocks, source_timing
+from recorder.archive.reading.kept_bytes import hash_at, source_blocks, source_timing
 from recorder.archive.reading.partial_logs import PartialLogs
 from recorder.archive.reading.reading_ahead import read_ahead
 from recorder.archive.reading.workers import WorkerDiedError
@@ -267,21 +266,9 @@ def _was_forgotten(other: ArchiveStore, row: SourceRow, forgotten: list[Forgotte
     """Whether a source, or the beginning of it, was taken out here."""
     if any(row.sha256 == gone.sha256 for gone in forgotten):
         return True
-    marks = {gone.size_bytes: gone.sha256 for gone in forgotten if 0 < gone.size_bytes < row.size_bytes}
-    blocks = source_blocks(other, row) if marks else None
-    if blocks is None:
-        return False
-    running, size = sha256(), 0
-    for block in blocks:
-        start = 0
-        for mark in sorted(mark for mark in marks if size < mark <= size + len(block)):
-            running.update(block[start : mark - size])
-            start = mark - size
-            if running.hexdigest() in (gone.sha256 for gone in forgotten if gone.size_bytes == mark):
-                return True
-        running.update(block[start:])
-        size += len(block)
-    return False
+    marks = [gone for gone in forgotten if 0 < gone.size_bytes < row.size_bytes]
+    _, found = hash_at((marks and source_blocks(other, row)) or (), [gone.size_bytes for gone in marks])
+    return any(found.get(gone.size_bytes) == gone.sha256 for gone in marks)
 
 
 class CopiedSource:

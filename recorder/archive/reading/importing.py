@@ -8,22 +8,23 @@ import that is killed leaves the sources that were finished.
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field, replace
-from datetime import date
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from recorder.archive.reading.inputs import Input
+from recorder.archive.reading.kept_bytes import hash_at
 from recorder.archive.reading.partial_logs import PartialLogs
 from recorder.archive.reading.workers import WorkerDiedError
 from recorder.containment import contain, failures_sentence
 from recorder.errors import JournalError, SourceError
 from recorder.journal.parts import find_part, is_being_written
-from recorder.live.secrets.logs import Scrubbing, scrubbed
+from recorder.live.secrets.logs import scrubbed
 from recorder.model import SAVED_KINDS, AnomalyKind, SourceReport, site_of
 from recorder.pipeline import PARSER_VERSION, Pipeline
 from recorder.progress import no_progress
@@ -72,7 +73,7 @@ class ReadOptions:
 
     kind: SourceKind | None = None
     server: str | None = None
-    date: date | None = None
+    date: datetime.date | None = None
     tz: str | None = None
     chat: str | None = None
     timing: bytes | None = None
@@ -91,7 +92,7 @@ class ReadOptions:
         return cls(
             None if kind is None else SourceKind(kind),
             values.get("server"),
-            None if day is None else date.fromisoformat(day),
+            None if day is None else datetime.date.fromisoformat(day),
             values.get("tz"),
             values.get("chat"),
             timing,
@@ -110,16 +111,7 @@ class ReadOptions:
 
     def over(self, older: ReadOptions) -> ReadOptions:
         """These options, and the older ones where these do not say."""
-        return ReadOptions(
-            self.kind or older.kind,
-            self.server or older.server,
-            self.date or older.date,
-            self.tz or older.tz,
-            self.chat or older.chat,
-            self.timing or older.timing,
-            self.forgotten or older.forgotten,
-            self.date_from_name or older.date_from_name,
-        )
+        return replace(older, **{one.name: value for one in fields(self) if (value := getattr(self, one.name))})
 
     def pipeline(self, kind: SourceKind) -> AnyPipeline:
         """The pipeline that reads a source of this kind with these options."""
@@ -147,27 +139,14 @@ class ReadOptions:
 
 
 def read_options(
-    kind: str | None,
-    server: str | None,
-    date: date | None,
-    date_from_name: str | None,
-    tz: str | None,
-    chat: str | None,
-) -> ReadOptions:
-    """The options of ``reading_options`` as one value."""
-    known = None if kind is None else SourceKind(kind)
-    return ReadOptions(known, site_of(server), date, tz, chat, date_from_name=date_from_name)
-
-
-def checked_options(
     kind: str | SourceKind | None,
     server: str | None,
-    day: str | date | None,
+    date: str | datetime.date | None,
     tz: str | None,
     chat: str | None,
     date_from_name: str | None = None,
 ) -> ReadOptions:
-    """The options of a caller of the Python interface, as ``Archive.import_logs`` describes them."""
+    """The options as ``Archive.import_logs`` describes them; SourceError: one has an unknown value."""
     if chat not in (None, *_CHATS):
         raise SourceError(f"chat is one of {', '.join(_CHATS)}, not {chat!r}.")
     try:
@@ -175,18 +154,18 @@ def checked_options(
     except ValueError as error:
         words = ", ".join(one.value for one in SourceKind)
         raise SourceError(f"{kind!r} is no kind of log; there are {words}.") from error
-    if isinstance(day, str):
+    if isinstance(date, str):
         try:
-            day = date.fromisoformat(day)
+            date = datetime.date.fromisoformat(date)
         except ValueError as error:
-            raise SourceError(f"{day!r} is not a date; write it as 2020-01-31.") from error
+            raise SourceError(f"{date!r} is not a date; write it as 2020-01-31.") from error
     if tz is not None:
         try:
             parse_zone(tz)
         except ValueError as error:
             raise SourceError(str(error)) from error
     form = None if date_from_name is None else check_format(date_from_name)
-    return ReadOptions(kind, site_of(server), day, tz, chat, date_from_name=form)
+    return ReadOptions(kind, site_of(server), date, tz, chat, date_from_name=form)
 
 
 def timing_of(source: Input) -> bytes | None:
@@ -327,28 +306,23 @@ def fingerprint(source: Input, marks: Sequence[int] = (), progress: Progress | N
     ``progress`` gets bytes of the file as it is on disk; its name ends in ``(hash)``, because reading the games is
     another operation, which begins at 0 again.
     """
-    running = hashlib.sha256()
-    size, head = 0, b""
-    found: dict[int, str] = {}
+    head, size = bytearray(), 0
     held: list[bytes] | None = []
-    wanted = sorted(mark for mark in set(marks) if mark > 0)
-    named = progress and (lambda name, done, total: progress(f"{name} (hash)", done, total))
-    reading = LogReading(source, named)
-    for block in reading:
-        if len(head) < HEAD_BYTES:
-            head += block[: HEAD_BYTES - len(head)]
-        start = 0
-        while wanted and wanted[0] <= size + len(block):
-            mark = wanted.pop(0)
-            running.update(block[start : mark - size])
-            start = mark - size
-            found[mark] = running.hexdigest()
-        running.update(block[start:])
-        size += len(block)
-        if held is not None:
-            held.append(block)
-            held = held if size <= _HELD_BYTES else None
-    return Fingerprint(running.hexdigest(), size, head, found, reading.damage, held)
+    reading = LogReading(source, progress and (lambda name, done, total: progress(f"{name} (hash)", done, total)))
+
+    def noted() -> Iterator[bytes]:
+        nonlocal size, held
+        for block in reading:
+            if len(head) < HEAD_BYTES:
+                head.extend(block[: HEAD_BYTES - len(head)])
+            size += len(block)
+            if held is not None:
+                held.append(block)
+                held = held if size <= _HELD_BYTES else None
+            yield block
+
+    sha256, found = hash_at(noted(), marks)
+    return Fingerprint(sha256, size, bytes(head), found, reading.damage, held)
 
 
 def was_exported(source: Input, head: bytes, kind: SourceKind) -> bool:
@@ -360,15 +334,19 @@ def clean_blocks(
     source: Input, hashed: Fingerprint, kind: SourceKind, options: ReadOptions, progress: Progress
 ) -> Iterator[bytes]:
     """Return the bytes of a log, secrets and forgotten handles replaced; SourceError: the file is shorter now."""
-    scrubbing = Scrubbing(kind, redactor=Redactor(options.forgotten or Forgotten(), kind))
-    read = 0
-    for block in hashed.blocks(source):
-        read += len(block)
-        progress(source.name, read, hashed.size)
-        yield scrubbing.receive(block)
-    if read != hashed.size:
-        raise SourceError(f"{source.name}: the file was truncated while being read; import it again")
-    yield scrubbing.finish()
+    blocks = whole_blocks(hashed.blocks(source), source.name, hashed.size, progress)
+    return scrubbed(blocks, kind, Redactor(options.forgotten or Forgotten(), kind))
+
+
+def whole_blocks(blocks: Iterable[bytes], name: str, size: int, progress: Progress) -> Iterator[bytes]:
+    """The blocks of a source; SourceError: together they are not of this size."""
+    done = 0
+    for block in blocks:
+        done += len(block)
+        progress(name, done, size)
+        yield block
+    if done != size:
+        raise SourceError(f"{name}: the file was truncated while being read; import it again")
 
 
 class Part(NamedTuple):

@@ -93,13 +93,28 @@ def file_of(row: SourceRow) -> Path | None:
     """The file that a source was read from, read again: None unless it begins with those bytes (it may have grown)."""
     if row.path is None:
         return None
-    running = hashlib.sha256()
     try:
-        for block in _file_blocks(Path(row.path), row.size_bytes):
-            running.update(block)
+        found, _ = hash_at(_file_blocks(Path(row.path), row.size_bytes))
     except (SourceError, OSError):
         return None
-    return Path(row.path) if running.hexdigest() == row.sha256 else None
+    return Path(row.path) if found == row.sha256 else None
+
+
+def hash_at(blocks: Iterable[bytes], marks: Iterable[int] = ()) -> tuple[str, dict[int, str]]:
+    """The hash of all bytes, and of those up to each mark that is not behind the end."""
+    running, size = hashlib.sha256(), 0
+    found: dict[int, str] = {}
+    wanted = sorted(mark for mark in set(marks) if mark > 0)
+    for block in blocks:
+        start = 0
+        while wanted and wanted[0] <= size + len(block):
+            mark = wanted.pop(0)
+            running.update(block[start : mark - size])
+            start = mark - size
+            found[mark] = running.hexdigest()
+        running.update(block[start:])
+        size += len(block)
+    return running.hexdigest(), found
 
 
 def _file_blocks(path: Path, end: int) -> Iterator[bytes]:

@@ -15,7 +15,7 @@ import copyreg
 import pickle
 import tempfile
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import repeat
@@ -30,6 +30,7 @@ from recorder.archive.reading.importing import (
     Plan,
     ReadBefore,
     ReadOptions,
+    SourcePass,
     SourceReading,
     clean_blocks,
     fingerprint,
@@ -174,37 +175,20 @@ def _read_piece(piece: _Piece, channel: Channel) -> Found | None:
     None: it must be read with what follows: no game ends with it, or something was found in it that is reported for a
     file as a whole.
     """
-    reading = _PieceReading(piece, channel)
+
+    def blocks() -> Iterator[bytes]:
+        for at in range(0, len(piece.data), _BLOCK_BYTES):
+            block = piece.data[at : at + _BLOCK_BYTES]
+            yield block
+            channel.say(len(block))
+
+    reading = SourcePass(blocks(), piece.options.piece_pipeline(piece.offset))
     try:
         found = write_parts(piece.path, reading, keep=False)
     except OSError:  # no space in the temporary folder, which one process does not need
         return None
-    ended = piece.last or reading.ended_at == piece.offset + len(piece.data)
+    ended = piece.last or found.read_up_to == piece.offset + len(piece.data)
     return found if ended and not (found.report.warnings or found.report.failures) else None
-
-
-class _PieceReading:
-    """Reads a piece of a PGN file. It is a ``SourceReading`` of these bytes alone.
-
-    ``ended_at`` is where the first game begins that does not end in the piece.
-    """
-
-    found: Found
-    ended_at: int
-
-    def __init__(self, piece: _Piece, channel: Channel) -> None:
-        self._piece = piece
-        self._channel = channel
-
-    def __iter__(self) -> Iterator[Part]:
-        pipeline = self._piece.options.piece_pipeline(self._piece.offset)
-        for at in range(0, len(self._piece.data), _BLOCK_BYTES):
-            block = self._piece.data[at : at + _BLOCK_BYTES]
-            yield Part(block, pipeline.receive(block))
-            self._channel.say(len(block))
-        self.ended_at = pipeline.read_up_to
-        yield Part(b"", pipeline.finish())
-        self.found = Found(pipeline.report, self.ended_at, pipeline.unredacted)
 
 
 def _is_divided(kind: SourceKind, hashed: Fingerprint, least_bytes: int) -> bool:
@@ -265,34 +249,34 @@ class DividedReading:
             self._progress(source.name, sum(read_bytes), hashed.size)
 
         for data, offset, last in pieces:
-            yield Part(data, [])
             piece = _Piece(data, offset, last, options, self._folder / f"{offset}.piece")
             submitted.append((piece, self._workers.submit(_read_piece, piece, said=read_bytes.append)))
             while len(submitted) > (0 if last else TASKS_AHEAD * self._workers.jobs):
                 piece, future = submitted[0]
                 look_until_done(future, show)
                 found = future.result()
-                if found is None:
-                    found = yield from self._rest([waiting for waiting, _ in submitted], pieces)
+                if found is None:  # read on in this process
+                    reading = SourcePass(
+                        self._rest([waiting for waiting, _ in submitted], pieces), options.piece_pipeline(piece.offset)
+                    )
+                    yield from reading
+                    found = reading.found
                     submitted.clear()
                 else:
                     submitted.popleft()
+                    yield Part(piece.data, [])
                     yield from ReadParts(piece.path, found)
                 whole = found if whole is None else _joined(whole, found)
         assert whole is not None
         self.found = whole
 
-    def _rest(self, waiting: list[_Piece], pieces: Iterator[tuple[bytes, int, bool]]) -> Generator[Part, None, Found]:
-        """Read in this process what is left: the pieces that were given but not read, and those that follow."""
-        pipeline = self._plan.options.piece_pipeline(waiting[0].offset)
+    def _rest(self, waiting: list[_Piece], pieces: Iterator[tuple[bytes, int, bool]]) -> Iterator[bytes]:
+        """The pieces that were given but not read, and those that follow."""
         for piece in waiting:
-            yield Part(b"", pipeline.receive(piece.data))
+            yield piece.data
         for data, offset, _ in pieces:
-            yield Part(data, pipeline.receive(data))
+            yield data
             self._progress(self._plan.source.name, offset + len(data), self._plan.hashed.size)
-        read_up_to = pipeline.read_up_to
-        yield Part(b"", pipeline.finish())
-        return Found(pipeline.report, read_up_to, pipeline.unredacted)
 
 
 def _joined(before: Found, after: Found) -> Found:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from exporters.base import ExportReport, refuse_protected
 from exporters.table_files import import_pyarrow
 from recorder.archive.exporting import protected, require_games
-from recorder.archive.reading.importing import Outcome, ReadOptions, checked_options
+from recorder.archive.reading.importing import Outcome, ReadOptions, read_options
 from recorder.archive.reading.inputs import Input, open_inputs
 from recorder.archive.reading.workers import Workers, in_order, jobs_for
 from recorder.archive.sharing.dataset_sources import Making, Reporting, Run
@@ -192,7 +192,7 @@ def make_dataset(
     given = [paths] if isinstance(paths, str | PathLike) else list(paths)
     names = [str(path) if is_url(str(path)) else str(Path(path).expanduser()) for path in given]
     where = str(folder) if is_url(str(folder)) else str(Path(folder).expanduser())
-    options = checked_options(kind, server, date, tz, chat, date_from_name)
+    options = read_options(kind, server, date, tz, chat, date_from_name)
     if update and force:
         raise ExportError("update adds to a data set and force replaces it: give one of them.")
     with shown_progress(progress) as show:

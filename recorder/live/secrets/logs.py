@@ -194,14 +194,14 @@ class _Connection:
             self._clean[sent] += data
 
 
-def scrubbed(blocks: Iterable[bytes], kind: SourceKind) -> Iterator[bytes]:
-    """A log's bytes with its secrets masked: the same number of bytes, in other blocks.
+def scrubbed(blocks: Iterable[bytes], kind: SourceKind, redactor: Redactor | None = None) -> Iterator[bytes]:
+    """A log's bytes with its secrets masked: as many bytes, in other blocks; ``redactor`` is as of ``Scrubbing``.
 
     The bytes of a journal are unchanged: its writer has masked its secrets. ``blocks`` must begin with the log's first
     byte: whether a line is a password depends on earlier lines. Yielded blocks end with a complete line; the last need
     not.
     """
-    scrubbing = Scrubbing(kind)
+    scrubbing = Scrubbing(kind, redactor)
     for block in blocks:
         if clean := scrubbing.receive(block):
             yield clean
