@@ -10,12 +10,12 @@ from dataclasses import replace
 from functools import partial
 from itertools import combinations, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar, Unpack
 
 from recorder.corrections import shown_value
 from recorder.errors import StorageError
 from recorder.files import Closing
-from recorder.model import AnalysedPosition, Analysis, Anomaly, AnomalyKind, EventKind, Game, SourceReport
+from recorder.model import AnalysedPosition, Analysis, Anomaly, AnomalyKind, Game, SourceReport
 from storage import settings
 from storage.columnar import drop_copy
 from storage.database import Database
@@ -55,12 +55,13 @@ from storage.settings import (
 from storage.write.analyses import count_analyses, settle_analyses, shown_games, store_positions
 from storage.write.corrections import decide_corrections, take_over_corrections
 from storage.write.games import closing_up, find_successors, order_of_sources, restore_order
-from storage.write.merged import candidate_groups, relate, stale, touch_keys
+from storage.write.merged import candidate_groups, load_feeds, relate, stale, touch_keys
 
 if TYPE_CHECKING:
     from recorder.relating.duplicates import DuplicateGroup
     from storage.maintenance.removal import ForgetReport, HandleReport, HandleText
     from storage.read.columns import ColumnReader
+    from storage.read.store import GameParts
     from storage.write.source import SourceWriter
 
 _P = ParamSpec("_P")
@@ -246,7 +247,7 @@ class DuplicateGames(_Part):
                 keys = sorted({key for pair in pairs for key in pair})
                 touch_keys(driver, keys)
                 relate(driver)
-                found = _load(driver, sorted({resolve(driver, key) for key in keys}))
+                found = load_feeds(driver, sorted({resolve(driver, key) for key in keys}))
                 if dry_run:
                     raise _DryRunError
         except _DryRunError:
@@ -265,10 +266,6 @@ class DuplicateGames(_Part):
             return len(taken)
 
 
-def _load(driver: sqlite3.Connection, ids: list[int]) -> list[Game]:
-    return list(load_games(driver, ids, with_events=EventKind.FEED, with_holdings=False, with_thinking=False))
-
-
 def _duplicate_groups(driver: sqlite3.Connection) -> Iterator[DuplicateGroup]:
     decided = load_decided(driver)
     for group in list(candidate_groups(driver, decided)):
@@ -278,8 +275,8 @@ def _duplicate_groups(driver: sqlite3.Connection) -> Iterator[DuplicateGroup]:
             continue
         from recorder.relating.duplicates import find_duplicates
 
-        games = dict(zip(listed, _load(driver, listed), strict=True))
-        members = dict(zip(group, _load(driver, group), strict=True))
+        games = dict(zip(listed, load_feeds(driver, listed), strict=True))
+        members = dict(zip(group, load_feeds(driver, group), strict=True))
         found = find_duplicates(list(members.values()), {members[row].key: games[shown[row]] for row in group}, decided)
         if found.pairs:
             yield found
@@ -298,7 +295,7 @@ def _to_merge(driver: sqlite3.Connection, one: str, other: str) -> list[tuple[st
     rows = [resolve(driver, one), resolve(driver, other)]
     if rows[0] == rows[1]:
         raise StorageError(f"{one} and {other} are already one game.")
-    games = _load(driver, sorted(rows))
+    games = load_feeds(driver, sorted(rows))
     why = why_never_one(*games)
     if why is not None:
         raise StorageError(f"{one} and {other} cannot be one game: {why}.")
@@ -372,7 +369,7 @@ class GameCorrections(_Part):
                 driver = driver_of(connection)
                 rows = sorted({resolve(driver, key) for key in keys})
                 members = {row: _keys(driver, row) for row in rows}
-                earlier = dict(zip(rows, _load(driver, rows), strict=True))
+                earlier = dict(zip(rows, load_feeds(driver, rows), strict=True))
                 if values is None and not any(game.corrections for game in earlier.values()):
                     raise StorageError("There is nothing to undo: no correction of these games is recorded.")
                 if values is not None and "Time" in values and "Date" not in values:
@@ -386,7 +383,7 @@ class GameCorrections(_Part):
                 relate(driver)
                 for row, mine in members.items():
                     now = resolve(driver, mine[0])
-                    (after,) = _load(driver, [now])
+                    (after,) = load_feeds(driver, [now])
                     joined = tuple(key for key in _keys(driver, now) if key not in mine)
                     if (after.corrections, joined) != (earlier[row].corrections, ()):
                         found.append(EditedGame(earlier[row], after, joined))
@@ -637,34 +634,14 @@ class ArchiveStore(Closing, Database):
 
     # --- games
 
-    def games(
-        self,
-        where: GameFilter = ALL_PLAYED,
-        *,
-        with_events: bool = True,
-        with_holdings: bool = True,
-        with_lines: bool = True,
-        with_thinking: bool = True,
-        whole_plies: bool = True,
-    ) -> Iterator[Game]:
+    def games(self, where: GameFilter = ALL_PLAYED, **parts: Unpack[GameParts]) -> Iterator[Game]:
         """The games that match, streaming.
 
         They come by start (undated games last), then by the source's SHA-256 and the place in it: an order that depends
-        on what was imported, not on when. Without thinking there are no analyses either; without lines, no taken-back
-        ones. Without ``whole_plies`` only what PGN shows of proved plies is read (SAN, the mover's clock, elapsed time,
-        proof); their other fields are None.
+        on what was imported, not on when.
         """
         with self.reading() as driver:
-            ids = game_ids(driver, where)
-            yield from load_games(
-                driver,
-                ids,
-                with_events=with_events,
-                with_holdings=with_holdings,
-                with_lines=with_lines,
-                with_thinking=with_thinking,
-                whole_plies=whole_plies,
-            )
+            yield from load_games(driver, game_ids(driver, where), **parts)
 
     def game(self, spec: str) -> Game:
         """The game whose key begins with ``spec``; or ``last``, ``last~2`` among played games."""

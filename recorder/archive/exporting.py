@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from recorder.archive.locate import AnyStore, archive_file
 from recorder.errors import ExportError, NoGamesError, StorageError, UnknownVariantError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from exporters.pgn.exporter import PgnOptions
     from recorder.model import Game
     from storage import ArchiveStore, GameFilter
-    from storage.read.store import GameStore
+    from storage.read.store import GameParts, GameStore
 
 _SOURCES_NAMED = 5
 _PLAYERS_NAMED = 3
@@ -29,7 +29,7 @@ _NEWEST = re.compile(r"last(~[0-9]{1,9})?")
 
 
 @contextmanager
-def chosen_games(archive: AnyStore, where: GameFilter, **parts: bool) -> Iterator[Iterator[Game]]:
+def chosen_games(archive: AnyStore, where: GameFilter, **parts: Unpack[GameParts]) -> Iterator[Iterator[Game]]:
     """The games that match, let go of when writing them fails in the middle; see ``ArchiveStore.games``."""
     games = archive.games(where, **parts)
     with closing(cast("Generator[Game, None, None]", games)):

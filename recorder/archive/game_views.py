@@ -197,10 +197,9 @@ def html_of(game: Game) -> str:
 def html_of_games(store: GameStore, title: str) -> str:
     """The newest games of a store as a table, without style, script and links."""
     from storage import GameFilter
+    from storage.read.store import MOVES_ALONE
 
-    games = store.games(
-        GameFilter(last=_GAMES_SHOWN), with_events=False, with_holdings=False, with_lines=False, with_thinking=False
-    )
+    games = store.games(GameFilter(last=_GAMES_SHOWN), **MOVES_ALONE)
     rows = []
     for game in games:
         kind = " ".join(filter(None, (control_text(game), game.category, game.variant_word)))

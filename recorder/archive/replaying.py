@@ -20,6 +20,7 @@ from recorder.replay.served import served_names
 from recorder.replay.several import Outline, Timeline, outline_of, partner_keys, partners_of
 from recorder.replay.show import Chapter, ReplaySource
 from recorder.sources import HEAD_BYTES, detect, read_blocks
+from storage.read.store import MOVES_ALONE, GameParts
 
 if TYPE_CHECKING:
     from recorder.analysis.engine import AnalysisRun
@@ -213,16 +214,8 @@ def analyse_games(
 
 def _games_to_analyse(archive: ArchiveStore, chosen: GameFilter) -> list[Game]:
     """The chosen games, with little more than their keys."""
-    games = list(
-        archive.games(
-            named_games(archive, chosen),
-            with_events=False,
-            with_holdings=False,
-            with_lines=False,
-            with_thinking=False,
-            whole_plies=False,
-        )
-    )
+    parts: GameParts = {**MOVES_ALONE, "whole_plies": False}
+    games = list(archive.games(named_games(archive, chosen), **parts))
     if not games:
         raise NoGamesError("No games to analyse match these filters; `ics-recorder games` lists the games.")
     return games

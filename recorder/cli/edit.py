@@ -112,9 +112,10 @@ def command(
 
 
 def _keys_of(archive: ArchiveStore, chosen: GameFilter) -> list[str]:
+    from storage.read.store import MOVES_ALONE
+
     chosen = named_games(archive, chosen)
-    few = {"with_events": False, "with_holdings": False, "with_lines": False, "with_thinking": False}
-    with chosen_games(archive, chosen, **few) as games:
+    with chosen_games(archive, chosen, **MOVES_ALONE) as games:
         return [game.key for game in games]
 
 

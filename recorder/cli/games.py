@@ -69,6 +69,7 @@ def command(where: str, as_json: bool, **filters: Any) -> None:
     makes an index beside the archive and prints its size; later ones add what is new (see `db positions`).
     """
     from recorder.archive.pages.related import games_in_progress
+    from storage.read.store import MOVES_ALONE
 
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
@@ -80,8 +81,7 @@ def command(where: str, as_json: bool, **filters: Any) -> None:
         chosen = named_games(archive, chosen)
         with archive.snapshot():
             going_on = games_in_progress(archive)
-            few = dict.fromkeys(("with_events", "with_holdings", "with_lines", "with_thinking"), False)
-            with chosen_games(archive, chosen, **few) as games:
+            with chosen_games(archive, chosen, **MOVES_ALONE) as games:
                 _print_games(archive, chosen, games, going_on, as_json=as_json)
             say_excluded(count_excluded(archive, chosen).items())
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from recorder.errors import StorageError
 from recorder.files import Closing
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
     from storage.dataset.files import DatasetFiles, DatasetSource
+    from storage.read.store import GameParts
 
 PLY_NAMES = (
     "ply",
@@ -436,19 +437,11 @@ class DatasetStore(Closing):
         with self._reading() as connection:
             return count_each(_Driver(connection), wheres, FILTERS)
 
-    def games(
-        self,
-        where: GameFilter = ALL_PLAYED,
-        *,
-        with_events: bool = True,
-        with_holdings: bool = True,
-        with_lines: bool = True,
-        with_thinking: bool = True,
-        whole_plies: bool = True,
-    ) -> Iterator[Game]:
-        """As ``ArchiveStore.games``, with what a data set has; the arguments after ``with_events`` change nothing."""
+    def games(self, where: GameFilter = ALL_PLAYED, **parts: Unpack[GameParts]) -> Iterator[Game]:
+        """As ``ArchiveStore.games``, with what a data set has; parts but ``with_events`` change nothing."""
         with self.columns() as reader:
-            yield from reader.games([row_id for row_id, _ in reader.games_of(where)], with_events=with_events)
+            events = bool(parts.get("with_events", True))
+            yield from reader.games([row_id for row_id, _ in reader.games_of(where)], with_events=events)
 
     def game(self, spec: str) -> Game:
         """As ``ArchiveStore.game``."""

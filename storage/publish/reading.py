@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from recorder.errors import StorageError
 from storage.publish.connection import SHOWN, connected, is_there
@@ -28,7 +28,7 @@ from storage.read.query import (
     named_by_like,
     resolve,
 )
-from storage.read.store import Rows, SqlDriver
+from storage.read.store import GameParts, Rows, SqlDriver
 from storage.schema.upgrade import HEAD
 
 if TYPE_CHECKING:
@@ -133,26 +133,11 @@ class PublishedStore:
         with self._reading() as driver:
             yield _Reader(driver)
 
-    def games(
-        self,
-        where: GameFilter = ALL_PLAYED,
-        *,
-        with_events: bool = True,
-        with_holdings: bool = True,
-        with_lines: bool = True,
-        with_thinking: bool = True,
-        whole_plies: bool = True,
-    ) -> Iterator[Game]:
+    def games(self, where: GameFilter = ALL_PLAYED, **parts: Unpack[GameParts]) -> Iterator[Game]:
         """As ``ArchiveStore.games``; plies are always whole."""
+        parts["whole_plies"] = True
         with self._reading() as driver:
-            yield from load_games(
-                driver,
-                game_ids(driver, where, _FILTERS),
-                with_events=with_events,
-                with_holdings=with_holdings,
-                with_lines=with_lines,
-                with_thinking=with_thinking,
-            )
+            yield from load_games(driver, game_ids(driver, where, _FILTERS), **parts)
 
     def game(self, spec: str) -> Game:
         """As ``ArchiveStore.game``."""

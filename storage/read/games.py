@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Unpack
 
 from recorder.corrections import move_times
 from recorder.model import (
@@ -39,7 +38,7 @@ from storage.mapping import (
     ply_line_from_row,
 )
 from storage.read.analyses import load_analyses
-from storage.read.store import SqlDriver
+from storage.read.store import GameParts, SqlDriver
 from storage.sound import SOURCE_KINDS, RowCheck, UnsoundError, require_sound_game, require_sound_plies
 
 
@@ -122,15 +121,14 @@ BATCH_GAMES = 200
 """Games loaded by one set of queries, all but their plies, which are most of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What to load besides the games: the arguments of ``load_games``."""
+class _Wanted(NamedTuple):
+    """``GameParts``, complete."""
 
-    events: bool | EventKind
-    holdings: bool
-    lines: bool
-    whole_plies: bool
-    thinking: bool
+    with_events: bool | EventKind = True
+    with_holdings: bool = True
+    with_lines: bool = True
+    with_thinking: bool = True
+    whole_plies: bool = True
 
 
 class _Run(NamedTuple):
@@ -142,23 +140,12 @@ class _Run(NamedTuple):
     plies: int
 
 
-def load_games(
-    driver: SqlDriver,
-    ids: list[int],
-    *,
-    with_events: bool | EventKind = True,
-    with_holdings: bool = True,
-    with_lines: bool = True,
-    whole_plies: bool = True,
-    with_thinking: bool = True,
-) -> Iterator[Game]:
+def load_games(driver: SqlDriver, ids: list[int], **parts: Unpack[GameParts]) -> Iterator[Game]:
     """The games with these row numbers, in this order; memory is bounded by one batch without its plies.
 
-    The driver must stay in one transaction while the iterator is used. Of events one kind may be loaded alone. Without
-    thinking there are no analyses; without ``with_lines`` no plies that were taken back, only main lines and
-    variations; without ``whole_plies`` what ``load_shown`` does not load is None.
+    The driver must stay in one transaction while the iterator is used.
     """
-    wanted = _Wanted(with_events, with_holdings, with_lines, whole_plies, with_thinking)
+    wanted = _Wanted(**parts)
     for start in range(0, len(ids), BATCH_GAMES):
         yield from _load(driver, ids[start : start + BATCH_GAMES], wanted)
 
@@ -208,7 +195,7 @@ def _load(driver: SqlDriver, ids: list[int], wanted: _Wanted) -> Iterator[Game]:
     if seen:
         _load_children(driver, seen, runs, wanted)
     _load_links(driver, found, of_seen, members)
-    if wanted.thinking:
+    if wanted.with_thinking:
         load_analyses(driver, shown)  # not of members: their positions are those of the merged game
     for row_id in ids:
         for run in chain.from_iterable(runs_of_game.pop(row_id)):
@@ -280,22 +267,22 @@ def _load_children(
     """Everything below observations; of the lines' plies only where they are, appended to ``runs``."""
     ids = ",".join(map(str, seen))
     mine = f"WHERE observation_id IN ({ids})"
-    main = "" if wanted.lines else " AND line_no = 0"
-    lines_only = "" if wanted.lines else " AND (line_no = 0 OR kind = 'variation')"
+    main = "" if wanted.with_lines else " AND line_no = 0"
+    lines_only = "" if wanted.with_lines else " AND (line_no = 0 OR kind = 'variation')"
     for row in driver.execute(f"{select_sql('ply_lines')} {mine}{lines_only} ORDER BY observation_id, line_no"):
         line = ply_line_from_row(row, whole=wanted.whole_plies)
         seen[row[0]].lines.append(line)
         runs[row[0]].append(_Run(seen[row[0]], line, *row[1:3]))
     for row in driver.execute(f"{select_sql('anchors')} {mine}{main} ORDER BY observation_id, seq"):
         seen[row[0]].anchors.append(ANCHORS.value(row))
-    if wanted.holdings:
+    if wanted.with_holdings:
         for row in _in_order(driver, f"{select_sql('holdings')} {mine}"):
             seen[row[0]].holdings.append(HOLDINGS.value(row, seen[row[0]].started_at_ms or 0))
-    if wanted.events:
-        of_kind = f" AND kind = '{wanted.events.value}'" if isinstance(wanted.events, EventKind) else ""
+    if wanted.with_events:
+        of_kind = f" AND kind = '{wanted.with_events.value}'" if isinstance(wanted.with_events, EventKind) else ""
         for row in _in_order(driver, f"{select_sql('events')} {mine}{of_kind}"):
             seen[row[0]].events.append(EVENTS.value(row, seen[row[0]].started_at_ms or 0))
-    if wanted.thinking:
+    if wanted.with_thinking:
         for row in _in_order(driver, f"{select_sql('thinking')} {mine}"):
             seen[row[0]].thinking.append(THINKING.value(row, seen[row[0]].started_at_ms or 0))
 

@@ -4,17 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypedDict, Unpack
 
 from storage.read.game_filter import GameFilter
 
 if TYPE_CHECKING:
-    from recorder.model import Game
+    from recorder.model import EventKind, Game
     from storage.dataset.reading import DatasetReader
     from storage.read.columns import ColumnReader
 
 TableReader: TypeAlias = "ColumnReader | DatasetReader"
 """Reads what tables of plies and games are made of."""
+
+
+class GameParts(TypedDict, total=False):
+    """What is read of games: all, but for what is False here.
+
+    Of events one kind may be read alone. Without thinking there are no analyses either; without lines no plies that
+    were taken back, only main lines and variations. Without ``whole_plies`` only what PGN shows of proved plies is read
+    (SAN, the mover's clock, elapsed time, proof); their other fields are None.
+    """
+
+    with_events: bool | EventKind
+    with_holdings: bool
+    with_lines: bool
+    with_thinking: bool
+    whole_plies: bool
+
+
+MOVES_ALONE: Final[GameParts] = {
+    "with_events": False,
+    "with_holdings": False,
+    "with_lines": False,
+    "with_thinking": False,
+}
 
 
 class GameStore(Protocol):
@@ -26,16 +49,7 @@ class GameStore(Protocol):
     def columns(self, *, arrow: bool = True) -> AbstractContextManager[TableReader]:
         """Main lines as arrays; ``arrow``: use ADBC where that is possible."""
 
-    def games(
-        self,
-        where: GameFilter = ...,
-        *,
-        with_events: bool = True,
-        with_holdings: bool = True,
-        with_lines: bool = True,
-        with_thinking: bool = True,
-        whole_plies: bool = True,
-    ) -> Iterator[Game]:
+    def games(self, where: GameFilter = ..., **parts: Unpack[GameParts]) -> Iterator[Game]:
         """The games that match, in their order."""
 
     def game(self, spec: str) -> Game:

@@ -15,6 +15,7 @@ from recorder.model import AnalysedPosition, Analysis
 from storage.mapping import ANALYSIS_LINES
 from storage.read.analyses import has_analyses
 from storage.read.games import load_games
+from storage.read.store import MOVES_ALONE
 from storage.write.rows import insert_into, insert_rows
 
 _LINES: Final = insert_into("analysis_lines")
@@ -134,14 +135,7 @@ def find_changed_validity(
     from recorder.model.boards import boards_by_ply, shown_board
 
     found = []
-    loaded = load_games(
-        driver,
-        list(games),
-        with_events=False,
-        with_holdings=False,
-        with_lines=False,
-        with_thinking=False,
-    )
+    loaded = load_games(driver, list(games), **MOVES_ALONE)
     for number, game in zip(games, loaded, strict=True):
         positions = driver.execute(_POSITIONS, {"game": number}).fetchall()
         boards = boards_by_ply(game)

@@ -110,7 +110,7 @@ class NeighbourGames:
     def __init__(self, driver: sqlite3.Connection) -> None:
         self._driver = driver
         self._sources: dict[int, _Source] = {}
-        self._game = lru_cache(_CACHED_GAMES)(self._load)
+        self._game = lru_cache(_CACHED_GAMES)(lambda row_id: load_feeds(driver, [row_id], with_lines=False)[0])
 
     @cached_property
     def orders(self) -> BoardOrders:
@@ -140,17 +140,6 @@ class NeighbourGames:
         if source_id not in self._sources:
             self._sources[source_id] = _Source(self._driver, source_id)
         return self._sources[source_id], self._sources[source_id].row(row_id)
-
-    def _load(self, row_id: int) -> Game:
-        (game,) = load_games(
-            self._driver,
-            [row_id],
-            with_events=EventKind.FEED,  # until when a game was in sight
-            with_holdings=False,
-            with_thinking=False,
-            with_lines=False,
-        )
-        return game
 
 
 def overlapping(driver: sqlite3.Connection) -> list[int]:
@@ -328,13 +317,7 @@ def link(driver: sqlite3.Connection) -> None:
 
 
 def _linked_games(driver: sqlite3.Connection, ids: Iterable[int]) -> list[Game]:
-    return list(
-        load_games(
-            driver,
-            sorted(ids),
-            with_thinking=False,
-        )
-    )
+    return list(load_games(driver, sorted(ids), with_thinking=False))
 
 
 def _link_partners(driver: sqlite3.Connection) -> None:
@@ -563,7 +546,7 @@ def stale(driver: sqlite3.Connection) -> list[str]:
     """Keys of merged games that differ from what their members give, or that are missing."""
     wanted = _wanted(driver)
     numbers = [number for (number,) in driver.execute("SELECT id FROM games WHERE source_id IS NULL ORDER BY id")]
-    stored = {game.key: game for game in _load(driver, numbers)}
+    stored = {game.key: game for game in load_feeds(driver, numbers)}
     return sorted(
         key
         for key in wanted.keys() | stored.keys()
@@ -621,14 +604,12 @@ def _bare(game: Game) -> Game:
     return replace(game, observations=[], links=[])
 
 
-def _load(driver: sqlite3.Connection, ids: list[int]) -> Iterator[Game]:
-    return load_games(
-        driver,
-        ids,
-        with_events=EventKind.FEED,  # until when a game was in sight
-        with_holdings=False,
-        with_thinking=False,
+def load_feeds(driver: sqlite3.Connection, ids: list[int], *, with_lines: bool = True) -> list[Game]:
+    """Games, with the events that show until when they were in sight."""
+    found = load_games(
+        driver, ids, with_events=EventKind.FEED, with_holdings=False, with_thinking=False, with_lines=with_lines
     )
+    return list(found)
 
 
 def _pairs(driver: sqlite3.Connection, decided: Decided) -> list[tuple[_Pair, ...]]:
@@ -668,7 +649,7 @@ def _made_of(driver: sqlite3.Connection, group: list[int], beside: NeighbourGame
     from recorder.corrections import inherit
     from recorder.relating.merge import merge_games
 
-    members = list(_load(driver, group))
+    members = load_feeds(driver, group)
     found = merge_games(members, beside.orders, load_decided(driver))
     for game in found:
         inherit(game, [one for one in members if one.key in game.merged_from])
