@@ -59,7 +59,7 @@ def player_profile(
         if isinstance(data, ExportError):
             _say(ax, look, str(data))
         else:
-            panel.drawn(data, player, ax=ax, theme=look, titles=False)
+            panel.drawn(data, ax=ax, theme=look, titles=False)
         ax.set_title(name, loc="left", fontsize=10, fontweight="bold", color=look.text)
     add_sheet_titles(places[0], look, *_head(own), _footer(own))
     return figure
@@ -194,25 +194,28 @@ def _each_ply(plies: Plies, names: Sequence[str]) -> Any:
     return plies.sql(f"SELECT {', '.join(names)} FROM plies{order}")
 
 
-def _figure(wishes: PlotOptions) -> Any:
-    return new_figure(wishes.theme, wishes.size or (9.0, 5.0)).add_subplot()
+def _given(options: Sequence[str], events: pd.DataFrame | None, wishes: PlotOptions) -> dict[str, Any]:
+    return {name: events if name == "events" else getattr(wishes, name) for name in (*options, "theme")}
 
 
-def _race(plies: pd.DataFrame, events: pd.DataFrame | None, wishes: PlotOptions) -> Figure:
-    return _of(clock_race(plies, events, ax=_figure(wishes), theme=wishes.theme, chat=wishes.chat))
+def _on_axes(draw: Callable[..., Any], *options: str) -> Callable[[Any, pd.DataFrame | None, PlotOptions], Figure]:
+    """A picture that is drawn on axes, with these options."""
+
+    def drawn(plies: Any, events: pd.DataFrame | None, wishes: PlotOptions) -> Figure:
+        figure = new_figure(wishes.theme, wishes.size or (9.0, 5.0))
+        draw(plies, ax=figure.add_subplot(), **_given(options, events, wishes))
+        return figure
+
+    return drawn
 
 
-def _times(plies: pd.DataFrame, _: pd.DataFrame | None, wishes: PlotOptions) -> Figure:
-    return _of(move_times(plies, ax=_figure(wishes), theme=wishes.theme))
+def _sheet(
+    name: str, draw: Callable[..., Figure], *options: str
+) -> Callable[[Any, pd.DataFrame | None, PlotOptions], Figure]:
+    """A picture that is a sheet of several, with these options."""
 
-
-def _bughouse(plies: pd.DataFrame, _: pd.DataFrame | None, wishes: PlotOptions) -> Figure:
-    return _of(bughouse_clocks(plies, ax=_figure(wishes), theme=wishes.theme))
-
-
-def _about_player(draw: Callable[..., Any]) -> Callable[[PlySource, pd.DataFrame | None, PlotOptions], Figure]:
-    def drawn(plies: PlySource, _: pd.DataFrame | None, wishes: PlotOptions) -> Figure:
-        return _of(draw(plies, player=wishes.player, ax=_figure(wishes), theme=wishes.theme))
+    def drawn(plies: Any, events: pd.DataFrame | None, wishes: PlotOptions) -> Figure:
+        return draw(plies, size=wishes.size or PICTURES[name].size, **_given(options, events, wishes))
 
     return drawn
 
@@ -221,34 +224,9 @@ def _player_table(table: Callable[..., pd.DataFrame]) -> Callable[[PlySource, Pl
     return lambda plies, wishes: table(plies, wishes.player)
 
 
-def _leads(plies: PlySource, _: pd.DataFrame | None, wishes: PlotOptions) -> Figure:
-    drawn = score_by_lead(plies, player=wishes.player, move=wishes.move, ax=_figure(wishes), theme=wishes.theme)
-    return _of(drawn)
-
-
-def _lag(plies: PlySource, _: pd.DataFrame | None, wishes: PlotOptions) -> Figure:
-    size = wishes.size or PICTURES["lag"].size
-    return lag_sheet(plies, player=wishes.player, theme=wishes.theme, size=size)
-
-
-def _profile(plies: PlySource, _: pd.DataFrame | None, wishes: PlotOptions) -> Figure:
-    size = wishes.size or PICTURES["profile"].size
-    return player_profile(plies, player=wishes.player or "", theme=wishes.theme, size=size)
-
-
-def _evaluation(plies: pd.DataFrame, events: pd.DataFrame | None, wishes: PlotOptions) -> Figure:
-    size = wishes.size or PICTURES["evaluation"].size
-    return evaluation_sheet(plies, events, theme=wishes.theme, size=size)
-
-
 def _evaluation_table(plies: pd.DataFrame, _: PlotOptions) -> pd.DataFrame:
     columns = [*_COLUMNS, "clock_before_ms", "clock_after_ms", *EVALUATIONS, "chances", "trouble"]
     return evaluated_moves(plies)[columns].reset_index(drop=True)
-
-
-def _blunders(plies: PlySource, _: pd.DataFrame | None, wishes: PlotOptions) -> Figure:
-    size = wishes.size or PICTURES["blunders"].size
-    return blunder_sheet(plies, player=wishes.player, theme=wishes.theme, size=size)
 
 
 def _blunders_table(plies: PlySource, wishes: PlotOptions) -> pd.DataFrame:
@@ -262,12 +240,6 @@ def _blunders_table(plies: PlySource, wishes: PlotOptions) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def _of(ax: Any) -> Figure:
-    figure = ax.get_figure(root=True)
-    assert isinstance(figure, Figure)
-    return figure
-
-
 def _profile_table(plies: PlySource, wishes: PlotOptions) -> Any:
     """The player's own moves: all six pictures are made from them."""
     names = [*_COLUMNS, "time_control", "mover_score", "clock_after_ms", "elapsed_ms", "lag_ms"]
@@ -276,17 +248,27 @@ def _profile_table(plies: PlySource, wishes: PlotOptions) -> Any:
 
 
 PICTURES: Final[dict[str, Picture]] = {
-    "race": Picture("game", _race, _rows("clock_after_ms", "elapsed_ms", one_game="race", clocks=True)),
-    "times": Picture("game", _times, _rows("elapsed_ms", one_game="times")),
-    "thinking": Picture("games", _about_player(think_times), _player_table(phase_shares)),
-    "heatmap": Picture("games", _about_player(think_heatmap), _player_table(heatmap_cells)),
-    "lag": Picture("games", _lag, _lag_table, (9.0, 5.0)),
-    "curve": Picture("games", _about_player(clock_curve), _player_table(clock_quartiles)),
-    "leads": Picture("games", _leads, lambda plies, wishes: lead_scores(plies, wishes.player, wishes.move)),
-    "evaluation": Picture("game", _evaluation, _evaluation_table, (9.0, 8.0)),
-    "blunders": Picture("games", _blunders, _blunders_table, (11.0, 5.0)),
-    "endings": Picture("player", _about_player(endings), _player_table(result_counts)),
-    "profile": Picture("player", _profile, _profile_table, (13.0, 11.5)),
-    "bughouse": Picture("match", _bughouse, _rows("clock_after_ms", "elapsed_ms", "arrival_ms", clocks=True)),
+    "race": Picture(
+        "game",
+        _on_axes(clock_race, "events", "chat"),
+        _rows("clock_after_ms", "elapsed_ms", one_game="race", clocks=True),
+    ),
+    "times": Picture("game", _on_axes(move_times), _rows("elapsed_ms", one_game="times")),
+    "thinking": Picture("games", _on_axes(think_times, "player"), _player_table(phase_shares)),
+    "heatmap": Picture("games", _on_axes(think_heatmap, "player"), _player_table(heatmap_cells)),
+    "lag": Picture("games", _sheet("lag", lag_sheet, "player"), _lag_table, (9.0, 5.0)),
+    "curve": Picture("games", _on_axes(clock_curve, "player"), _player_table(clock_quartiles)),
+    "leads": Picture(
+        "games",
+        _on_axes(score_by_lead, "player", "move"),
+        lambda plies, wishes: lead_scores(plies, wishes.player, wishes.move),
+    ),
+    "evaluation": Picture("game", _sheet("evaluation", evaluation_sheet, "events"), _evaluation_table, (9.0, 8.0)),
+    "blunders": Picture("games", _sheet("blunders", blunder_sheet, "player"), _blunders_table, (11.0, 5.0)),
+    "endings": Picture("player", _on_axes(endings, "player"), _player_table(result_counts)),
+    "profile": Picture("player", _sheet("profile", player_profile, "player"), _profile_table, (13.0, 11.5)),
+    "bughouse": Picture(
+        "match", _on_axes(bughouse_clocks), _rows("clock_after_ms", "elapsed_ms", "arrival_ms", clocks=True)
+    ),
 }
 """Every picture by the name that the command line takes."""

@@ -10,19 +10,17 @@ from matplotlib.lines import Line2D
 
 from exporters.measures.program import Reason
 from exporters.measures.source import Plies
-from exporters.plots.panels import Captions, Panel
+from exporters.plots.panels import Legend, Panel
 from exporters.plots.shown import Drawn, Shown, figures_of, reasons_against, shown_of
 from exporters.plots.style import (
     LegendEntry,
     Theme,
-    add_legend,
-    add_titles,
     clock_axis,
     move_axis,
     numbers,
     percent_axis,
 )
-from exporters.plots.words import PlySource, Who, footer_text, headline, name_of, no_data
+from exporters.plots.words import PlySource, Who, name_of, no_data
 from recorder.errors import ExportError
 
 _FEWEST = 3
@@ -88,47 +86,17 @@ def _clock_scale(ax: Axes, least: float, most: float, one_base: bool) -> None:
         ax.set_ylabel("clock left, of the base time")
 
 
-def clock_curve(
-    plies: PlySource,
-    *,
-    player: str | None = None,
-    ax: Axes | None = None,
-    theme: str | Theme = "light",
-    titles: bool = True,
-    footer: bool = True,
-) -> Axes:
-    """Draw the clocks of many games: median and quartiles of the time left after each move.
-
-    If all games have one base time, clocks are drawn, otherwise shares of the base times. Moves are drawn that at least
-    three games, and a twentieth of the games, reached; if there are none, all.
-
-    Args:
-        plies: the ply frame of any number of games, or batches.
-        player: this handle's clocks and the opponents' in the same games.
-        ax, theme, titles, footer: as for ``clock_race``.
-    Returns:
-        The axes that were drawn on.
-    Raises:
-        ExportError: no clock is known.
-    """
-    data = CURVE.computed(plies, player)
-    return CURVE.drawn(data, player, ax=ax, theme=theme, titles=titles, footer=footer)
-
-
-def _draw_curve(ax: Axes, look: Theme, data: _CurveData, captions: Captions) -> None:
+def _draw_curve(ax: Axes, look: Theme, data: _CurveData) -> Legend:
     shown, table = data
-    attrs = table.attrs
+    bases = table.attrs["base_s"]
     # Of fewer the median jumps from move to move.
     most = int(table["games"].max())
     fewest = min(max(_FEWEST, -(-most // _OF_GAMES)), most)
     table = table[table["games"] >= fewest]
-    entries = _draw_quartiles(ax, look, table, attrs["base_s"], name_of(shown.sample, captions.player or ""))
+    entries = _draw_quartiles(ax, look, table, bases, name_of(shown.sample, shown.player or ""))
     ax.set_xlim(0, int(table["move_no"].max()) + 1)
     move_axis(ax)
-    if captions.titles:
-        add_titles(ax, look, *headline(shown.sample, captions.player, "Clock left by move"))
-    note = f"moves reached in at least {fewest} games" if fewest > 1 else None
-    add_legend(ax, look, entries, footer_text(attrs, shown.marks, note) if captions.footer else "")
+    return Legend(entries, (f"moves reached in at least {fewest} games" if fewest > 1 else None,))
 
 
 def _draw_quartiles(ax: Axes, look: Theme, table: pd.DataFrame, bases: list[int], player: str) -> list[LegendEntry]:
@@ -167,4 +135,12 @@ def _draw_quartiles(ax: Axes, look: Theme, table: pd.DataFrame, bases: list[int]
     return entries
 
 
-CURVE: Final = Panel(_compute_curve, _draw_curve)
+CURVE: Final = Panel("Clock left by move", _compute_curve, _draw_curve)
+clock_curve = CURVE.function(
+    "clock_curve",
+    """Draw the clocks of many games: median and quartiles of the time left after each move.
+
+    If all games have one base time, clocks are drawn, otherwise shares of the base times. Moves are drawn that at least
+    three games, and a twentieth of the games, reached; if there are none, all.
+    """,
+)

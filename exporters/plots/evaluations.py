@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -18,7 +19,7 @@ from exporters.measures import definitions
 from exporters.measures.program import Reason, run
 from exporters.measures.source import Plies
 from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
-from exporters.plots.panels import Captions, Panel
+from exporters.plots.panels import Legend, Panel
 from exporters.plots.race import clock_race
 from exporters.plots.shown import Drawn, Shown, shown_of
 from exporters.plots.style import (
@@ -236,7 +237,8 @@ class _BlunderData(NamedTuple):
 
 def _compute_blunders(plies: Plies, who: Who, by: str) -> _BlunderData:
     """Blunders by the time left or by the time used."""
-    return _BlunderData(_judged(plies, who), _losses(plies, who, by), by)
+    table = _losses(plies, who, by)
+    return _BlunderData(replace(_judged(plies, who), attrs=table.attrs), table, by)
 
 
 def blunder_rates(
@@ -262,20 +264,16 @@ def blunder_rates(
         ExportError: no move has a loss and a time.
     """
     panel = blunders(by)
-    return panel.drawn(panel.computed(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
+    return panel.drawn(panel.computed(plies, player), ax=ax, theme=theme, titles=titles, footer=footer)
 
 
 def blunders(by: str) -> Panel[_BlunderData]:
     """The picture of blunders by ``clock`` or ``think``."""
-    return Panel(partial(_compute_blunders, by=by), _draw_blunders)
+    return Panel(f"Blunders by {_AXES[by]}", partial(_compute_blunders, by=by), _draw_blunders)
 
 
-def _draw_blunders(ax: Axes, look: Theme, data: _BlunderData, captions: Captions) -> None:
-    shown, table, by = data
-    entries = _draw_rates(ax, look, table, by)
-    if captions.titles:
-        add_titles(ax, look, *headline(shown.sample, captions.player, f"Blunders by {_AXES[by]}"))
-    add_legend(ax, look, entries, footer_text(table.attrs, shown.marks, "n: moves") if captions.footer else "")
+def _draw_blunders(ax: Axes, look: Theme, data: _BlunderData) -> Legend:
+    return Legend(_draw_rates(ax, look, data.table, data.by), ("n: moves",))
 
 
 def _judged(plies: Plies, who: Who) -> Shown:

@@ -16,13 +16,12 @@ from matplotlib.ticker import MaxNLocator
 from exporters.measures.program import frame_of_rows
 from exporters.measures.source import Plies
 from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
-from exporters.plots.panels import Captions, Panel
+from exporters.plots.panels import Legend, Panel
 from exporters.plots.shown import Drawn, Shown, counts_of, figures_of, ranked, reasons_against, shown_of
 from exporters.plots.style import (
     LegendEntry,
     Theme,
     add_legend,
-    add_titles,
     draw_points,
     move_axis,
     numbers,
@@ -110,40 +109,7 @@ def _series(drawn: Drawn, whose: Mapping[str, str], names: Mapping[str, tuple[st
     return series
 
 
-def lag_course(
-    plies: PlySource,
-    *,
-    player: str | None = None,
-    ax: Axes | None = None,
-    theme: str | Theme = "light",
-    titles: bool = True,
-    footer: bool = True,
-) -> Axes:
-    """Draw lag by move: of one game each move, of several games the median and a band with nine tenths of the moves.
-
-    Args:
-        plies: the ply frame of any number of games, or batches.
-        player: of several games, show this handle's moves apart from the opponents'.
-        ax, theme, titles, footer: as for ``clock_race``.
-    Returns:
-        The axes. In one game the point of half-move 17 has the gid ``ply-17``.
-    Raises:
-        ExportError: no lag is known.
-    """
-    return COURSE.drawn(COURSE.computed(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
-
-
-def _draw_lag_course(ax: Axes, look: Theme, lags: _LagData, captions: Captions) -> None:
-    entries = _draw_course(ax, look, lags)
-    note = None if lags.one_game else _BAND
-    if captions.titles:
-        add_titles(ax, look, *headline(lags.shown.sample, captions.player, "Lag"))
-    text = footer_text(lags.shown.attrs, lags.shown.marks, note, lags.unsealed) if captions.footer else ""
-    add_legend(ax, look, entries, text)
-
-
-def _draw_course(ax: Axes, look: Theme, lags: _LagData) -> list[LegendEntry]:
-    """Draw lag by move; return what the legend says."""
+def _draw_course(ax: Axes, look: Theme, lags: _LagData) -> Legend:
     entries: list[LegendEntry] = []
     for one in lags.series:
         colour = look.side(one.side)
@@ -158,7 +124,7 @@ def _draw_course(ax: Axes, look: Theme, lags: _LagData) -> list[LegendEntry]:
     ax.margins(y=0.08)
     move_axis(ax)
     ax.set_ylabel("lag (ms)")
-    return entries
+    return Legend(entries, (None if lags.one_game else _BAND, lags.unsealed))
 
 
 def _draw_moves(ax: Axes, rows: pd.DataFrame, side: str, colour: str, face: str) -> None:
@@ -177,38 +143,7 @@ def _draw_bands(ax: Axes, bands: pd.DataFrame, side: str, colour: str, face: str
     ax.plot(known, middle, color=colour, linewidth=1.4, marker="o", markersize=3, markerfacecolor=face)
 
 
-def lag_histogram(
-    plies: PlySource,
-    *,
-    player: str | None = None,
-    ax: Axes | None = None,
-    theme: str | Theme = "light",
-    titles: bool = True,
-    footer: bool = True,
-) -> Axes:
-    """Draw a histogram of the lag of moves; the last bin has all moves above the 99th percentile.
-
-    Args:
-        plies, player, ax, theme, titles, footer: as for ``lag_course``.
-    Returns:
-        The axes that were drawn on.
-    Raises:
-        ExportError: no lag is known.
-    """
-    return HISTOGRAM.drawn(HISTOGRAM.computed(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
-
-
-def _draw_lag_histogram(ax: Axes, look: Theme, lags: _LagData, captions: Captions) -> None:
-    entries = _draw_histogram(ax, look, lags)
-    if captions.titles:
-        add_titles(ax, look, *headline(lags.shown.sample, captions.player, "Lag"))
-    if captions.titles or captions.footer:  # beside the course of the lag its legend is enough
-        text = footer_text(lags.shown.attrs, lags.shown.marks, lags.unsealed) if captions.footer else ""
-        add_legend(ax, look, entries, text)
-
-
-def _draw_histogram(ax: Axes, look: Theme, lags: _LagData) -> list[LegendEntry]:
-    """Draw a histogram of the lag; return what the legend says."""
+def _draw_histogram(ax: Axes, look: Theme, lags: _LagData) -> Legend:
     every = pd.concat([one.counts[["lag_ms", "n"]] for one in lags.series]).sort_values("lag_ms")
     count = every["n"].to_numpy(dtype=np.int64).cumsum()
     rank = (int(count[-1]) * 99 + 99) // 100
@@ -234,7 +169,7 @@ def _draw_histogram(ax: Axes, look: Theme, lags: _LagData) -> list[LegendEntry]:
     ax.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
     ax.set_xlabel(f"lag (ms), bins of {step:g} ms" + (", the last one: and more" if cut else ""))
     ax.set_ylabel("moves")
-    return entries
+    return Legend(entries, (lags.unsealed,))
 
 
 def lag_sheet(
@@ -258,13 +193,25 @@ def lag_sheet(
     look = theme_of(theme)
     lags = HISTOGRAM.computed(plies, player)
     course, histogram = new_axes(course, look), new_axes(histogram, look)
-    add_legend(course, look, _draw_course(course, look, lags), "")
+    legend, shown = _draw_course(course, look, lags), lags.shown
+    add_legend(course, look, legend.entries)
     _draw_histogram(histogram, look, lags)
-    shown = lags.shown
-    footer = footer_text(shown.attrs, shown.marks, None if lags.one_game else _BAND, lags.unsealed)
+    footer = footer_text(shown.attrs, shown.marks, *legend.notes)
     add_sheet_titles(course, look, *headline(shown.sample, player, "Lag"), footer)
     return figure
 
 
-COURSE: Final = Panel(_compute_lag, _draw_lag_course)
-HISTOGRAM: Final = Panel(_compute_lag, _draw_lag_histogram)
+COURSE: Final = Panel("Lag", _compute_lag, _draw_course)
+HISTOGRAM: Final = Panel("Lag", _compute_lag, _draw_histogram)
+lag_course = COURSE.function(
+    "lag_course",
+    """Draw lag by move: of one game each move, of several games the median and a band with nine tenths of the moves.
+
+    In one game the point of half-move 17 has the gid ``ply-17``.
+    """,
+)
+lag_histogram = HISTOGRAM.function(
+    "lag_histogram",
+    """Draw a histogram of the lag of moves; the last bin has all moves above the 99th percentile.
+    """,
+)

@@ -4,33 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from matplotlib.axes import Axes
 
 from exporters.measures.source import Plies
 from exporters.plots.figures import new_axes
-from exporters.plots.style import Theme, theme_of
-from exporters.plots.words import PlySource, Who, who_of
+from exporters.plots.shown import Shown
+from exporters.plots.style import LegendEntry, Theme, add_legend, add_titles, theme_of
+from exporters.plots.words import PlySource, Who, footer_text, headline, who_of
 from recorder.errors import ExportError
 
-_Data = TypeVar("_Data")
+
+class Data(Protocol):
+    """What a picture shows, with what its title and its footer state."""
+
+    @property
+    def shown(self) -> Shown:
+        """Of its plies."""
 
 
-class Captions(NamedTuple):
-    """What is written around a picture; without a player it is about all."""
+_Data = TypeVar("_Data", bound=Data)
 
-    player: str | None
-    titles: bool
-    footer: bool
+
+class Legend(NamedTuple):
+    """What is below the axes: entries, notes of the footer, and the points that tick labels need besides one line."""
+
+    entries: list[LegendEntry]
+    notes: tuple[str | None, ...] = ()
+    drop: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Panel(Generic[_Data]):
     """A picture of many games; ``compute`` raises ExportError if there is nothing to ``draw``."""
 
+    heading: str
     compute: Callable[[Plies, Who], _Data]
-    draw: Callable[[Axes, Theme, _Data, Captions], None]
+    draw: Callable[[Axes, Theme, _Data], Legend]
 
     def computed(self, source: PlySource, player: str | None) -> _Data:
         """What it shows; ``player``: as for ``who_of``."""
@@ -40,7 +51,6 @@ class Panel(Generic[_Data]):
     def drawn(
         self,
         data: _Data,
-        player: str | None,
         *,
         ax: Axes | None = None,
         theme: str | Theme = "light",
@@ -48,10 +58,43 @@ class Panel(Generic[_Data]):
         footer: bool = True,
     ) -> Axes:
         """Draw what ``computed`` returned; arguments as for ``clock_race``. Returns the axes."""
-        look = theme_of(theme)
+        look, shown = theme_of(theme), data.shown
         ax = new_axes(ax, look)
-        self.draw(ax, look, data, Captions(player, titles, footer))
+        entries, notes, drop = self.draw(ax, look, data)
+        if titles:
+            add_titles(ax, look, *headline(shown.sample, shown.player, self.heading))
+        add_legend(ax, look, entries, footer_text(shown.attrs, shown.marks, *notes) if footer else "", drop)
         return ax
+
+    def function(self, name: str, about: str) -> Callable[..., Axes]:
+        """The function that notebooks call; ``about`` is the first part of its docstring."""
+
+        def draw(
+            plies: PlySource,
+            *,
+            player: str | None = None,
+            ax: Axes | None = None,
+            theme: str | Theme = "light",
+            titles: bool = True,
+            footer: bool = True,
+        ) -> Axes:
+            return self.drawn(self.computed(plies, player), ax=ax, theme=theme, titles=titles, footer=footer)
+
+        draw.__name__ = draw.__qualname__ = name
+        draw.__doc__ = f"{about}\n{_ARGUMENTS}"
+        return draw
+
+
+_ARGUMENTS = """
+    Args:
+        plies: the ply frame of any number of games, or batches.
+        player: the handle whose moves are shown, and those of all opponents where the picture has them.
+        ax, theme, titles, footer: as for ``clock_race``.
+    Returns:
+        The axes that were drawn on.
+    Raises:
+        ExportError: no ply of these games has what is drawn.
+"""
 
 
 def computed_panels(panels: Mapping[str, Panel[Any]], plies: Plies, who: Who) -> dict[str, Any]:

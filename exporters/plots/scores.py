@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -14,10 +15,10 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from exporters.measures.definitions import clock_lead
 from exporters.measures.program import run
 from exporters.measures.source import Plies
-from exporters.plots.panels import Captions, Panel
+from exporters.plots.panels import Legend, Panel
 from exporters.plots.shown import Drawn, Shown, shown_of
-from exporters.plots.style import LegendEntry, Theme, add_footer, add_legend, add_titles, plain
-from exporters.plots.words import PlySource, Who, footer_text, headline
+from exporters.plots.style import LegendEntry, Theme, plain
+from exporters.plots.words import PlySource, Who
 from exporters.tables.facts import reason_words
 from recorder.errors import ExportError
 
@@ -57,9 +58,8 @@ def _compute_leads(plies: Plies, who: Who, move: int) -> _LeadData:
     # Black's ply, and White's next one with the clocks before it.
     decisive = who.moves(plies).where(f"move_no = CASE side WHEN 'white' THEN {move + 1} ELSE {move} END")
     table = run(clock_lead(moves=[move], edges_percent=_LEADS), decisive).frame()
-    return _LeadData(
-        shown_of(Drawn(decisive, ()), about=who.games(plies), player=who.player), _scores_of(table, move), move
-    )
+    shown, scores = shown_of(Drawn(decisive, ()), about=who.games(plies), player=who.player), _scores_of(table, move)
+    return _LeadData(replace(shown, attrs=scores.attrs), scores, move)
 
 
 def _scores_of(table: pd.DataFrame, move: int) -> pd.DataFrame:
@@ -103,11 +103,11 @@ def score_by_lead(
         ExportError: no game with a result and clocks reached that move.
     """
     panel = leads(move)
-    return panel.drawn(panel.computed(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
+    return panel.drawn(panel.computed(plies, player), ax=ax, theme=theme, titles=titles, footer=footer)
 
 
-def _draw_leads(ax: Axes, look: Theme, data: _LeadData, captions: Captions) -> None:
-    shown, table, move = data
+def _draw_leads(ax: Axes, look: Theme, data: _LeadData) -> Legend:
+    _, table, move = data
     scores = table["score"].to_numpy(dtype=float)
     bars = ax.bar(range(len(table)), np.nan_to_num(scores), width=0.7, color=look.black, linewidth=0)
     for number, (bar, score, sides) in enumerate(zip(bars, scores, table["sides"], strict=True)):
@@ -123,15 +123,12 @@ def _draw_leads(ax: Axes, look: Theme, data: _LeadData, captions: Captions) -> N
     ax.set_xticks(range(len(_LEAD_WORDS)), list(_LEAD_WORDS))
     ax.set_xlabel(f"clock lead after move {move}, of the base time")
     ax.set_ylabel("score")
-    if captions.titles:
-        add_titles(ax, look, *headline(shown.sample, captions.player, f"Score by clock lead at move {move}"))
-    if captions.footer:
-        add_footer(ax, look, footer_text(table.attrs, shown.marks, "n: sides of games"), drop=12)
+    return Legend([], ("n: sides of games",), drop=12)
 
 
 def leads(move: int = 20) -> Panel[_LeadData]:
     """The picture of scores by the lead after a move."""
-    return Panel(partial(_compute_leads, move=move), _draw_leads)
+    return Panel(f"Score by clock lead at move {move}", partial(_compute_leads, move=move), _draw_leads)
 
 
 def result_counts(plies: PlySource, player: str) -> pd.DataFrame:
@@ -151,6 +148,8 @@ class _Endings(NamedTuple):
 
 def _compute_endings(plies: Plies, who: Who) -> _Endings:
     """How the games of a player ended."""
+    if who.player is None:
+        raise ExportError("The picture endings shows the games of one player: name one.")
     own = who.moves(plies)
     shown = shown_of(Drawn(own, ()), player=who.player)
     if not shown.attrs["plies"]:
@@ -175,31 +174,8 @@ def _results_of(found: _Endings) -> pd.DataFrame:
     return ordered
 
 
-def endings(
-    plies: PlySource,
-    *,
-    player: str,
-    ax: Axes | None = None,
-    theme: str | Theme = "light",
-    titles: bool = True,
-    footer: bool = True,
-) -> Axes:
-    """Draw how many games this player won, drew and lost for each reason that the server printed.
-
-    Args:
-        plies: the ply frame of any number of games, or batches.
-        player: the handle.
-        ax, theme, titles, footer: as for ``clock_race``.
-    Returns:
-        The axes that were drawn on.
-    Raises:
-        ExportError: the player made no move.
-    """
-    return ENDINGS.drawn(ENDINGS.computed(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
-
-
-def _draw_endings(ax: Axes, look: Theme, found: _Endings, captions: Captions) -> None:
-    table, shown = _results_of(found), found.shown
+def _draw_endings(ax: Axes, look: Theme, found: _Endings) -> Legend:
+    table = _results_of(found)
     ax.grid(False)
     ax.grid(True, axis="x", color=look.grid, linewidth=0.6)
     places = np.arange(len(table))[::-1]
@@ -225,9 +201,12 @@ def _draw_endings(ax: Axes, look: Theme, found: _Endings, captions: Captions) ->
     ax.set_ylim(min(-0.6, len(table) - 4.4), len(table) - 0.4)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
     ax.set_xlabel("games")
-    if captions.titles:
-        add_titles(ax, look, *headline(shown.sample, captions.player, "How games ended"))
-    add_legend(ax, look, entries, footer_text(table.attrs, shown.marks) if captions.footer else "")
+    return Legend(entries)
 
 
-ENDINGS: Final = Panel(_compute_endings, _draw_endings)
+ENDINGS: Final = Panel("How games ended", _compute_endings, _draw_endings)
+endings = ENDINGS.function(
+    "endings",
+    """Draw how many games a player, who must be given, won, drew and lost for each reason that the server printed.
+    """,
+)

@@ -227,8 +227,8 @@ def fill_lines(text: str, width: float, points: float) -> list[str]:
     return lines
 
 
-def add_legend(ax: Axes, theme: Theme, entries: Sequence[LegendEntry], footer: str = "") -> None:
-    """Add a legend below the axes, where it hides nothing, and the footer under it."""
+def add_legend(ax: Axes, theme: Theme, entries: Sequence[LegendEntry], footer: str = "", drop: float = 0.0) -> None:
+    """Add a legend below the axes, where it hides nothing, and the footer under it, ``drop`` points lower."""
     rows = 0
     handles, labels = [handle for handle, _ in entries], [label for _, label in entries]
     columns = _columns(labels, width_points(ax))
@@ -259,7 +259,7 @@ def add_legend(ax: Axes, theme: Theme, entries: Sequence[LegendEntry], footer: s
         # A wide legend would make the axes narrow: what stands under it keeps its place alone.
         legend.set_in_layout(False)
         rows = math.ceil(len(handles) / columns)
-    add_footer(ax, theme, footer or (_BLANK if rows else ""), drop=rows * _LEGEND_ROW + (3 if rows else 0))
+    add_footer(ax, theme, footer or (_BLANK if rows else ""), drop=drop + rows * _LEGEND_ROW + (3 if rows else 0))
 
 
 def _columns(labels: Sequence[str], width: float) -> int:

@@ -18,20 +18,18 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from exporters.measures.source import Plies
-from exporters.plots.panels import Captions, Panel
+from exporters.plots.panels import Legend, Panel
 from exporters.plots.shown import Drawn, Shown, counts_of, ranked, reasons_against, shown_of
 from exporters.plots.style import (
     LegendEntry,
     Theme,
-    add_legend,
-    add_titles,
     dress,
     duration_text,
     move_axis,
     percent_axis,
     width_points,
 )
-from exporters.plots.words import PlySource, Who, footer_text, headline, no_data
+from exporters.plots.words import PlySource, Who, no_data
 
 _FINE_S = (0.0, 0.1001, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, np.inf)
 _WHOLE_S = (0.0, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, np.inf)
@@ -154,34 +152,8 @@ def _shares_of(found: _Thinks) -> pd.DataFrame:
     return shares
 
 
-def think_times(
-    plies: PlySource,
-    *,
-    player: str | None = None,
-    ax: Axes | None = None,
-    theme: str | Theme = "light",
-    titles: bool = True,
-    footer: bool = True,
-) -> Axes:
-    """Draw how think times are distributed in each phase: the share of its moves in steps of equal length.
-
-    The last step has all longer times, at most a twentieth of the moves. A side's first move is no think and is
-    excluded. If any time was printed in whole seconds, no step is shorter than one.
-
-    Args:
-        plies: the ply frame of any number of games, or batches.
-        player: only moves of this handle.
-        ax, theme, titles, footer: as for ``clock_race``.
-    Returns:
-        The axes that were drawn on.
-    Raises:
-        ExportError: no time is known.
-    """
-    return THINKS.drawn(THINKS.computed(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
-
-
-def _draw_thinks(ax: Axes, look: Theme, found: _Thinks, captions: Captions) -> None:
-    shares, shown = _shares_of(found), found.shown
+def _draw_thinks(ax: Axes, look: Theme, found: _Thinks) -> Legend:
+    shares = _shares_of(found)
     edges = [label.removeprefix("≥ ").partition("–")[0] for label in dict.fromkeys(shares["think"])]
     entries = _draw_shares(ax, look, shares)
     every = math.ceil(len(edges) * (max(map(len, edges)) * 6 + 6) / width_points(ax))
@@ -192,10 +164,7 @@ def _draw_thinks(ax: Axes, look: Theme, found: _Thinks, captions: Captions) -> N
     open_end = ", the last step: and more" if shares["think"].iloc[-1].startswith("≥") else ""
     ax.set_xlabel(f"time for the move (s){open_end}")
     ax.set_ylabel("share of each phase")
-    if captions.titles:
-        add_titles(ax, look, *headline(shown.sample, captions.player, "Think times by phase"))
-    text = footer_text(shown.attrs, shown.marks) if captions.footer else ""
-    add_legend(ax, look, entries, text)
+    return Legend(entries)
 
 
 def _draw_shares(ax: Axes, look: Theme, shares: pd.DataFrame) -> list[LegendEntry]:
@@ -268,31 +237,8 @@ def _add_colour_bar(ax: Axes, look: Theme, mesh: QuadMesh) -> None:
     bar.set_label("moves", color=look.text, fontsize=9)
 
 
-def think_heatmap(
-    plies: PlySource,
-    *,
-    player: str | None = None,
-    ax: Axes | None = None,
-    theme: str | Theme = "light",
-    titles: bool = True,
-    footer: bool = True,
-) -> Axes:
-    """Draw how many moves took how long, by move number; a line shows the median of each move number.
-
-    Args:
-        plies: the ply frame of any number of games, or batches.
-        player: only moves of this handle.
-        ax, theme, titles, footer: as for ``clock_race``.
-    Returns:
-        The axes of the map; the colour bar's are beside them in the figure.
-    Raises:
-        ExportError: no time is known.
-    """
-    return HEATMAP.drawn(HEATMAP.computed(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
-
-
-def _draw_heatmap(ax: Axes, look: Theme, found: _Thinks, captions: Captions) -> None:
-    (cells, median), shown = _cells_of(found), found.shown
+def _draw_heatmap(ax: Axes, look: Theme, found: _Thinks) -> Legend:
+    cells, median = _cells_of(found)
     labels, width = cells.attrs["labels"], cells.attrs["columns"]
     dress(ax, look, grid=None)
     mesh = _draw_cells(ax, look, cells)
@@ -311,11 +257,8 @@ def _draw_heatmap(ax: Axes, look: Theme, found: _Thinks, captions: Captions) -> 
     move_axis(ax)
     ax.set_ylabel("time for the move")
     _add_colour_bar(ax, look, mesh)
-    if captions.titles:
-        add_titles(ax, look, *headline(shown.sample, captions.player, "Think times by move"))
     note = None if width == 1 else f"{width} moves a column"
-    line = Line2D([], [], color=look.white, marker=".", linewidth=1.4)
-    add_legend(ax, look, [(line, "median")], footer_text(shown.attrs, shown.marks, note) if captions.footer else "")
+    return Legend([(Line2D([], [], color=look.white, marker=".", linewidth=1.4), "median")], (note,))
 
 
 def _draw_cells(ax: Axes, look: Theme, cells: pd.DataFrame) -> QuadMesh:
@@ -337,5 +280,20 @@ def _draw_cells(ax: Axes, look: Theme, cells: pd.DataFrame) -> QuadMesh:
     return mesh
 
 
-THINKS: Final = Panel(partial(_compute_thinks, by="phase"), _draw_thinks)
-HEATMAP: Final = Panel(partial(_compute_thinks, by="move_no"), _draw_heatmap)
+THINKS: Final = Panel("Think times by phase", partial(_compute_thinks, by="phase"), _draw_thinks)
+HEATMAP: Final = Panel("Think times by move", partial(_compute_thinks, by="move_no"), _draw_heatmap)
+think_times = THINKS.function(
+    "think_times",
+    """Draw how think times are distributed in each phase: the share of its moves in steps of equal length.
+
+    The last step has all longer times, at most a twentieth of the moves. A side's first move is no think and is
+    excluded. If any time was printed in whole seconds, no step is shorter than one.
+    """,
+)
+think_heatmap = HEATMAP.function(
+    "think_heatmap",
+    """Draw how many moves took how long, by move number; a line shows the median of each move number.
+
+    The colour bar's axes are beside those of the map in the figure.
+    """,
+)
