@@ -13,7 +13,18 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from recorder.model import Correction, Game, Observation, StartPrecision, TimeBasis, known_site, name_plies, site_of
+from recorder.model import (
+    Correction,
+    EventKind,
+    Game,
+    GameKind,
+    Observation,
+    StartPrecision,
+    TimeBasis,
+    known_site,
+    name_plies,
+    site_of,
+)
 from recorder.rules.variants import is_known_variant, known_variant_like, read_pgn_variant
 from recorder.times import dated, read_day, read_time_of_day
 
@@ -37,7 +48,9 @@ _RATING: Final = re.compile("[0-9]{1,5}", re.ASCII)
 _HOST: Final = re.compile(r"[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+", re.ASCII)
 _OF_MOVES: Final = frozenset(("FEN", "SetUp", "PlyCount", "TimeControl", "WhiteClock", "BlackClock"))
 _OF_TIMES: Final = frozenset(("UTCDate", "UTCTime", "EndDate", "EndTime", "UTCEndDate", "UTCEndTime"))
-_SPELLINGS: Final = {one.lower(): one for one in (*_ATTRIBUTES, *_OF_MOVES, *_OF_TIMES, "Event", "Round")}
+STANDARD: Final = (*_ATTRIBUTES, "Event", "Round")
+"""Fields whose names are no one's."""
+_SPELLINGS: Final = {one.lower(): one for one in (*STANDARD, *_OF_MOVES, *_OF_TIMES)}
 _LONGEST: Final = 255
 NO_TEXTS: Final = ("Date", "Time", "Result", "Rated", "Variant", "WhiteElo", "BlackElo")
 """Fields whose values are not texts that may contain a name."""
@@ -201,6 +214,18 @@ def move_times(seen: Observation, shift_ms: int | None) -> None:
     seen.holdings = [change._replace(at_ms=at(change.at_ms)) for change in seen.holdings]
     seen.events = [event._replace(at_ms=at(event.at_ms)) for event in seen.events]
     seen.thinking = [thought._replace(at_ms=at(thought.at_ms)) for thought in seen.thinking]
+
+
+def stated(game: Game, values: Mapping[str, str]) -> Game:
+    """A game that was just read, with the date and the server that a user states; what it had is in ``corrections``."""
+    other = [(field, value, 0) for field, value in values.items() if shown_value(game, field) != value]
+    if not other or game.kind is not GameKind.PLAYED:
+        return game
+    after = corrected(game, other, {one.detail: one.text for one in game.events if one.kind is EventKind.TAG})
+    if shift_ms := shift_of(game, after):
+        for seen in after.observations:
+            move_times(seen, shift_ms)
+    return after
 
 
 def inherit(merged: Game, members: Sequence[Game]) -> None:

@@ -281,8 +281,6 @@ class Pipeline:
                 f"{self._end:,} bytes contain no line of the kind {self._kind.value}: "
                 "name the kind of the log with --kind"
             )
-        if self._date is not None and self._kind is SourceKind.JOURNAL:
-            warnings.append("a journal has the times of its recording: --date does not change them")
         warnings += tracker.failures.warnings
         decoder_anomalies: list[Anomaly] = []
         if isinstance(self._decoder, JournalDecoder):

@@ -53,7 +53,7 @@ from storage.settings import (
     take_over_decisions,
 )
 from storage.write.analyses import count_analyses, settle_analyses, shown_games, store_positions
-from storage.write.corrections import decide_corrections, take_over_corrections
+from storage.write.corrections import corrections_of, decide_corrections, take_over_corrections
 from storage.write.games import closing_up, find_successors, order_of_sources, restore_order
 from storage.write.merged import candidate_groups, load_feeds, relate, stale, touch_keys
 
@@ -346,6 +346,10 @@ def _to_split(driver: sqlite3.Connection, spec: str) -> list[tuple[str, str]]:
     return [pair_of(key, other) for other in sorted(others)]
 
 
+_OF_SOURCE = """SELECT g.key FROM games g JOIN sources s ON s.id = g.source_id
+WHERE s.sha256 = ? AND g.kind = 'played' ORDER BY g.id"""
+
+
 class EditedGame(NamedTuple):
     """A game before and after an edit, without moves; ``joined`` are keys of games that it became one with."""
 
@@ -392,6 +396,22 @@ class GameCorrections(_Part):
         except _DryRunError:
             pass
         return found
+
+    def edit_source(self, sha256: str, values: Mapping[str, str], older: Mapping[str, str]) -> int:
+        """Correct the games of a source; return how many changed.
+
+        What a person gave one of them stays, unless it is the ``older`` value of the whole source.
+        """
+        edited: set[str] = set()
+        with self.writing() as connection:
+            driver = driver_of(connection)
+            relate(driver)
+            decided = {(one.key, one.field): one.value for one in corrections_of(driver)}
+            keys = [key for (key,) in driver.execute(_OF_SOURCE, (sha256,))]
+            for field, value in values.items():
+                wanted = [key for key in keys if decided.get((key, field)) in (None, older.get(field))]
+                edited.update(game.after.key for game in self.edit(wanted, {field: value}))
+        return len(edited)
 
     def take_over(self, other: GameCorrections) -> None:
         """Take over what people corrected in another archive; of two corrections of one field the later one counts."""

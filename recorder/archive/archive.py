@@ -157,6 +157,8 @@ class Archive(GameTables):
         Raises:
             StorageError: there is no such game, a value is malformed, or there is nothing to undo.
         """
+        from recorder.archive.care.correcting import correct
+
         if undo is bool(tags):
             raise StorageError("Give either undo or the tags that are to be corrected.")
         try:
@@ -164,7 +166,7 @@ class Archive(GameTables):
         except ValueError as error:
             raise StorageError(str(error)) from error
         wanted = [keys] if isinstance(keys, str) else list(keys)
-        return [game.after.key for game in self._archive.corrections.edit(wanted, values, dry_run=dry_run)]
+        return [game.after.key for game in correct(self._archive, wanted, values, dry_run=dry_run)]
 
     @takes_filters
     def export_pgn(

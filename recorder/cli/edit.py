@@ -78,6 +78,7 @@ def command(
     imported again and when the archive is rebuilt, and is copied into archives that import this one. Moves and clocks
     cannot be corrected.
     """
+    from recorder.archive.care.correcting import correct
     from recorder.corrections import RATED, checked
 
     found = {field: given.pop(f"new_{field.lower()}") for field in _FIELDS}
@@ -107,8 +108,8 @@ def command(
         if filtered:
             keys = _keys_of(archive, replace(chosen, keys=frozenset(keys)))
         if len(keys) > 1 and not (dry_run or yes):
-            _confirm(len(archive.corrections.edit(keys, values, dry_run=True)), undo=undo)
-        _print(archive.corrections.edit(keys, values, dry_run=dry_run), undo=undo, dry_run=dry_run, as_json=as_json)
+            _confirm(len(correct(archive, keys, values, dry_run=True)), undo=undo)
+        _print(correct(archive, keys, values, dry_run=dry_run), undo=undo, dry_run=dry_run, as_json=as_json)
 
 
 def _keys_of(archive: ArchiveStore, chosen: GameFilter) -> list[str]:

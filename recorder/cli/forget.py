@@ -50,7 +50,8 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
     every server and in every spelling, and the player's chat in other games are erased. In texts of other games, in the
     kept bytes of logs and in file names the name is replaced by X and underscores; a log in which that is not possible
     is no longer kept. Paths of logs that contain the name are erased, except those of journals. Games of other players
-    stay as they are: names are compared as a whole.
+    stay as they are: names are compared as a whole. A game that only `edit` made the player's has its recorded name
+    again.
 
     The archive keeps a salted hash of the handle: import, follow, db rebuild and merging of archives exclude the player
     from then on. Logs and journals on the disk, backups and exported files are not changed; files that still contain

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 
 _REPORT = named("kind server dialect me time_basis size_bytes line_count")
-_OUTCOME = named("name status message kind earlier_part_of=part_of sha256 size_bytes games plies undated_games=undated")
+_OUTCOME = named(
+    "name status message kind earlier_part_of=part_of sha256 size_bytes games plies "
+    "undated_games=undated corrected_games=corrected"
+)
 _BY_NAME = "Import such a file by its own name to read it anyway."
 _EXCLUDED = {"forgotten": "excluded, it was removed before", "exported": "excluded, ics-recorder wrote it"}
 _KNOWN = "already in the archive, nothing new"
@@ -64,6 +67,8 @@ def print_outcome(outcome: Outcome, *, verbose: bool, alone: bool = True) -> Non
     click.echo(f"  {plural(outcome.games, 'game')}, {plural(outcome.plies, 'move')}")
     if outcome.undated and alone:
         click.echo(f"  {plural(outcome.undated, 'game')} without a date ({_remedy([outcome])})")
+    if outcome.corrected:
+        click.echo(f"  {plural(outcome.corrected, 'game')} corrected: another date or server was recorded (see `edit`)")
     for tag, counts in (("<12>", report.frames), ("<b1>", report.holdings)):
         if counts and verbose:
             click.echo(f"  {tag} {_counts(counts)}")

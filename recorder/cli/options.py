@@ -280,7 +280,7 @@ def reading_options(command: _AnyCommand) -> _AnyCommand:
         click.option(
             "--date",
             type=DateType(),
-            help="Date of logs and saved games without one (YYYY-MM-DD); no other date changes.",
+            help="Date of the games (YYYY-MM-DD); `import` and `convert` keep a recorded one beside it, as `edit`.",
         ),
         click.option(
             "--date-from-name",
@@ -292,7 +292,7 @@ def reading_options(command: _AnyCommand) -> _AnyCommand:
         click.option(
             "--server",
             metavar="NAME",
-            help="Site of the games, if the log does not contain it (freechess.org, FICS, ICC).",
+            help="Site of the games (freechess.org, FICS, ICC); a recorded one is kept beside it, too.",
         ),
         click.option(
             "--kind", cls=Rare, type=click.Choice(KINDS), help="Kind of log, instead of recognising it by its content."

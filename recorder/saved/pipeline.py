@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from recorder.model import EventKind, Game, SourceKind, SourceReport, TimeBasis, is_forgotten
 from recorder.sources.base import LineEnds
 from recorder.sources.redaction import Forgotten, Redactor
-from recorder.text import plural
 
 if TYPE_CHECKING:
     from recorder.saved.base import SavedReader
@@ -43,7 +42,6 @@ class SavedPipeline:
         self._rest = b""
         self._from = self._end = offset
         self._games = 0
-        self._dated_games = 0
 
     @property
     def unredacted(self) -> bool:
@@ -75,7 +73,6 @@ class SavedPipeline:
     def _dated(self, game: Game) -> Game:
         if game.date_text is None and game.started_at_ms is None and self._day is not None and self._may_be(game):
             return replace(game, date_text=self._day)
-        self._dated_games += self._day is not None
         if self._tz is None or game.time_basis is not TimeBasis.LOCAL:
             return game
         begun, ended = (_in_utc(at_ms, self._tz) for at_ms in (game.started_at_ms, game.ended_at_ms))
@@ -111,9 +108,6 @@ class SavedPipeline:
             warnings.append(
                 f"{self._end:,} bytes gave no game when read as kind {self._kind.value}: is it of another (--kind)?"
             )
-        if self._dated_games:
-            games = plural(self._dated_games, "game has a date of its own", "games have dates of their own")
-            warnings.append(f"{games}: --date gives a date only to games without one, `edit` to all")
         reader = self._reader
         anomalies = [*reader.anomalies, *reader.failures.anomalies]
         return SourceReport(

@@ -32,7 +32,7 @@ from sqlalchemy import (
 from sqlalchemy import table as sql_table
 from sqlalchemy import text as sql_text
 
-from recorder.corrections import NO_TEXTS, from_json, rewritten, to_json
+from recorder.corrections import NO_TEXTS, STANDARD, from_json, rewritten, to_json
 from recorder.model import SAVED_KINDS, EventKind, SourceKind
 from storage.files import driver_of
 from storage.read.analyses import has_analyses
@@ -40,7 +40,7 @@ from storage.read.sources import unpacked
 from storage.schema import tables as models
 from storage.settings import DECISIONS, decisions, forgotten_sources, note_source
 from storage.write.games import closing_up
-from storage.write.merged import dissolve, touch_others
+from storage.write.merged import dissolve, relate, touch_keys, touch_others
 
 _OF_OBSERVATIONS = (models.events, models.holdings, models.thinking, models.anchors, models.ply_lines)
 
@@ -185,6 +185,15 @@ _WAS_THEIRS = """EXISTS (SELECT 1 FROM json_each(games.corrected) one
 """The condition that a game was recorded as one of a player who is to be forgotten, and corrected to be another's."""
 
 
+_DECISIONS_OF_PLAYERS = (
+    "DELETE FROM corrections WHERE field IN ('White', 'Black') AND is_forgotten(value) RETURNING game_key",
+    f"UPDATE corrections SET value = redact(value) WHERE field NOT IN {NO_TEXTS} AND redact(value) <> value"
+    " RETURNING game_key",
+    f"UPDATE OR REPLACE corrections SET field = redact(field) WHERE field NOT IN {STANDARD} AND redact(field) <> field"
+    " RETURNING game_key",
+)
+
+
 class HandleText(Protocol):
     """Knows handles, and how a text looks without them."""
 
@@ -223,6 +232,7 @@ def redact_rows(connection: Connection, words: HandleText) -> HandleReport:
 
     driver.create_function("redacted", 2, redacted)
     driver.create_function("file_name", 1, lambda name: name and words.name(name), deterministic=True)
+    texts = _redact_decisions(driver, lambda text: words.words(text, lambda: True))
     driver.execute("CREATE TEMP TABLE gone AS SELECT id FROM main.players WHERE is_forgotten(handle)")
     try:
         with closing_up(driver):
@@ -238,11 +248,15 @@ def redact_rows(connection: Connection, words: HandleText) -> HandleReport:
     events, sources = models.events, models.sources
     by_them = (events.c.kind == EventKind.CHAT.value) & events.c.actor.is_not(None) & func.is_forgotten(events.c.actor)
     chats = connection.execute(delete(events).where(by_them)).rowcount
-    texts = sum(_rewrite(connection, text, func.redacted(text, sql_text(_SAVED[text.table.name]))) for text in _TEXTS)
+    for text in (*_TEXTS, events.c.detail):
+        after = func.redacted(text, sql_text(_SAVED[text.table.name]))
+        is_tag = events.c.kind == EventKind.TAG.value
+        texts += _rewrite(connection, text, func.iif(is_tag, after, text) if text is events.c.detail else after)
     # A journal is nowhere but in its file; of all other logs nothing is lost with the place.
     elsewhere = (sources.c.kind != SourceKind.JOURNAL.value) & (func.file_name(sources.c.path) != sources.c.path)
     connection.execute(update(sources).where(elsewhere).values(path=None))
-    texts += _redact_corrections(driver, lambda text: words.words(text, lambda: True))
+    recorrect = "UPDATE games SET corrected = recorrected(corrected) WHERE recorrected(corrected) <> corrected"
+    texts += driver.execute(recorrect).rowcount
     texts += _rewrite(connection, sources.c.name, func.file_name(sources.c.name))
     for source in forgotten_sources(driver):
         note_source(driver, source._replace(name=words.name(source.name)))
@@ -266,13 +280,20 @@ def _rewrite(connection: Connection, text: Column[Any], after: ColumnElement[Any
     return connection.execute(update(text.table).where(after != text).values({text: after})).rowcount
 
 
-def _redact_corrections(driver: sqlite3.Connection, redact: Callable[[str], str]) -> int:
-    """Redact what people wrote of games; returns in how many rows."""
+def _redact_decisions(driver: sqlite3.Connection, redact: Callable[[str], str]) -> int:
+    """Redact what people wrote of games, and correct these games so; returns in how many texts.
+
+    A game that only a correction made one of a player who is to be forgotten has its recorded name again, as it would
+    after ``db rebuild``.
+    """
     driver.create_function("redact", 1, redact)
     driver.create_function("recorrected", 1, lambda text: to_json(rewritten(from_json(text), redact)))
-    texts = f"UPDATE corrections SET value = redact(value) WHERE field NOT IN {NO_TEXTS} AND redact(value) <> value"
-    games = "UPDATE games SET corrected = recorrected(corrected) WHERE recorrected(corrected) <> corrected"
-    return driver.execute(texts).rowcount + driver.execute(games).rowcount
+    changed: list[str] = []
+    for statement in _DECISIONS_OF_PLAYERS:
+        changed += [key for (key,) in driver.execute(statement).fetchall()]
+    touch_keys(driver, set(changed))
+    relate(driver)
+    return len(changed)
 
 
 def _redact_warnings(connection: Connection, words: HandleText) -> int:

@@ -96,6 +96,7 @@ def test_a_correction_survives_import_rebuild_and_another_archive(saved: Cli, tm
         (("last", "--date", "2009-02-30"), "'2009-02-30' is not a date"),
         (("last", "--time", "25:00"), "is not a time of day"),
         (("last", "--time", "18:30"), "has no date: give it one together with the time"),
+        (("last", "--variant", "racingkings"), "cannot be racing-kings: it begins as chess does; nothing was changed"),
         (("last", "--variant", "crazihouse"), "unknown variant 'crazihouse'; did you mean 'crazyhouse'?"),
         (("last", "--result", "2-0"), "'2-0' is not a result"),
         (("last", "--tag", "FEN=x"), "moves and clocks stay as they were recorded"),
@@ -179,6 +180,34 @@ def test_no_share_with_pseudonyms_and_no_erased_player_leaves_a_corrected_name(s
     saved("forget", "--yes", "Ann")
     assert saved.json("games", "--json") == []
     assert b"Ann" not in saved.archive.read_bytes()
+
+
+def test_a_variant_must_have_the_moves(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "a.pgn"
+    path.write_text('[White "Ann"]\n[Black "Bob"]\n\n1. e4 d5 2. a3 *\n')
+    cli("import", path)
+    wrong = cli("edit", "last", "--variant", "suicide", code=4).stderr
+    assert "cannot be suicide: 2. a3 is illegal; nothing was changed" in wrong
+    assert _game(cli)["variant"] == "chess"
+    cli("edit", "last", "--variant", "wild/fr")
+    assert _game(cli)["variant"] == "chess960"
+
+
+def test_a_name_that_only_a_correction_gave_goes_with_the_correction(saved: Cli) -> None:
+    """The game stays under its recorded name, as a rebuild would restore it; no byte of the other name is left."""
+    before = _game(saved)
+    saved("edit", "last", "--white", "Zebedee", "--site", "Zebulon.example.org", "--tag", "Zebulah=3")
+    saved("forget", "--yes", "Zebedee", "Zebulon", "Zebulah")
+    assert b"Zeb" not in saved.archive.read_bytes()
+    game = _game(saved)
+    assert (game["white"], game["server"]) == (before["white"], None)
+    assert [one["field"] for one in game["corrections"]] == ["Site", "X______"]
+    saved("verify")
+    saved("db", "rebuild")
+    assert _game(saved) == game
+    for words in (("--white", "Zebedee"), ("--event", "Simul of Zebulon"), ("--tag", "Zebulah=3")):
+        assert "names an erased player; nothing was changed" in saved("edit", "last", *words, code=4).stderr
+    assert _game(saved) == game
 
 
 def test_a_program_corrects_games(saved: Cli) -> None:

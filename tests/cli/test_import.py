@@ -521,11 +521,14 @@ def test_date_applies_to_games_whose_log_has_no_date(cli: Cli, tmp_path: Path) -
     assert [file.name for file in (tmp_path / "days").iterdir()] == ["2020-01-31.pgn"]
 
 
-def test_date_does_not_replace_a_date_of_the_log(cli: Cli, tmp_path: Path) -> None:
+def test_a_date_corrects_that_of_the_log_and_can_be_undone(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "stamped.log"
     lines = WATCHER.read_bytes().replace(b"\r", b"").split(b"\n")
     log.write_bytes(b"".join(b"2024-05-08 20:07:00 %s\n" % line for line in lines))
-    cli("import", "--kind", "stamped", "--date", "2020-01-31", log)
+    found = cli.json("import", "--kind", "stamped", "--date", "2020-01-31", log, "--json")
+    assert {row["Date"][:10] for row in cli.table("games")} == {"2020-01-31"}
+    assert [one["corrected_games"] for one in found] == [len(cli.table("games"))]
+    cli("edit", "--since", "2020", "--undo", "--yes")
     assert {row["Date"][:10] for row in cli.table("games")} == {"2024-05-08"}
 
 

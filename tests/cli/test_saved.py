@@ -111,15 +111,13 @@ def test_a_game_of_this_program_after_others_does_not_hide_them(cli: Cli, tmp_pa
     assert "2 games" in cli("import", tmp_path).stdout
 
 
-def test_zone_and_day_of_saved_games(cli: Cli, tmp_path: Path) -> None:
-    """Times of day without a zone are read in the given zone; the given day applies where no tag contains one."""
+def test_zone_of_saved_games(cli: Cli, tmp_path: Path) -> None:
+    """Times of day without a zone are read in the given zone."""
     path = tmp_path / "a.pgn"
     dated = '[White "A"]\n[Black "B"]\n[Date "2013.07.01"]\n[Time "10:30:00"]\n\n1. e4 *\n\n'
     path.write_text(dated + '[White "C"]\n[Black "D"]\n\n1. d4 *\n')
-    cli("import", "--tz", "Europe/Vienna", "--date", "2013-07-04", path)
-    exported = cli("export", "pgn").stdout
-    assert '[UTCDate "2013.07.01"]\n[UTCTime "08:30:00"]' in exported
-    assert '[Date "2013.07.04"]' in exported
+    cli("import", "--tz", "Europe/Vienna", path)
+    assert '[UTCDate "2013.07.01"]\n[UTCTime "08:30:00"]' in cli("export", "pgn").stdout
     path.write_text(path.read_text() + dated.replace('"A"', '"E"'))
     cli("import", path)
     cli("db", "rebuild")
@@ -180,27 +178,37 @@ def test_filters_find_the_opening_that_an_export_shows(cli: Cli, tmp_path: Path)
     ]  # fmt: skip
 
 
-def test_a_date_for_games_that_have_one_is_refused_in_words(cli: Cli, tmp_path: Path) -> None:
-    """It changes no game, and each command says so, also of a file in the archive."""
+def test_a_date_is_that_of_all_games_of_a_source(cli: Cli, tmp_path: Path) -> None:
+    """What a game had stays beside it, as with ``edit``; a game that was corrected by itself keeps that."""
     path = tmp_path / "a.pgn"
     games = (
-        '[Date "2001.02.03"]',
+        '[Date "2001.02.03"]\n[Time "10:30:00"]',
         '[UTCDate "2001.02.03"]\n[UTCTime "04:05:06"]',
         '[Date "????.??.??"]',
-        '[Round "1"]',
         '[Date "2004.??.??"]',
         '[Date "2020.01.??"]',
     )
-    path.write_text("".join(f'[White "{number}"]\n{tag}\n\n1. e4 *\n\n' for number, tag in enumerate(games)))
-    said = "3 games have dates of their own: --date gives a date only to games without one"
-    for words in (("import", "-n", "-v"), ("import",), ("convert",)):
-        assert "of their own" not in cli(*words, path).output
-        assert said in cli(*words, "--date", "2020-01-01", path).output
-    days = [game["day"] for game in sorted(cli.json("games", "--json"), key=lambda game: game["white"]["handle"])]
-    assert days == ["2001-02-03", "2001-02-03", "2020-01-01", "2020-01-01", None, "2020-01-01"]
-    dates = [line for line in cli("export", "pgn").stdout.splitlines() if line.startswith("[Date ")]
-    assert sorted(dates)[2:] == ['[Date "2004.??.??"]', *['[Date "2020.01.01"]'] * 3]
-    cli("import", "--date", "2020-01-01", BOARD)
-    assert "2 games have dates" in cli("import", "--date", "2020-01-01", MATCH).output
+    path.write_text("".join(f'[White "W{number}"]\n{tag}\n\n1. e4 *\n\n' for number, tag in enumerate(games)))
+
+    def dates() -> list[str]:
+        found = sorted(cli.json("games", "--json"), key=lambda game: game["white"]["handle"])
+        return [str(game["day"]) for game in found]
+
+    cli("import", path)
+    assert dates() == ["2001-02-03", "2001-02-03", "None", "None", "None"]
+    assert "3 games corrected" in cli("import", "--date", "2020-01-01", path).stdout
+    assert dates() == ["2020-01-01"] * 5
+    key = cli.json("games", "--white", "W3", "--json")[0]["key"]
+    assert "date 2020.01.01, was 2004.??.??" in cli("show", key).stdout
+    converted = cli("convert", path, "--date", "2020-01-01").stdout
+    assert converted.count('[Date "2020.01.01"]') == 5
+    assert converted.count('[RecorderEdited "Date"]') == 3
+    cli("edit", "--player", "W0", "--date", "2009-03-05")
+    cli("import", "--date", "2021-01-01", "--server", "Vienna", path)
+    assert dates() == ["2009-03-05", *["2021-01-01"] * 4]
+    assert cli("export", "pgn").stdout.count('[Site "Vienna"]') == 5
+    cli("db", "rebuild")
+    cli("verify")
+    assert dates() == ["2009-03-05", *["2021-01-01"] * 4]
     (journal, *_) = sorted((PGN.parent / "outage").glob("*.journal.zst"))
-    assert "--date does not change them" in cli("convert", "--date", "2020-01-01", journal).stderr
+    assert '[Date "2020.01.01"]' in cli("convert", "--date", "2020-01-01", journal).stdout

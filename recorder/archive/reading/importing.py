@@ -22,6 +22,7 @@ from recorder.archive.reading.kept_bytes import hash_at
 from recorder.archive.reading.partial_logs import PartialLogs
 from recorder.archive.reading.workers import WorkerDiedError
 from recorder.containment import contain, failures_sentence
+from recorder.corrections import stated
 from recorder.errors import JournalError, SourceError
 from recorder.journal.parts import find_part, is_being_written
 from recorder.live.secrets.logs import scrubbed
@@ -108,6 +109,11 @@ class ReadOptions:
             "chat": self.chat,
             "timing_sha256": None if self.timing is None else hashlib.sha256(self.timing).hexdigest(),
         }
+
+    def stated(self) -> dict[str, str]:
+        """What these options state of all games, by the fields of ``recorder.corrections``; a file's name does not."""
+        day = None if self.date is None or self.date_from_name else self.date.isoformat().replace("-", ".")
+        return {field: value for field, value in (("Date", day), ("Site", self.server)) if value}
 
     def over(self, older: ReadOptions) -> ReadOptions:
         """These options, and the older ones where these do not say."""
@@ -197,6 +203,7 @@ class Outcome:
             run), ``empty`` (a journal without a byte), ``not-a-log`` or ``failed``.
         message: why it could not be read, or not completely, one sentence; None: it was read.
         games, plies, undated: what this import added; ``undated`` games have no known date.
+        corrected: how many games of the source had another date or server than the options state.
         flawed: the archive has anomalies of this log, found now or by an earlier import.
         named: the user named this file, and not only a folder that contains it.
         part_of: the log in the archive of which this one is the beginning, or None.
@@ -212,6 +219,7 @@ class Outcome:
     games: int = 0
     plies: int = 0
     undated: int = 0
+    corrected: int = 0
     report: SourceReport | None = None
     flawed: bool = False
     named: bool = True
@@ -515,6 +523,7 @@ class Import:
                 keep = self.keep and plan.kind is not SourceKind.JOURNAL
                 found = store(archive, plan.facts(), reading, outcome, keep=keep, continues=plan.before)
                 outcome.sha256, outcome.size_bytes = found.resized or (plan.hashed.sha256, plan.hashed.size)
+                self._correct(plan, outcome)
                 for row in plan.forgotten:
                     archive.erasures.recall_source(row.sha256)
         except NothingYetError as error:
@@ -525,6 +534,13 @@ class Import:
         outcome.message = outcome.message or failures_sentence(found.report, source.name)
         outcome.flawed = bool(archive.anomaly_kinds(outcome.sha256))
         return outcome
+
+    def _correct(self, plan: Plan, outcome: Outcome) -> None:
+        """Give all games the date and the server that the user states, as ``edit`` does."""
+        if (values := self.options.stated()) and outcome.sha256 is not None:
+            older = ReadOptions() if plan.before is None else ReadOptions.from_json(plan.before.options, None)
+            outcome.corrected = self.archive.corrections.edit_source(outcome.sha256, values, older.stated())
+            outcome.undated = 0 if "Date" in values else outcome.undated
 
     def known_sizes(self) -> list[int]:
         """Sizes of sources with which a log may begin."""
@@ -787,6 +803,7 @@ class GameReader:
             raise NoLogError(f"{name} {why_not_a_log(head, nameable=True)}")
         if was_exported(self._source, head, kind):
             raise NoLogError(f"{name}: ics-recorder wrote it; name it to convert it")
-        pipeline = self._options.of(self._source).pipeline(kind)
-        yield from joined_games(pipeline, scrubbed(blocks, kind))
+        pipeline, values = self._options.of(self._source).pipeline(kind), self._options.stated()
+        for game in joined_games(pipeline, scrubbed(blocks, kind)):
+            yield stated(game, values)
         self.report = pipeline.report
