@@ -15,7 +15,7 @@ from time import monotonic_ns
 from typing import Final, NamedTuple
 
 from recorder.errors import EngineError
-from recorder.live import PASSWORD_VARIABLE
+from recorder.live import child_environment
 from recorder.model import EngineProtocol
 
 _STDOUT: Final = 1
@@ -173,13 +173,15 @@ class EngineProcess(asyncio.SubprocessProtocol):
     async def start(cls, command: str, patience: Patience) -> EngineProcess:
         """Start an engine, without a server's password in its environment."""
         words = split_command(command)
-        environment = {name: value for name, value in os.environ.items() if name != PASSWORD_VARIABLE}
         with contextlib.ExitStack() as stack:
             guard = EngineGuard()
             stack.callback(guard.dismiss)
             try:
                 _, process = await asyncio.get_running_loop().subprocess_exec(
-                    lambda: cls(words[0].rpartition("/")[2], patience), *words, start_new_session=True, env=environment
+                    lambda: cls(words[0].rpartition("/")[2], patience),
+                    *words,
+                    start_new_session=True,
+                    env=child_environment(),
                 )
             except OSError as error:
                 raise EngineError(f"The engine {words[0]} cannot be started: {error.strerror}.") from error

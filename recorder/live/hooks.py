@@ -30,7 +30,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, HTTPSHandler, OpenerDirector, Request, build_opener
 
-from recorder.live import PASSWORD_VARIABLE
+from recorder.live import child_environment
 from recorder.text import clean, plural
 
 GAME_EVENTS: Final = ("game-start", "game-end", "long-think")
@@ -45,7 +45,6 @@ _KILLED_S: Final = 2.0
 _WORD: Final = re.compile(r"\{([a-z_]{1,30})\}", re.ASCII)
 _URL: Final = re.compile(r"https?://[!-~]+", re.ASCII)
 _HEADER: Final = re.compile(r"[A-Za-z0-9-]{1,100}", re.ASCII)
-_SECRET: Final = (PASSWORD_VARIABLE, "ICS_RECORDER_WEB_TOKEN")
 _ENV: Final = "/usr/bin/env"  # starts the command: until it runs a program of ours waits, whatever its disk does
 
 
@@ -250,7 +249,7 @@ class _Runner:
         """Run the command; return why it failed, or None. Its processes have ended then."""
         if self._process is not None and self._process.poll() is None:
             return "its last process cannot be ended"
-        env = {name: value for name, value in os.environ.items() if name not in _SECRET} | _variables(facts)
+        env = child_environment() | _variables(facts)
         by = [_ENV] if "=" not in self.hook.command[0] and os.access(_ENV, os.X_OK) else []
         try:
             process = self._process = subprocess.Popen(

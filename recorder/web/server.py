@@ -39,6 +39,7 @@ from recorder.archive.locate import open_archive
 from recorder.archive.pages.related import growing_logs
 from recorder.errors import ExportError, RecorderError, StorageError
 from recorder.filters import read_duration_ms
+from recorder.live import TOKEN_VARIABLE
 from recorder.live.net.sockets import Address, format_address, listen
 from recorder.text import reason_of
 from recorder.web.answers import (
@@ -622,7 +623,6 @@ class _Live:
         return StreamingResponse(self._feed.events(), 200, media_type="text/event-stream")
 
 
-TOKEN_VARIABLE: Final = "ICS_RECORDER_WEB_TOKEN"
 _HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _ANY: Final = ("0.0.0.0", "::")
 _MISSING: Final = "The site needs {name}: pip install 'ics-recorder[web]'."

@@ -13,7 +13,8 @@ from httpx2 import Response
 from starlette.testclient import TestClient
 
 from recorder.errors import StorageError
-from recorder.web.server import COOKIE, TOKEN_VARIABLE, Access, new_token, read_token
+from recorder.live import TOKEN_VARIABLE
+from recorder.web.server import COOKIE, Access, new_token, read_token
 from tests.support.site import HERE, client_of
 
 TOKEN = "a token of the tests"

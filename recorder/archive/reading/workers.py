@@ -20,7 +20,7 @@ from queue import Empty, SimpleQueue
 from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
 from recorder.errors import RecorderError
-from recorder.live import PASSWORD_VARIABLE
+from recorder.live import child_environment
 
 if TYPE_CHECKING:
     from recorder.progress import Progress
@@ -155,7 +155,7 @@ def _close(pipe: IO[bytes]) -> None:
 def _start() -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         (sys.executable, "-P", "-m", "recorder.archive.reading.workers"),
-        env={name: value for name, value in os.environ.items() if name != PASSWORD_VARIABLE},
+        env=child_environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,  # Ctrl-C on the terminal is for the caller

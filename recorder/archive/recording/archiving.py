@@ -35,7 +35,7 @@ from recorder.errors import ExitCode, JournalError, RecorderError
 from recorder.journal import close_left_open, open_sessions
 from recorder.journal.format import NOTE_OUTLETS
 from recorder.journal.parts import find_part, is_being_written, part_blocks
-from recorder.live import PASSWORD_VARIABLE
+from recorder.live import child_environment
 from recorder.live.net.sockets import in_thread
 from recorder.sources import is_journal, log_files
 from recorder.sources.journal import JournalDecoder
@@ -269,7 +269,7 @@ class ArchiveChild:
     async def _start(self) -> asyncio.subprocess.Process:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", __name__),
-            env={name: value for name, value in os.environ.items() if name != PASSWORD_VARIABLE},
+            env=child_environment(),
             stdin=asyncio.subprocess.PIPE,
             stdout=None if self._orders.events else asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,

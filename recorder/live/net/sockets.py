@@ -9,8 +9,10 @@ import os
 import re
 import socket
 import threading
+from asyncio.staggered import staggered_race
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from recorder.errors import ListenError
@@ -113,32 +115,11 @@ async def connect(address: Address) -> socket.socket:
     address answers; ``TimeoutError``: not within half a minute; ``socket.gaierror``: the name has no address.
     """
     async with asyncio.timeout(CONNECT_S):
-        numbers = await _look_up(address)
-        failure: OSError | None = None
-        attempts: set[asyncio.Task[socket.socket]] = set()
-        try:
-            while numbers or attempts:
-                if numbers:
-                    attempts.add(asyncio.create_task(_dial(*numbers.pop(0))))
-                done, _ = await asyncio.wait(
-                    attempts, timeout=_NEXT_S if numbers else None, return_when=asyncio.FIRST_COMPLETED
-                )
-                for attempt in done:
-                    error = attempt.exception()
-                    if error is None:
-                        attempts.discard(attempt)
-                        return attempt.result()
-                    if not isinstance(error, OSError):
-                        raise error
-                    failure = error
-                attempts -= done
-        finally:
-            for attempt in attempts:
-                attempt.cancel()
-            for late in await asyncio.gather(*attempts, return_exceptions=True):
-                if isinstance(late, socket.socket):  # two answered together
-                    late.close()
-    raise failure or OSError(f"{address.host} has no address")
+        attempts = [partial(_dial, *number) for number in await _look_up(address)]
+        connection, _, failures = await staggered_race(attempts, _NEXT_S)
+    if connection is None:
+        raise next(filter(None, reversed(failures)), OSError(f"{address.host} has no address"))
+    return cast(socket.socket, connection)
 
 
 async def _dial(
