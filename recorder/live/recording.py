@@ -1,7 +1,7 @@
 """Record a connection in its journal, at once or in a thread.
 
-The server's bytes are recorded as they arrive, except for passwords that it repeats; a word at the end of a read that
-may become a password is recorded a moment later. The client's bytes pass the guard, line by line. If the guard fails,
+The server's bytes are recorded as they arrive, except for passwords that it repeats; a line that is cut where a
+password may be is recorded a moment later. The client's bytes pass the guard, line by line. If the guard fails,
 they are all masked from then on, because they may contain a secret. If the journal fails, a proxied connection
 continues: recording ends, which is reported once. A connection that exists only for its journal gets an error.
 

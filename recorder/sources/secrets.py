@@ -111,7 +111,11 @@ _HINTS: Final = (
 )
 _KEY_HINTS: Final = (b"\x19(93 ", b"\x19(114 ", b"\x19(134 ")
 # ICC's datagrams that carry a password or the key of a session.
-_KEYS: Final = later(rb"\x19\((?:93|114|134) (?P<secret>.*?)(?=\x19\)|$)", re.S)
+_KEY: Final = rb"\x19\((?:93|114|134) "
+_KEY_MARK: Final = later(_KEY)
+_KEY_END: Final = b"\x19)"
+_LONGEST_KEY_MARK: Final = 7
+_KEYS: Final = later(_KEY + rb"(?P<secret>.*?)(?=\x19\)|$)", re.S)
 _KEY_TEXT: Final = later(rb"[^\s\x19{}\\]")
 _MAX_LINE: Final = 1 << 16
 
@@ -297,6 +301,12 @@ def asks_name(line: bytes) -> bool:
     return _ASKS_NAME().fullmatch(line) is not None
 
 
+def may_repeat(text: bytes) -> bool:
+    """Whether ``find_repeated`` may find anything in a line of a text."""
+    lower = text.lower()
+    return b"password" in lower or b"added: >" in lower
+
+
 def find_repeated(line: bytes) -> int | None:
     """Return the offset of a password that a server's line repeats after it was changed or created."""
     match = _CHANGED().match(line, _text_begin(line))
@@ -319,6 +329,36 @@ def _text_begin(line: bytes) -> int:
 def fill_key(text: bytes) -> bytes:
     """Replace what a datagram carries with as many bytes; the marks of its strings stay."""
     return _KEY_TEXT().sub(FILLER, text)
+
+
+class KeyMask:
+    """Masks the contents of datagrams with secrets, however their bytes are cut."""
+
+    def __init__(self) -> None:
+        self._inside = False
+        self._before = b""  # the last bytes, in which a mark or an end may begin
+
+    def receive(self, data: bytes) -> bytes:
+        """The bytes masked."""
+        before, seen = len(self._before), self._before + data
+        self._before = seen[1 - _LONGEST_KEY_MARK :]
+        if not self._inside and b"\x19" not in seen:
+            return data
+        out = bytearray(data)
+        at, begin = max(before - 1, 0), before  # the first byte of the end may have come
+        while True:
+            if not self._inside:
+                marks = _KEY_MARK().finditer(seen, 0 if begin == before else begin)
+                mark = next((mark for mark in marks if mark.end() > before), None)
+                if mark is None:
+                    return bytes(out)
+                self._inside, at, begin = True, mark.end(), mark.end()
+            end = seen.find(_KEY_END, at)
+            first, last = begin - before, (len(seen) if end < 0 else max(end, begin)) - before
+            out[first:last] = fill_key(bytes(out[first:last]))
+            if end < 0:
+                return bytes(out)
+            self._inside, begin = False, end + len(_KEY_END)
 
 
 def fill(text: bytes) -> bytes:

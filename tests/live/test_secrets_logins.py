@@ -5,8 +5,11 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterator
+from itertools import cycle
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recorder.live.recording import RecordedConnection
 from recorder.wire.timeseal import seal
@@ -59,6 +62,19 @@ def assert_hidden(received: bytes, sent: bytes) -> None:
 def test_no_password_is_in_the_journal(name: str) -> None:
     for cut in (whole, by_three, by_byte):
         assert_hidden(*recorded(LOGINS[name], cut))
+
+
+@given(st.sampled_from(sorted(LOGINS.keys() - {SLOW})), st.lists(st.integers(1, 40), min_size=1, max_size=9))
+def test_no_password_is_in_the_journal_whatever_the_sizes_of_reads(name: str, sizes: list[int]) -> None:
+    turn = cycle(sizes)
+
+    def cut(text: bytes) -> Iterator[bytes]:
+        while text:
+            size = next(turn)
+            yield text[:size]
+            text = text[size:]
+
+    assert_hidden(*recorded(LOGINS[name], cut))
 
 
 @pytest.mark.parametrize("name", [name for name in QUICK_FIRST if not re.search("as a command|later", name.id)])

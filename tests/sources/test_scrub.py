@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import cycle
 
 import pytest
 from hypothesis import given
@@ -233,6 +234,16 @@ def test_a_password_in_a_login_that_was_logged_as_it_was_seen(name: str, stamp: 
         assert scrub(SourceKind.STAMPED if stamp else SourceKind.RAW, log, size) == clean
     for kept in (b"**** Starting FICS session as Ann ****", b"fics% who"):
         assert (kept in log) == (kept in clean)
+
+
+@given(st.sampled_from(sorted(LOGS)), st.lists(st.integers(1, 50), min_size=1, max_size=9))
+def test_a_password_in_a_login_is_masked_whatever_the_sizes_of_blocks(name: str, sizes: list[int]) -> None:
+    log, scrubbing, clean, turn = LOGS[name], Scrubbing(SourceKind.RAW), b"", cycle(sizes)
+    while log:
+        size = next(turn)
+        clean += scrubbing.receive(log[:size])
+        log = log[size:]
+    assert clean + scrubbing.finish() == scrub(SourceKind.RAW, LOGS[name])
 
 
 def line_of(kind: str, sent: bool, text: bytes) -> bytes:

@@ -26,14 +26,15 @@ from recorder.live.login.dialogue import Cue, CueKind, CueReader
 from recorder.live.secrets.typed import ClientLines, TimedBytes, Typed, corrected
 from recorder.sources.secrets import (
     FILLER,
+    KeyMask,
     asks,
     asks_name,
     begins_dialogue,
     fill,
     fill_command,
-    fill_key,
     find_repeated,
     is_of_game,
+    may_repeat,
     without_boards,
 )
 from recorder.text import later
@@ -91,21 +92,16 @@ class KnownSecrets:
                     places.append((begin, begin + length))
         return sorted(places)
 
-    def has_word(self, text: bytes) -> bool:
-        """Whether ``find_words`` finds any."""
-        shortest = min(self._lengths, default=0)
-        long = [word for word in plain_text(text).split() if len(word) >= shortest]
-        return any(True for word in long for _ in self._places(word))
-
     def find_words(self, text: bytes) -> list[tuple[int, int]]:
         """The places of secrets that are whole words of a text: begins and ends, in order.
 
         A word is between blanks, control characters and the ends, without the punctuation on either side.
         """
-        places = []
-        for word in _WORD().finditer(plain_text(text)):
-            start = word.start()
-            places += [(start + begin, start + end) for begin, end in self._places(word[0])]
+        places, shortest = [], min(self._lengths, default=0)
+        for word in _WORD().finditer(plain_text(text)) if shortest else ():
+            if len(word[0]) >= shortest:
+                start = word.start()
+                places += [(start + begin, start + end) for begin, end in self._places(word[0])]
         return places
 
     def _places(self, word: bytes) -> Iterator[tuple[int, int]]:
@@ -144,32 +140,26 @@ def _check(text: bytes) -> tuple[int, int]:
     return len(text), zlib.crc32(text.lower()) & 0xFFF
 
 
-_REPEATS: Final = (b"password", b"added: >")  # in lower case
 _ANSWER_BYTES: Final = 4096
 _MOST: Final = 32
 """How many passwords are searched for at a time."""
-_LONGEST_WORDS: Final = 1024  # before such a password: name and address of a new player among them
+_LONGEST_LINE: Final = 4096
+"""Of a line without end, no more waits."""
+_LONGEST_SECRET: Final = 256
 _MARKS: Final = 8  # punctuation around a password at the end of a read
 _LONGEST_ECHO: Final = 4096
 _NO_ECHO: Final = (b"****", b"<1")  # how lines begin that show the end of a login
 _IDLE_NS: Final = 300_000_000
-_LONGEST_WAIT: Final = 256  # a line of this length behind a password shows its kind
-_ESCAPE: Final = 0x1B
-# ICC's datagrams that carry a password or the key of a session.
-_KEY: Final = re.compile(rb"\x19\((?:93|114|134) ")
-_KEY_END: Final = b"\x19)"
-_LONGEST_KEY_MARK: Final = 7
-_PIECE: Final = re.compile(rb"[^\n]*\n|[^\n]+")
 
 
 class _Soon:
-    """A secret that was just typed. ``left``: how many of the server's bytes are still searched for it."""
+    """A secret that was just typed; it is searched for in the server's bytes up to ``until``."""
 
-    def __init__(self, secret: bytes) -> None:
+    def __init__(self, secret: bytes, until: int) -> None:
         self.known = KnownSecrets()
         self.known.learn(secret)
         self.parted = len(secret.split()) > 1
-        self.left = _ANSWER_BYTES
+        self.until = until
 
 
 class _Echo:
@@ -186,20 +176,24 @@ class AnswerGuard:
     They are masked in answers to commands that change or create them, anywhere soon after one was typed, and as whole
     words as long as the connection lasts. Lines with data of a game stay unchanged. Only digests of passwords are kept.
     ``holding``: bytes wait until it is known which word is the handle.
+
+    What a line is shows when it is complete. So the rest of one waits where a word at its end may become a password, or
+    where it has one, and is masked together with the part that was returned before::
+
+        < Bob tells you: (Hunt
+        < er22) \\n\\rfics%         both come now, as "Bob tells you: (********) "
     """
 
     def __init__(self) -> None:
         self.holding = False
-        self._line = b""  # the beginning of the current line, as far as it can matter
         self._soon: list[_Soon] = []
         self._lasting = KnownSecrets()
-        self._held: list[TimedBytes] = []  # delayed bytes at the end: a word that may become a password
-        self._held_clean = b""  # these bytes, masked as far as the secrets are known
-        self._front = b""  # the part of their line in front of them
-        self._in_word = False  # the delayed or next bytes continue a word
-        self._in_key = False  # inside a datagram that contains a secret
+        self._keys = KeyMask()
+        self._count = 0  # of bytes received
+        self._front = b""  # the part of the current line that was returned, as far as it can matter
+        self._held: list[TimedBytes] = []  # what waits
+        self._held_clean = b""  # these bytes, masked where it does not depend on their line
         self._echoes = [_Echo()]  # lines that the server may echo now; the last one is not complete
-        self._before = b""  # the last bytes, in which such a datagram's mark or end may begin
 
     @property
     def held_bytes(self) -> int:
@@ -209,7 +203,7 @@ class AnswerGuard:
     def expect(self, secret: bytes) -> None:
         """Expect a secret that was typed: the server may echo it, or print "hunter2: Command not found."."""
         self._drop_soon(secret)
-        self._soon.append(_Soon(secret))
+        self._soon.append(_Soon(secret, self._count + _ANSWER_BYTES))
         del self._soon[:-_MOST]
 
     def enter(self) -> None:
@@ -243,111 +237,88 @@ class AnswerGuard:
     def receive(self, data: bytes, at_ns: int = 0) -> list[TimedBytes]:
         """Process the server's bytes; return those that may be recorded, delayed ones and these, in order.
 
-        No byte is dropped, and only a word at the end is delayed.
+        No byte is dropped, and only the rest of a line is delayed.
         """
-        line = self._line
-        clean = self._clean_change(data)
+        self._count += len(data)
+        seen = b"".join((self._front, *[waiting.data for waiting in self._held], data))
+        clean = self._keys.receive(data)
         if len(self._echoes) > 1 or self._echoes[0].text:
-            clean = self._clean_echo(data, clean)
-        if self._in_key or b"\x19" in data or b"\x19" in self._before:
-            clean = self._clean_keys(data, clean)
-        self._before = (self._before + data)[1 - _LONGEST_KEY_MARK :]
-        if not self._soon and not self._held and not self.holding:
-            if self._lasting.longest == 0:
+            clean = self._clean_echo(data, clean, seen[seen.rfind(b"\n") + 1 :])
+        if not (self._held or self.holding or self._soon or may_repeat(seen)):
+            rest = seen[seen.rfind(b"\n") + 1 :]
+            if self._is_whole(rest) and not self._lasting.find_words(without_boards(seen)):  # nearly all that comes
+                self._front = rest[:_LONGEST_LINE]
                 return [TimedBytes(at_ns, clean)]
-            if not self._in_word and data[-1:].isspace() and not self._lasting.has_word(without_boards(data)):
-                return [TimedBytes(at_ns, clean)]  # nearly all that comes
-        if not self._held:
-            self._front = line
         self._held.append(TimedBytes(at_ns, data))
         self._held_clean += clean
-        if self.holding:
-            return []
-        out = self._give(ended=False)
-        for soon in self._soon:
-            soon.left -= len(data)
-        if self._soon:
-            self._soon = [soon for soon in self._soon if soon.left > 0]
-        return out
+        return [] if self.holding else self._give(seen)
 
     def tick(self, now_ns: int) -> list[TimedBytes]:
         """Return bytes that were delayed long enough."""
-        return self.finish() if self._held and now_ns - self._held[0].at_ns >= _IDLE_NS else []
+        return self.finish() if self._held and now_ns - self._held[-1].at_ns >= _IDLE_NS else []
 
     def finish(self) -> list[TimedBytes]:
         """Return the delayed bytes."""
-        return self._give(ended=True) if self._held else []
+        return self._give(self._front + b"".join([waiting.data for waiting in self._held]), ended=True)
 
-    def _give(self, *, ended: bool) -> list[TimedBytes]:
-        """Mask the passwords in the delayed bytes, and return all but the end.
-
-        ``ended``: their last word is complete.
-        """
-        seen = self._held[0].data if len(self._held) == 1 else b"".join([waiting.data for waiting in self._held])
-        plain = plain_text(seen)
-        size = len(seen)
-        word = size - len(plain.rpartition(b" ")[2])
-        kept = 0 if ended or word == size else self._kept_back(seen, word)
-        out = bytearray(self._held_clean)
-        for begin, end in self._find(seen, plain, word if kept else size):
-            first = seen.rfind(b"\n", 0, begin) + 1
-            last = seen.find(b"\n", end)
-            whole = seen[first:] if last < 0 else seen[first:last]
-            if is_of_game(whole if first else self._front + whole):
-                continue
-            if last < 0 and not ended and size - begin <= _LONGEST_WAIT:  # its line may still show that it is of a game
-                kept = max(kept, size - plain.rfind(b" ", 0, begin) - 1)
-            else:
-                out[begin:end] = FILLER * (end - begin)
-        clean, going = bytes(out), size - kept
-        if going:
-            self._in_word = plain[going - 1 : going] != b" "
+    def _give(self, seen: bytes, *, ended: bool = False) -> list[TimedBytes]:
+        """Mask the passwords in the line that was begun and those behind it; return all but the rest that must wait."""
+        out, ahead, size = bytearray(self._held_clean), len(self._front), len(seen)
+        begun = self._count - size  # where these bytes begin, of all
+        *lines, rest = seen.split(b"\n")
+        at = end = size - len(rest)
+        if ended or (self._is_whole(rest) and not self._places(rest, begun + at)):
+            end = size
+        elif len(rest) > _LONGEST_LINE:
+            end = max(plain_text(seen).rfind(b" ", at, size - _LONGEST_SECRET) + 1, size - _LONGEST_LINE)
+        lines, at = [*lines, *[rest] * (end > at)], 0
+        for line in lines:
+            for begin, stop in self._places(line, begun + at):
+                first, last = max(at + begin - ahead, 0), max(at + stop - ahead, 0)
+                out[first:last] = FILLER * (last - first)
+            if (repeated := find_repeated(line)) is not None:
+                first, last = max(at + repeated - ahead, 0), max(at + len(line) - ahead, 0)
+                out[first:last] = fill(bytes(out[first:last]))
+            at += len(line) + 1
+        self._soon = [soon for soon in self._soon if soon.until > begun + end]
         given: list[TimedBytes] = []
         left: list[TimedBytes] = []
-        done = 0
+        end = max(end, ahead)
+        done, going = 0, end - ahead
         for waiting in self._held:
             count = min(max(going - done, 0), len(waiting.data))
             if count:
-                given.append(TimedBytes(waiting.at_ns, clean[done : done + count]))
+                given.append(TimedBytes(waiting.at_ns, bytes(out[done : done + count])))
             if count < len(waiting.data):
                 left.append(TimedBytes(waiting.at_ns, waiting.data[count:]))
             done += len(waiting.data)
-        self._held, self._held_clean = left, clean[going:]
-        self._front = self._line[: len(self._line) - kept]
+        self._held, self._held_clean = left, bytes(out[going:])
+        self._front = seen[:end].rpartition(b"\n")[2][:_LONGEST_LINE]
         return given
 
-    def _kept_back(self, seen: bytes, word: int) -> int:
-        """How many bytes at the end may become a password; ``word``: where the last word begins."""
-        if word and seen[word - 1] == _ESCAPE:  # a colour, perhaps
-            word -= 1
-        size = len(seen) - word
-        kept = 0
-        if self._lasting.longest and size <= self._lasting.longest + _MARKS and (word or not self._in_word):
-            kept = size
-        for soon in self._soon:
-            kept = max(kept, min(soon.known.longest - 1, len(seen) if soon.parted else size))
-        return kept
+    def _is_whole(self, rest: bytes) -> bool:
+        """Whether no password can be cut at the end of a line that is not complete."""
+        last = plain_text(rest).rpartition(b" ")[2]
+        if self._soon:
+            return not last and not any(soon.parted for soon in self._soon)
+        longest = self._lasting.longest
+        return not (longest and last) or len(last) > longest + _MARKS
 
-    def _find(self, seen: bytes, plain: bytes, end: int) -> list[tuple[int, int]]:
-        """The places of passwords; ``end``: up to where words are complete."""
-        places: list[tuple[int, int]] = []
+    def _places(self, line: bytes, begun: int) -> list[tuple[int, int]]:
+        """The places of known passwords in a line that begins at a place of all bytes."""
+        if is_of_game(line):
+            return []
+        places = self._lasting.find_words(line)
         for soon in self._soon:
-            places += soon.known.find(seen[: len(seen) - len(self._held[-1].data) + soon.left + soon.known.longest])
-        if self._lasting.longest:
-            begin = 0
-            if self._in_word and (begin := plain.find(b" ")) < 0:
-                return places
-            whole = seen[begin:end]
-            if self._lasting.has_word(without_boards(whole)):
-                places += [(begin + first, begin + last) for first, last in self._lasting.find_words(whole)]
+            places += soon.known.find(line[: max(soon.until - begun + soon.known.longest, 0)])
         return places
 
-    def _clean_echo(self, data: bytes, clean: bytes) -> bytes:
+    def _clean_echo(self, data: bytes, clean: bytes, begun: bytes) -> bytes:
         """Mask the echo of lines that are not complete, or were not when it began, so that their texts are not known.
 
         It ends where the read ends, or with the line. Other text of the server may look like its beginning.
         """
-        if self._line.lstrip().startswith(_NO_ECHO):
+        if begun.lstrip().startswith(_NO_ECHO):
             return clean
         out = bytearray(clean)
         letters, places = _shown(data)
@@ -367,42 +338,6 @@ class AnswerGuard:
                     break
         return bytes(out)
 
-    def _clean_keys(self, data: bytes, clean: bytes) -> bytes:
-        """Mask the contents of datagrams with secrets."""
-        out = bytearray(clean)
-        seen, ahead = self._before + data, len(self._before)
-        at = begin = ahead
-        if self._in_key:
-            at = max(ahead - 1, 0)  # the first byte of its end may have come
-        while True:
-            if not self._in_key:
-                marks = _KEY.finditer(seen, at if at > ahead else 0)
-                mark = next((mark for mark in marks if mark.end() > ahead), None)
-                if mark is None:
-                    return bytes(out)
-                self._in_key, at, begin = True, mark.end(), mark.end()
-            end = seen.find(_KEY_END, at)
-            first, last = begin - ahead, (len(seen) if end < 0 else max(end, begin)) - ahead
-            out[first:last] = fill_key(bytes(out[first:last]))
-            if end < 0:
-                return bytes(out)
-            self._in_key, at = False, end + len(_KEY_END)
-
-    def _clean_change(self, data: bytes) -> bytes:
-        lower = (self._line + data).lower()
-        if not any(word in lower for word in _REPEATS):
-            self._line = (self._line + data).rpartition(b"\n")[2][:_LONGEST_WORDS]
-            return data
-        out = bytearray()
-        for piece in _PIECE.findall(data):
-            line = self._line + piece
-            begin = find_repeated(line)
-            kept = len(piece) if begin is None else max(0, begin - len(self._line))
-            out += piece[:kept] + fill(piece[kept:])
-            known = _LONGEST_WORDS if begin is None else begin + 1
-            self._line = b"" if piece.endswith(b"\n") else line[:known]
-        return bytes(out)
-
 
 _GUESTS: Final = frozenset((b"guest", b"g"))
 _HANDLE: Final = later(rb"[A-Za-z][A-Za-z0-9_-]*")
@@ -414,7 +349,6 @@ _MOST_WORDS: Final = 2
 _MOST_TYPED: Final = 64
 _MOST_HELD: Final = 1 << 14
 """No server prints so much between a name and the end of a login."""
-_LONGEST_SECRET: Final = 256
 _LONGEST_COMMAND: Final = 4096
 """No server accepts a longer command: a longer line is not parsed, and masked."""
 
