@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
@@ -24,7 +24,7 @@ from storage.read.query import fold
 from storage.read.sources import unpacked
 from storage.schema.upgrade import differences, require_current
 from storage.schema.views import VIEWS
-from storage.sound import FORMS, allowed, form_of
+from storage.sound import allowed, form_of
 from storage.write.merged import unmerged
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ _NAMED_ROWS: Final = 20
 _SHOWN: Final = 40
 """Bytes of a malformed value."""
 _TREE: Final = re.compile(r"Tree (\d+) ")
-_TEXT: Final = re.compile(r"CAST\(X'([0-9A-F]*)' AS TEXT\)")
 _STORED_TYPE: Final = re.compile(r"(?:TEXT|NUMERIC|NULL) value in |CHECK constraint failed in ")
 """What ``integrity_check`` says of values; ``malformed_values`` names their rows, too."""
 
@@ -65,8 +64,7 @@ def malformed_values(driver: sqlite3.Connection) -> Iterator[str]:
     """
     from storage.schema.tables import metadata
 
-    driver.create_function("has_form", 3, _has_form)
-    driver.create_function("is_utf8", 1, _is_utf8)
+    _prepare(driver)
     for table in metadata.tables.values():
         try:
             yield from _of_table(driver, table)
@@ -78,90 +76,81 @@ def missing_rows(driver: sqlite3.Connection) -> Iterator[str]:
     """Rows that name a row of another table that is not there."""
     from storage.schema.tables import metadata
 
+    _prepare(driver)
     for table in metadata.tables.values():
-        keys = [column.name for column in table.primary_key.columns]
         for key in sorted(table.foreign_keys, key=lambda key: key.parent.name):
             name, parent = key.parent.name, key.column.table.name
-            for values in driver.execute(
-                f"SELECT {', '.join(map(_literal, keys))} FROM {table.name} t WHERE {name} IS NOT NULL"
+            for (row,) in driver.execute(
+                f"SELECT {_row_of(table)} FROM {table.name} t WHERE {name} IS NOT NULL"
                 f" AND NOT EXISTS (SELECT 1 FROM {parent} p WHERE p.{key.column.name} = t.{name}) LIMIT {_NAMED_ROWS}"
-            ).fetchall():
-                yield f"{_row(driver, table, keys, values)}: {name} names a row of {parent} that is not there."
+            ):
+                yield f"{row}: {name} names a row of {parent} that is not there."
+
+
+def _prepare(driver: sqlite3.Connection) -> None:
+    for function in (_has_form, _is_utf8, _described):
+        driver.create_function(function.__name__[1:], -1, function)
 
 
 def _of_table(driver: sqlite3.Connection, table: Table) -> Iterator[str]:
     from sqlalchemy import CheckConstraint
 
     columns = list(table.columns)
-    keys = [column.name for column in table.primary_key.columns]
     rules = [str(one.sqltext) for one in table.constraints if isinstance(one, CheckConstraint)]
     rules += table.info.get("rules", ())
     valid = [f"({_is_valid(column)}) IS 1" for column in columns] + [f"({rule}) IS NOT 0" for rule in rules]
     tests = " ".join(f"WHEN NOT ({test}) THEN {number}" for number, test in enumerate(valid))
-    key = ", ".join(map(_literal, keys))
-    query = f"SELECT {key}, CASE {tests} END AS wrong FROM {table.name} WHERE wrong IS NOT NULL"
-    wrong = driver.execute(query).fetchall()
-    for *values, number in wrong[:_NAMED_ROWS]:
-        if number >= len(columns):
-            yield f"{_row(driver, table, keys, values)}: it is not true that {rules[number - len(columns)]}."
-            continue
-        column = columns[number]
-        place = _place(keys, values)
-        parts = f'typeof("{column.name}"), quote(substr(CAST("{column.name}" AS BLOB), 1, {_SHOWN}))'
-        kind, shown = driver.execute(f"SELECT {parts} FROM {table.name} t WHERE {place}").fetchone() or ("missing", "")
-        value = bytes.fromhex(shown[2:-1]).decode("utf-8", "replace") if shown.startswith("X'") else shown
-        yield f"{_row(driver, table, keys, values)}: {column.name} is {_value(kind, value)}, not {_wanted(column)}."
-    if len(wrong) > _NAMED_ROWS:
-        yield f"{len(wrong) - _NAMED_ROWS} more rows of {table.name} are malformed."
+    values = " ".join(
+        f"""WHEN {number} THEN 'the ' || typeof("{column.name}") || ' ' || described('text', {_bytes_of(column)})"""
+        for number, column in enumerate(columns)
+    )
+    checked = f"(SELECT *, CASE {tests} END AS wrong FROM {table.name}) t WHERE wrong IS NOT NULL"
+    found = driver.execute(f"SELECT {_row_of(table)}, wrong, CASE wrong {values} END FROM {checked}").fetchall()
+    for row, number, value in found[:_NAMED_ROWS]:
+        if number < len(columns):
+            column = columns[number]
+            yield f"{row}: {column.name} is {value or 'null'}, not {_wanted(column)}."
+        else:
+            yield f"{row}: it is not true that {rules[number - len(columns)]}."
+    if len(found) > _NAMED_ROWS:
+        yield f"{len(found) - _NAMED_ROWS} more rows of {table.name} are malformed."
     for column in columns:
         if column.type.__visit_name__ == "large_binary":
-            yield from _uncompressed(driver, table, column, keys)
+            yield from _uncompressed(driver, table, column)
 
 
-def _literal(name: str) -> str:
-    """SQL: a column's value as a literal of SQL, also that of a text that is no UTF-8."""
-    quoted = f'"{name}"'
-    as_text = f"'CAST(X''' || hex({quoted}) || ''' AS TEXT)'"
-    infinite = f"iif({quoted} > 0, '9e999', '-9e999')"
-    return (
-        f"CASE WHEN typeof({quoted}) = 'text' THEN {as_text} WHEN {quoted} IN (9e999, -9e999) THEN {infinite}"
-        f" ELSE quote({quoted}) END"
+def _bytes_of(column: Column[Any]) -> str:
+    """SQL: the beginning of a value as bytes; null is null."""
+    return f'substr(CAST("{column.name}" AS BLOB), 1, {_SHOWN})'
+
+
+def _described(kind: str, value: bytes | None) -> str | None:
+    """A value that need not be what its column holds, nor UTF-8."""
+    text = None if value is None else value.decode("utf-8", "replace")
+    return ascii(text) if text is not None and kind in ("text", "blob") else text
+
+
+_OF_PLY: Final = (
+    "(SELECT o.game_id FROM ply_lines l JOIN observations o ON o.id = l.observation_id"
+    " WHERE t.id BETWEEN l.first_ply_id AND l.first_ply_id + l.ply_count - 1)"
+)
+_OF_OBSERVATION: Final = "(SELECT game_id FROM observations WHERE id = t.observation_id)"
+
+
+def _row_of(table: Table) -> str:
+    """SQL: a text that names a row ``t`` by its key, and by the game that it belongs to, as lists show it."""
+    keys = " || ', ' || ".join(
+        f"'{key.name} ' || coalesce(described(typeof(t.\"{key.name}\"), CAST(t.\"{key.name}\" AS BLOB)), 'null')"
+        for key in table.primary_key.columns
     )
-
-
-def _place(keys: list[str], values: Sequence[str]) -> str:
-    """SQL: the condition that a row has this key."""
-    return " AND ".join(f't."{name}" IS {value}' for name, value in zip(keys, values, strict=True))
-
-
-def _row(driver: sqlite3.Connection, table: Table, keys: list[str], values: Sequence[str]) -> str:
-    shown = [_TEXT.sub(lambda text: ascii(bytes.fromhex(text[1]).decode("utf-8", "replace")), one) for one in values]
-    place = ", ".join(f"{name} {value}" for name, value in zip(keys, shown, strict=True))
-    return f"Row of {table.name} with {place}{_game(driver, table, _place(keys, values))}"
-
-
-def _game(driver: sqlite3.Connection, table: Table, place: str) -> str:
-    """The game that a row belongs to, as lists show it."""
-    known = {
-        "plies": "(SELECT o.game_id FROM ply_lines l JOIN observations o ON o.id = l.observation_id"
-        " WHERE t.id BETWEEN l.first_ply_id AND l.first_ply_id + l.ply_count - 1)",
-        "games": "t.id",
-    }
-    of_column = {
-        "game_id": "t.game_id",
-        "observation_id": "(SELECT game_id FROM observations WHERE id = t.observation_id)",
-    }
-    number = known.get(table.name) or next((sql for name, sql in of_column.items() if name in table.columns), "NULL")
-    key = driver.execute(
-        f"SELECT CAST(coalesce(m.key, g.key) AS BLOB) FROM {table.name} t JOIN games g ON g.id = {number}"
-        f" LEFT JOIN games m ON m.id = g.merged_into WHERE {place}"
-    ).fetchone()
-    found = "" if key is None else (key[0] or b"").decode(errors="replace")
-    return f" (game {found[:8]})" if found in FORMS["key"] else ""
-
-
-def _value(kind: str, value: str) -> str:
-    return "null" if kind == "null" else f"the {kind} {value!a}"
+    of_column = {"game_id": "t.game_id", "observation_id": _OF_OBSERVATION}
+    game = {"plies": _OF_PLY, "games": "t.id"}.get(table.name) or next(
+        (sql for name, sql in of_column.items() if name in table.columns), "NULL"
+    )
+    shown = "SELECT coalesce(m.key, g.key) AS key FROM games g LEFT JOIN games m ON m.id = g.merged_into"
+    named = f"SELECT ' (game ' || substr(key, 1, 8) || ')' FROM ({shown} WHERE g.id = {game})"
+    sound = "typeof(key) = 'text' AND has_form('games', 'key', CAST(key AS BLOB))"
+    return f"'Row of {table.name} with ' || {keys} || coalesce(({named} WHERE {sound}), '')"
 
 
 def _wanted(column: Column[Any]) -> str:
@@ -226,13 +215,12 @@ def _is_utf8(text: bytes | None) -> bool:
     return True
 
 
-def _uncompressed(driver: sqlite3.Connection, table: Table, column: Column[Any], keys: list[str]) -> Iterator[str]:
+def _uncompressed(driver: sqlite3.Connection, table: Table, column: Column[Any]) -> Iterator[str]:
     """BLOBs that are no zstd, or of another size than ``size_bytes`` beside them, where there is one."""
     sized = column.info.get("size")
-    key = ", ".join(map(_literal, keys))
-    query = f'SELECT {key}, "{column.name}", {sized or "NULL"} FROM {table.name}'
-    for *values, data, size in driver.execute(f"{query} WHERE typeof(\"{column.name}\") = 'blob'"):
-        place = f"{_row(driver, table, keys, values)}: {column.name}"
+    query = f'SELECT {_row_of(table)}, "{column.name}", {sized or "NULL"} FROM {table.name} t'
+    for row, data, size in driver.execute(f"{query} WHERE typeof(\"{column.name}\") = 'blob'"):
+        place = f"{row}: {column.name}"
         try:
             found = len(unpacked(data, place))
         except StorageError as error:
