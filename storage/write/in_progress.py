@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
 from recorder.errors import StorageError
 from recorder.model import Game, SourceReport
-from storage.files import driver_of, identity_of, make_engine, open_sqlite, storage_error, storage_errors
+from storage.files import driver_of, identity_of, make_engine, storage_error, storage_errors
 from storage.maintenance.removal import delete_unused_players
 from storage.settings import FORGOTTEN, mark_changed
 from storage.write.games import GameRows
@@ -28,7 +27,6 @@ from storage.write.merged import dissolve, relate, touch
 from storage.write.source import SourceWriter, reopen_last_chunk
 
 _WAIT_MS: Final = 5_000  # for another writer; who waits longer comes again
-_MANY_PAGES: Final = 8_000  # in the write-ahead log, which then starts again
 _MANY_COMMITS: Final = 100  # a journal's sync waits behind what the disk is given at once: this takes it a moment
 _MARK: Final = "SELECT unfinished FROM sources WHERE id = ?"
 _FORGOTTEN: Final = f"SELECT name FROM settings WHERE name GLOB '{FORGOTTEN}*' ORDER BY name"
@@ -94,14 +92,11 @@ class SourceInProgress:
         self._forgotten: list[Any] = []  # players and sources that the archive forgets
         self._rows: GameRows | None = None  # in a transaction
         self.in_progress: set[int] = set()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
-        self._checkpoint: Future[int] | None = None
-        self._commits = 0  # since a checkpoint was begun
+        self._commits = 0  # since the last checkpoint
         self._removed = False  # a game in progress was removed: players of it may be left over
 
     def close(self) -> None:
         """Let go of the archive."""
-        self._thread.shutdown()
         self._connection.close()
         self._engine.dispose()
 
@@ -250,24 +245,7 @@ class SourceInProgress:
             self.relate()
 
     def checkpoint(self) -> None:
-        """Have what was committed brought into the archive's file, some time.
-
-        It waits for the disk, so a thread does it, unasked after many commits. What is written meanwhile stays in the
-        write-ahead log, which starts again only when it is empty: if it has become long, this does the little
-        that is left.
-        """
-        done = self._checkpoint
-        if done is not None and not done.done():
-            return
-        if done is not None and done.result() > _MANY_PAGES:
-            with storage_errors(self._path):
-                self._driver.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        """Have what was committed brought into the archive's file, as far as no reader needs it as it was."""
         self._commits = 0
-        self._checkpoint = self._thread.submit(_checkpoint, self._path)
-
-
-def _checkpoint(path: Path) -> int:
-    """Bring what is in the write-ahead log into the file; returns how many pages it had."""
-    with suppress(sqlite3.Error), closing(open_sqlite(path)) as connection:  # the next one does it
-        return int(connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1])
-    return 0
+        with suppress(sqlite3.Error):  # the next one does it
+            self._driver.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
