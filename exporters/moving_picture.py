@@ -32,7 +32,7 @@ from recorder.errors import ExportError
 from recorder.model import Game
 from recorder.relating.match import Match
 from recorder.rules.tables import NAMES
-from recorder.times import short_hms
+from recorder.times import printed_clock
 
 TICK_MS: Final = 100
 _LEAST_TICKS: Final = 2
@@ -208,8 +208,7 @@ class _Board:
             return ""
         if ms is None:
             return "-"  # a letter that every font has
-        tenths = f".{abs(ms) % 1000 // 100}" if self.exact and abs(ms) < 10_000 else ""
-        return f"{'-' if ms < 0 else ''}{short_hms(abs(ms) // 1000)}{tenths}"
+        return printed_clock(ms, self.exact and abs(ms) < 10_000, tenths=True)
 
 
 class Film:

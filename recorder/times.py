@@ -90,6 +90,11 @@ def low_limit_ms(base_s: int | None) -> int:
     return min(max((base_s or 0) * LOW_OF_BASE_MS, LOW_LEAST_MS), LOW_MOST_MS)
 
 
+def in_ms(seconds: int | None) -> int | None:
+    """Seconds in milliseconds; None stays None."""
+    return None if seconds is None else seconds * 1000
+
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SHORT = tuple("." + (f"{n:03d}".rstrip("0") or "0") for n in range(1000))
 
@@ -187,7 +192,11 @@ def format_clock(ms: int | None, exact: bool) -> str:
     return "-" if ms is None else printed_clock(ms, exact or ms % 1000 != 0)
 
 
-def printed_clock(ms: int, exact: bool) -> str:
-    """``4:57.338``, or not ``exact`` ``4:57``, as servers print times of moves; a negative time keeps its sign."""
+def printed_clock(ms: int, exact: bool, *, tenths: bool = False) -> str:
+    """``4:57.338``, or not ``exact`` ``4:57``, as servers print times of moves; a negative time keeps its sign.
+
+    ``tenths``: an exact one is cut to ``4:57.3``.
+    """
     seconds, thousandths = divmod(abs(ms), 1000)
-    return f"{'-' if ms < 0 else ''}{short_hms(seconds)}{THOUSANDTHS[thousandths] if exact else ''}"
+    part = "" if not exact else f".{thousandths // 100}" if tenths else THOUSANDTHS[thousandths]
+    return f"{'-' if ms < 0 else ''}{short_hms(seconds)}{part}"

@@ -230,8 +230,8 @@ def _add_engine_lines(game: Game, part: PgnPart, lines: dict[int, Thinking], ext
     Behind the last move there is none that a variation could replace: the line is in the comment. ``lines`` are by
     half-moves played.
     """
-    from recorder.replay.boards import start_of  # they load the rules
-    from recorder.replay.mainline import play_line, play_ply
+    from recorder.replay.boards import play_ply, start_of  # they load the rules
+    from recorder.replay.mainline import play_line
 
     known = part.fen is not None or part.start_ply == 0
     position = start_of(game, part.fen) if known else None

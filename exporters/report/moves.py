@@ -19,7 +19,7 @@ from exporters.evaluations import (
 )
 from exporters.games_json import PROOFS
 from exporters.report.events import EventWords, event_words, is_engine_talk
-from exporters.report.page import clock_text, is_exact, number_text, plain_name
+from exporters.report.page import clock_text, is_exact, number_text, plain_name, tenths_text
 from exporters.report.playback import Playback
 from exporters.report.positions import Branch, Course, ReportPosition
 from exporters.tables.evaluations import judge_games
@@ -296,11 +296,6 @@ class _Rows:
             None if state.line else self._gives.get(state.ply),
             None if state.line else self._judged.get(state.ply),
         )
-
-
-def tenths_text(ms: int, exact: bool) -> str:
-    """A clock as lists have it: cut to tenths, as clocks are, where thousandths were printed."""
-    return clock_text(ms, False) + (f".{abs(ms) % 1000 // 100}" if exact else "")
 
 
 def _took_tenths(ms: int, exact: bool) -> str:

@@ -114,6 +114,11 @@ def clock_text(ms: int | None, exact: bool) -> str:
     return "–" if ms is None else printed_clock(ms, exact).replace("-", "−")
 
 
+def tenths_text(ms: int, exact: bool) -> str:
+    """A clock as lists have it: cut to tenths, as clocks are, where thousandths were printed."""
+    return printed_clock(ms, exact, tenths=True).replace("-", "−")
+
+
 def number_text(ply: int) -> str:
     """``12.`` for White's move, ``12…`` for Black's."""
     return f"{(ply + 1) // 2}{'.' if ply % 2 else '…'}"

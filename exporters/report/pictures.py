@@ -10,7 +10,7 @@ from operator import itemgetter
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from exporters.report.page import clock_text, is_exact, number_text, plain_name, trusted
+from exporters.report.page import clock_text, is_exact, number_text, plain_name, tenths_text, trusted
 from exporters.report.svg import Bar, Panel, Plot, Tick, clock_ticks, number_ticks, scaled_bars
 from exporters.report.tables import control_words, known, percent_text, text_of, what_counts
 from recorder.model import control_of
@@ -191,11 +191,7 @@ def _times(board: PlaybackBoard, number: int, letter: str) -> Panel:
 
 def _tenths(ms: float, exact: bool) -> str:
     seconds = int(ms / 1000 + 0.5)
-    return (
-        f"{clock_text(int(ms) // 1000 * 1000, False)}.{int(ms) % 1000 // 100}"
-        if exact
-        else clock_text(seconds * 1000, False)
-    )
+    return tenths_text(int(ms), True) if exact else clock_text(seconds * 1000, False)
 
 
 def _lag(board: PlaybackBoard, number: int, letter: str) -> Panel:

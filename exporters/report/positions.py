@@ -19,6 +19,7 @@ from recorder.model import (
     taken_rows,
 )
 from recorder.model.boards import boards_by_ply, follow_line, shown_board
+from recorder.times import in_ms
 
 _NO_HOLDINGS: Final[BothHoldings] = (None, None)
 
@@ -67,8 +68,8 @@ class Course:
             None,
             boards.get(game.start_ply),
             _start_holdings(game),
-            _ms(white_base_s) if first else _start_clock(game, True),
-            _ms(black_base_s) if first else _start_clock(game, False),
+            in_ms(white_base_s) if first else _start_clock(game, True),
+            in_ms(black_base_s) if first else _start_clock(game, False),
         )
         self.main: list[ReportPosition] = []
         self.branches: list[Branch] = []
@@ -183,7 +184,3 @@ def _clocks(ply: Ply, before: ReportPosition | None) -> tuple[int | None, int | 
         elif not ply.white_moved and white_ms is None:
             white_ms = before.white_clock_ms
     return white_ms, black_ms
-
-
-def _ms(seconds: int | None) -> int | None:
-    return None if seconds is None else seconds * 1000

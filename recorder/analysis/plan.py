@@ -14,14 +14,15 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
-from recorder.model import EventKind, Game, GameEvent, HoldingsChange, Ply, Thinking
-from recorder.replay.boards import irreversible_of, start_of
-from recorder.replay.mainline import play_line, play_ply
+from recorder.model import EventKind, Game, GameEvent, HoldingsChange, Thinking
+from recorder.replay.boards import irreversible_after, play_ply, start_of
+from recorder.replay.mainline import play_line
 from recorder.replay.moments import Begin, End, ShownPly, moments_of_game
-from recorder.rules.fen import fen
+from recorder.rules.fen import fen, fen_counters
 from recorder.rules.position import Position, Rules
 from recorder.rules.prove import has_legal_move, with_holdings
 from recorder.rules.variants import has_pockets, known_start, rules_of
+from recorder.times import in_ms
 
 
 class SetUp(NamedTuple):
@@ -145,7 +146,7 @@ class _Planning:
         self._seen: set[int] = set()
         self._shown = {anchor.ply: anchor.fen for anchor in game.anchors()}
         black_s = game.base_s if game.black_base_s is None else game.black_base_s
-        self._base_ms = (_ms(game.base_s), _ms(black_s))
+        self._base_ms = (in_ms(game.base_s), in_ms(black_s))
 
     def begin(self, what: Begin) -> None:
         """An observation's first board: a position that is known already, or one to set up."""
@@ -171,7 +172,7 @@ class _Planning:
             self._set_up(ply.ply - 1, self._shown[ply.ply - 1], (None, None), main=True)
             self.look()
         before = self._track[-1] if self._track and self._track[-1].ply == ply.ply - 1 else None
-        reached = None if before is None or ply.uci is None else _play(before.position, ply)
+        reached = None if before is None else play_ply(before.position, ply)
         clocks_ms = (ply.white_clock_ms, ply.black_clock_ms)
         if before is None or reached is None or ply.uci is None:
             self._track = []
@@ -180,8 +181,7 @@ class _Planning:
             return
         if clocks_ms == (None, None):
             clocks_ms = (None, before.clocks_ms[1]) if ply.white_moved else (before.clocks_ms[0], None)
-        changed = "x" in ply.san or "@" in ply.san or ply.san[0] in "abcdefghP"
-        irreversible = (0 if changed else before.irreversible + 1) if ply.irreversible is None else ply.irreversible
+        irreversible = irreversible_after(ply, before.irreversible)
         self.steps.append(Play(ply.uci, ply.san, reached))
         self._track.append(_Place(ply.ply, reached, irreversible, clocks_ms, main))
 
@@ -222,22 +222,10 @@ class _Planning:
         position = None if self._rules is Rules.FRAMES else start_of(self._game, text, has_pockets(self._rules))
         if position is None or position.white_to_move != (ply % 2 == 0):
             return
-        place = _Place(ply, position, irreversible_of(text), clocks_ms, main)
+        place = _Place(ply, position, fen_counters(text or "")[0], clocks_ms, main)
         usual = ply == 0 and known_start(None, self._rules) == (position.board, position.castling)
         self._track = [place]
         self.steps.append(SetUp(position, place.fen, usual))
-
-
-def _ms(seconds: int | None) -> int | None:
-    return None if seconds is None else 1000 * seconds
-
-
-def _play(position: Position, ply: Ply) -> Position | None:
-    """The position after a ply, without holdings if the line that reports them has not been read yet."""
-    reached = play_ply(position, ply)
-    if reached is None and position.holdings is not None:
-        reached = play_ply(position._replace(holdings=None), ply)
-    return reached
 
 
 MOST_LINES: Final = 1_000

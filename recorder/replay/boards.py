@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from recorder.cecp.moves import parse_move
 from recorder.dialects.style12 import FRAME_TAG, parse_style12
 from recorder.events.frames import (
     TAIL_BASE,
@@ -28,12 +29,13 @@ from recorder.events.frames import (
 )
 from recorder.model import EXACT, EventKind, Game, GameEvent, HoldingsChange, Ply, StartFacts
 from recorder.replay.moments import Begin, ShownPly, What
-from recorder.rules.fen import position_from_fen, start_position
+from recorder.rules.fen import fen_counters, position_from_fen, start_position
 from recorder.rules.notation import verbose_of
 from recorder.rules.position import Position, Rules
-from recorder.rules.prove import advance, with_holdings
+from recorder.rules.prove import play_san, with_holdings
 from recorder.rules.variants import STANDARD_BOARD, has_pockets, rules_of
 from recorder.times import printed_clock
+from recorder.tracking.engines.view import play_move
 
 Lines = Mapping[tuple[str, int], str]
 """A game's recorded ``<12>`` lines by log (its SHA-256, or "" if there is only one) and byte offset in it."""
@@ -85,6 +87,28 @@ def start_of(game: Game, fen: str | None, with_holdings: bool = False) -> Positi
         return position if with_holdings else position._replace(holdings=None)
     except ValueError:
         return None
+
+
+def play_ply(position: Position, ply: Ply) -> Position | None:
+    """Return the position after a recorded ply, by its SAN, else by its UCI text.
+
+    Holdings that were derived wrongly are dropped. None: its text is not a legal move here, or the rules find another
+    move than the one stored.
+    """
+    step = play_san(position, ply.san)
+    if isinstance(step, str) and ply.uci is not None and (move := parse_move(ply.uci)) is not None:
+        step = play_move(position, move)
+    if not isinstance(step, str) and step[0] == ply.move:
+        return step[2]
+    return None if position.holdings is None else play_ply(position._replace(holdings=None), ply)
+
+
+def irreversible_after(ply: Ply, before: int | None) -> int:
+    """The half-moves since the last irreversible one, after a ply; ``before`` it they were so many, if known."""
+    if ply.irreversible is not None:
+        return ply.irreversible
+    changed = ply.san[0] in "abcdefghP" or "x" in ply.san or "@" in ply.san
+    return 0 if changed or before is None else before + 1
 
 
 class ReplayBoard:
@@ -162,7 +186,7 @@ class ReplayBoard:
             position = next((one.position for one in self.line if one.ply == start.ply), None)
         else:
             position = start_of(self.game, anchor, self.derives)
-        self._start(position, start.ply, start, irreversible_of(anchor))
+        self._start(position, start.ply, start, 0 if anchor is None else fen_counters(anchor)[0])
 
     def _start(self, position: Position | None, ply: int, start: StartFacts | None, irreversible: int = 0) -> None:
         self.state = None
@@ -189,10 +213,7 @@ class ReplayBoard:
         played = None
         verbose = None if before is None else self._verbose(before.position, ply)
         if before is not None and verbose is not None:
-            stepped = advance(before.position, _whole(verbose, ply), ply.san, None)
-            if isinstance(stepped, str) and before.position.holdings is not None:  # the derived holdings were incorrect
-                stepped = advance(before.position._replace(holdings=None), _whole(verbose, ply), ply.san, None)
-            played = None if isinstance(stepped, str) else stepped[2]
+            played = play_ply(before.position, ply)
         if played is None:
             seen = self.game.observations[what.observation]
             fen = next((one.fen for one in seen.anchors if one.ply == ply.ply and one.line == what.line), None)
@@ -207,10 +228,7 @@ class ReplayBoard:
             self.state = None
             return
         exact = ply.precision_code is None or ply.precision_code in EXACT
-        irreversible = ply.irreversible
-        if irreversible is None:
-            changed = before is None or ply.san[0] in "abcdefghP" or "x" in ply.san or "@" in ply.san
-            irreversible = 0 if changed or before is None else before.irreversible + 1
+        irreversible = irreversible_after(ply, None if before is None else before.irreversible)
         clocks = (ply.white_clock_ms, ply.black_clock_ms)
         if before is not None and None in clocks:
             clocks = self._clocks_after(before, ply)
@@ -329,12 +347,6 @@ class ReplayBoard:
         return 0 if self.game.base_inferred or self.game.base_s is None else self.game.base_s // 60
 
 
-def irreversible_of(fen: str | None) -> int:
-    """The half-move counter of a FEN."""
-    fields = [] if fen is None else fen.split()
-    return int(fields[4]) if len(fields) > 4 and fields[4].isdecimal() else 0
-
-
 def _with_start(state: BoardState, start: StartFacts) -> BoardState:
     """Return the state with the clocks and times of an observation's first board."""
     return state._replace(
@@ -344,12 +356,6 @@ def _with_start(state: BoardState, start: StartFacts) -> BoardState:
         lag_ms=start.lag_ms,
         exact=start.precision_code is None or start.precision_code in EXACT,
     )
-
-
-def _whole(verbose: str, ply: Ply) -> str:
-    """Return the move with the promoted piece, which some servers omit."""
-    uci = ply.uci
-    return verbose if uci is None or len(uci) < 5 or "=" in verbose else f"{verbose}={uci[4].upper()}"
 
 
 def frame_text(

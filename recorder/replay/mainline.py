@@ -12,11 +12,11 @@ from typing import Final, NamedTuple
 from recorder.cecp.moves import parse_move
 from recorder.dialects.results import read_reason
 from recorder.model import EventKind, Game, GameEvent, Ply
-from recorder.replay.boards import ReplayBoard, start_of
+from recorder.replay.boards import ReplayBoard, play_ply, start_of
 from recorder.replay.moments import ShownPly, moments_of_game
 from recorder.replay.timing import cap_idle
 from recorder.rules.position import Position
-from recorder.rules.prove import Step, play_san
+from recorder.rules.prove import Step
 from recorder.tracking.engines.view import play_move
 
 _MOVE_NUMBER: Final = re.compile(r"[0-9]{1,4}\.*|\.{2,3}", re.ASCII)
@@ -65,17 +65,6 @@ def main_line(game: Game, pace_ms: int = 0, idle_max_ms: int | None = None) -> M
     whole = len(plies) == len(every)
     end_ms = max(at_ms[-1], moments[-1].at_ms) if whole else at_ms[-1]
     return MainLine(game, game.start_ply, plies, positions, at_ms, end_ms, whole)
-
-
-def play_ply(position: Position, ply: Ply) -> Position | None:
-    """Return the position after a recorded ply, by its SAN, else by its UCI text.
-
-    None: its text is not a legal move here, or the rules find another move than the one stored.
-    """
-    step = play_san(position, ply.san)
-    if isinstance(step, str) and ply.uci is not None and (move := parse_move(ply.uci)) is not None:
-        step = play_move(position, move)
-    return None if isinstance(step, str) or step[0] != ply.move else step[2]
 
 
 def play_line(position: Position, text: str) -> tuple[list[Step], bool]:

@@ -25,6 +25,7 @@ from recorder.model import (
     taken_rows,
 )
 from recorder.replay.timing import ReplayMoment, Timing
+from recorder.times import in_ms
 
 _LAST: Final = 1 << 30
 _LIVE: Final = frozenset((Origin.FRAME, Origin.DELTA, Origin.DATAGRAM, Origin.ENGINE))
@@ -175,7 +176,7 @@ def _times(game: Game, items: Sequence[_Item], pace_ms: int) -> tuple[list[tuple
 
     Items without an arrival time are placed between the arrival times around them.
     """
-    clocks = [_base_ms(game.base_s), _base_ms(game.black_base_s if game.black_base_s is not None else game.base_s)]
+    clocks = [in_ms(game.base_s), in_ms(game.black_base_s if game.black_base_s is not None else game.base_s)]
     found: list[tuple[int, Timing]] = []
     now_ms, shift_ms, last_ms = 0, None, 0
     for item in items:
@@ -195,10 +196,6 @@ def _times(game: Game, items: Sequence[_Item], pace_ms: int) -> tuple[list[tuple
         latest_ms = min(latest_ms, found[place][0])
         found[place] = (latest_ms, found[place][1])
     return found, None if shift_ms is None else -shift_ms
-
-
-def _base_ms(base_s: int | None) -> int | None:
-    return None if base_s is None else base_s * 1000
 
 
 def _took_ms(game: Game, ply: Ply, clocks: list[int | None]) -> int | None:

@@ -206,6 +206,18 @@ def _castling_letters(position: Position) -> str:
     return letters or "-"
 
 
+def fen_counters(text: str) -> tuple[int, int]:
+    """The half-move counter of a FEN and the number of its move, at most 9999; 0 where it has none."""
+    fields = [field if field.isascii() and field.isdecimal() else "0" for field in text.split()[4:6]]
+    halfmoves, number = (min(int(field[:9]), 9999) for field in (*fields, "0", "0")[:2])
+    return halfmoves, number
+
+
+def plies_before(text: str, white_to_move: bool) -> int:
+    """The half-moves played before the position of a FEN, as its move number counts them."""
+    return 2 * (max(fen_counters(text)[1], 1) - 1) + (not white_to_move)
+
+
 def board_from_fen(text: str) -> str:
     """Return the board of a FEN or of its first field, without holdings and promotion marks.
 

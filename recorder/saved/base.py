@@ -23,11 +23,6 @@ _ELAPSED_DERIVED: Final = int(Precision.ELAPSED_DERIVED_SECONDS)  # the value fo
 _Control = tuple[int | None, int | None]
 
 
-def in_ms(seconds: int | None) -> int | None:
-    """Seconds in milliseconds; None stays None."""
-    return None if seconds is None else seconds * _SECOND_MS
-
-
 def derive_elapsed(rows: list[PlyRow], start_ply: int, white: _Control, black: _Control, dialect: str | None) -> None:
     """Compute the elapsed time of moves for which a saved game has only the clock, and mark it as derived.
 

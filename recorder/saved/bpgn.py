@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 from recorder.containment import Failures
 from recorder.events import RatingText
 from recorder.model import Anomaly, AnomalyKind, Game
-from recorder.rules.fen import position_from_fen
+from recorder.rules.fen import fen_counters, plies_before, position_from_fen
 from recorder.rules.position import Rules
 from recorder.saved.base import UTF8_MARK, GameLines
 from recorder.saved.bpgn_boards import BpgnBoard, BpgnComment, BpgnFacts, BpgnLine, BpgnMove, make_games
@@ -314,7 +314,6 @@ _NUMBER = re.compile(r"-?\d{1,9}")
 _URL = re.compile(r"https?://(?:www\.)?([A-Za-z0-9.-]+)(?:/.*)?")
 _PLAYERS = frozenset(("WhiteA", "BlackA", "WhiteB", "BlackB"))
 _MEN = 32
-_FARTHEST = 9_999  # number of a move
 _RESULTS = ("1-0", "0-1", "1/2-1/2")
 _RULES = frozenset(("bughouse", "bughouse960", "chess960"))
 """Words of the tag Variant that change no rule; bughouse.pro adds those of other games."""
@@ -542,10 +541,8 @@ def _set_start(board: BpgnBoard, text: str, first: int | None) -> bool:
         return False
     if position.holdings is None and sum(map(str.isalpha, position.board)) == _MEN:
         position = position._replace(holdings=("", ""))
-    fields = text.split()
-    number = int(fields[5]) if len(fields) > 5 and fields[5].isascii() and fields[5].isdigit() else 0
-    ply = 2 * (min(max(number, 1), _FARTHEST) - 1) + (not position.white_to_move)
-    if first is not None and first % 2 == position.white_to_move and (not number or first <= ply):
+    ply = plies_before(text, position.white_to_move)
+    if first is not None and first % 2 == position.white_to_move and (not fen_counters(text)[1] or first <= ply):
         ply = first - 1
     board.begin(position, ply)
     return True

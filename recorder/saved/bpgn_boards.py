@@ -39,10 +39,11 @@ from recorder.rules.fen import fen, start_position
 from recorder.rules.position import Position, Rules
 from recorder.rules.prove import with_holdings
 from recorder.rules.variants import STANDARD_BOARD
-from recorder.saved.base import derive_elapsed, in_ms
+from recorder.saved.base import derive_elapsed
 from recorder.saved.pgn_moves import play_word
 from recorder.saved.pgn_tags import PgnHeader
 from recorder.text import plural
+from recorder.times import in_ms
 from recorder.tracking.assemble import end_word
 
 MAIN: Final = 0

@@ -31,13 +31,14 @@ from recorder.model import (
     Segment,
     StartPrecision,
 )
-from recorder.rules.fen import STANDARD_FEN, fen, position_from_fen, start_position
+from recorder.rules.fen import STANDARD_FEN, fen, fen_counters, plies_before, position_from_fen, start_position
 from recorder.rules.position import Position, Rules
 from recorder.rules.variants import STANDARD_BOARD, known_start, rules_of
-from recorder.saved.base import CHESS_COM, FICS, derive_elapsed, in_ms
+from recorder.saved.base import CHESS_COM, FICS, derive_elapsed
 from recorder.saved.pgn_moves import Movetext
 from recorder.saved.pgn_tags import PgnHeader, read_header
 from recorder.saved.pgn_text import TENTHS, THOUSANDTHS
+from recorder.times import in_ms
 from recorder.tracking.assemble import end_word
 
 MOVES_MISSING: Final = "Moves are missing here"
@@ -243,14 +244,11 @@ def _start(header: PgnHeader, tags: TagsAt, note: _Note) -> _Start:
         note(AnomalyKind.MALFORMED, at, f"FEN cannot be read: '{header.fen}'", text)
         header.kept += [(name, value) for name, value, _ in tags if name in ("SetUp", "FEN")]
         return _Start(None, 0, None, inferred)
-    fields = [field for field in text.split() if not _CHECKS.fullmatch(field)]
-    number = int(fields[5]) if len(fields) > 5 and fields[5].isascii() and fields[5].isdigit() else 1
-    number = min(max(number, 1), 9999)
-    start_ply = 2 * (number - 1) + (not position.white_to_move)
+    counted = " ".join(field for field in text.split() if not _CHECKS.fullmatch(field))
+    start_ply = plies_before(counted, position.white_to_move)
     if rules is Rules.CRAZYHOUSE and position.holdings is None and start_ply == 0:
         position = position._replace(holdings=("", ""))
-    halfmoves = int(fields[4]) if len(fields) > 4 and fields[4].isascii() and fields[4].isdigit() else 0
-    written = fen(position, min(halfmoves, 9999), number)
+    written = fen(position, fen_counters(counted)[0], start_ply // 2 + 1)
     normal = start_ply == 0 and written.replace("[]", "") == STANDARD_FEN
     if written != header.fen and not (normal and STANDARD_FEN.startswith(" ".join(text.replace("[]", "").split()))):
         # What our form of it may lack: checks left, rights, pockets.

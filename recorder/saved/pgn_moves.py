@@ -36,7 +36,7 @@ import re
 import unicodedata
 from itertools import pairwise
 from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import Final
 
 from recorder.model import (
     Anchor,
@@ -55,6 +55,7 @@ from recorder.movetext import split_remark
 from recorder.rules.fen import fen, start_position
 from recorder.rules.position import Position, Rules
 from recorder.rules.prove import Step, advance, play_san
+from recorder.rules.tables import index_of
 from recorder.saved.engine_comments import PrintedEvaluation
 from recorder.saved.pgn_text import (
     EVALUATIONS,
@@ -101,63 +102,36 @@ _PROSE: Final = re.compile(
 _PRINTED: Final = re.compile(r"([0-9]{1,4})\s*+(\.*+)\s*+(\.++|\xe2\x80\xa6|)\s*+")
 
 
-class PlainWord(NamedTuple):
-    """A word in ASCII letters and standard signs, and the NAG that was glued to it, or None."""
-
-    text: str
-    nag: str | None
-
-
-def plain_word(word: str) -> PlainWord:
-    """Spell a move as the standard does: ``O–O`` is ``O-O``, ``e8/Q`` is ``e8=Q``, ``Nf3±`` is ``Nf3`` with ``$16``.
+def plain_word(word: str) -> tuple[str, str | None]:
+    """Spell a move as the standard does: ``O–O`` is ``O-O``, ``e8/Q`` is ``e8=Q``, ``Nf3±`` is ``Nf3`` and ``$16``.
 
     Words are latin-1, as in the file; any other word is returned unchanged, in UTF-8.
     """
     text = decoded(word.rstrip("\xc2"))  # half of a no-break space
     if len(text) > _LONGEST:
-        return PlainWord(text, None)
+        return text, None
     text = unicodedata.normalize("NFKC", text).translate(_PLAIN).lstrip(".")
     if _CASTLING.fullmatch(text):
-        return PlainWord("O-O-O" if sum(letter != "-" for letter in text) == 3 else "O-O", None)
+        return "O-O-O" if sum(letter != "-" for letter in text) == 3 else "O-O", None
     if "/" in text or "(" in text:
         text = _NAMED_PIECE.sub(lambda named: f"{named[1]}={named[2].upper()}", text)
     move = _MOVE.match(text)
     if move is None:
-        return PlainWord(text, None)
+        return text, None
     checks = _CHECKS.match(text, move.end())
     assert checks is not None
     for end in range(move.end(), checks.end() + 1):  # ``+-`` is a mark, ``+`` is a check
         if nag := GLYPHS.get(text[end:]):
-            return PlainWord(move[0], nag)
-    return PlainWord(move[0] if text[checks.end() :].strip(",.:") == "" else text, None)
+            return move[0], nag
+    return move[0] if text[checks.end() :].strip(",.:") == "" else text, None
 
 
-def is_null(word: str) -> bool:
-    """Whether a word, as in the file or plain, is a null move: the side to move passes."""
-    return word in _NULL
-
-
-def is_like_move(plain: str) -> bool:
-    """Whether a plain word is a move by its form, in any language and variant."""
-    return _LIKE_MOVE.fullmatch(plain) is not None
-
-
-def is_mark(plain: str) -> bool:
+def _is_mark(plain: str) -> bool:
     """Whether a plain word only marks the move before it, or repeats what that shows: ``±``, ``N``, ``e.p.``."""
     return not plain or plain in GLYPHS or plain in _REDUNDANT
 
 
-def is_too_long(plain: str) -> bool:
-    """Whether a word is longer than any move, such as an address."""
-    return len(plain) > _LONGEST
-
-
-def is_prose(plain: str) -> bool:
-    """Whether a word that is no move is one of a sentence, or signs alone: it takes a move's place only by numbers."""
-    return _PROSE.fullmatch(plain) is not None
-
-
-def printed_ply(text: str, at: int) -> int | None:
+def _printed_ply(text: str, at: int) -> int | None:
     """Return the half-move, from 1, that a move number announces; None: no number of a move begins there.
 
     A number with one dot or none announces White's move.
@@ -166,11 +140,6 @@ def printed_ply(text: str, at: int) -> int | None:
     if match is None:
         return None
     return 2 * int(match[1]) - (len(match[2]) + len(match[3]) < 2)
-
-
-def is_number(text: str) -> bool:
-    """Whether a text is one move number, with blanks behind it."""
-    return _PRINTED.fullmatch(text) is not None
 
 
 _LONG: Final = re.compile(r"([KQRBN])?([a-h][1-8])[-x:]?([a-h][1-8])=?([qrbnkQRBNK])?[+#]*")
@@ -212,7 +181,7 @@ def _play_squares(
     position: Position, letter: str | None, origin: str, target: str, promotion: str | None
 ) -> Step | None:
     board, white = position.board, position.white_to_move
-    begin, end = _index(origin), _index(target)
+    begin, end = index_of(origin), index_of(target)
     piece = board[begin]
     if piece == "-" or piece.isupper() != white or (letter is not None and piece.upper() != letter):
         return None
@@ -231,10 +200,6 @@ def _play_squares(
     else:
         played = advance(position, f"{piece.upper()}/{origin}-{target}{suffix}", pretty, None)
     return None if isinstance(played, str) else played
-
-
-def _index(square: str) -> int:
-    return 9 * (8 - int(square[1])) + "abcdefgh".index(square[0])
 
 
 class _Line:
@@ -399,7 +364,7 @@ class Movetext:
         nag: str | None = None
         if isinstance(played, str):
             plain, nag = plain_word(word)
-            if is_null(word) or is_null(plain):
+            if not _NULL.isdisjoint((word, plain)):
                 self._pass(line, at)
             else:
                 if place is not None:
@@ -427,10 +392,10 @@ class Movetext:
 
     def _add_unproved(self, line: _Line, word: str, plain: str, at: int, reason: str) -> bool:
         """Add a word that no rule plays, if it has the place of a move; False: it has none."""
-        if not is_like_move(plain):
-            if not plain or (is_mark(plain) and not self._is_due(at)):
+        if not _LIKE_MOVE.fullmatch(plain):
+            if not plain or (_is_mark(plain) and not self._is_due(at)):
                 return False
-            if is_too_long(plain) or not self._takes_turn(at):
+            if len(plain) > _LONGEST or not self._takes_turn(at):
                 self._skip(word, at)
                 return False
             reason = "it is no move"
@@ -488,13 +453,13 @@ class Movetext:
 
     def _announced(self, line: _Line, at: int) -> int | None:
         """The half-move, as we count, that a move number announces; None: it is not one that can follow here."""
-        printed = printed_ply(self._text, at)
+        printed = _printed_ply(self._text, at)
         if printed is None:
             return None
         # Numbers are relative to the last one that was read, in this line or in one above it: many files begin at 1 in
         # mid-game, or count half-moves.
         for one in (line, *reversed(self._above)):
-            if one.numbered >= 0 and (before := printed_ply(self._text, one.numbered)) is not None:
+            if one.numbered >= 0 and (before := _printed_ply(self._text, one.numbered)) is not None:
                 ply = one.numbered_ply + 1
                 if printed == before:
                     printed += 1  # ``1.`` stands before Black's move, too
@@ -505,7 +470,11 @@ class Movetext:
     def _is_due(self, at: int) -> bool:
         """Whether a move number stands directly before a place."""
         line = self._line
-        return line.numbered >= 0 and line.numbered_ply == line.ply and is_number(self._text[line.numbered : at])
+        return (
+            line.numbered >= 0
+            and line.numbered_ply == line.ply
+            and bool(_PRINTED.fullmatch(self._text, line.numbered, at))
+        )
 
     def _takes_turn(self, at: int) -> bool:
         """Whether a word that no rule reads has the place of a move.
@@ -553,13 +522,13 @@ class Movetext:
                     if ply is not None:
                         return words, known, ply
                 word = match[1]
-            plain = plain_word(word).text
-            if depth or is_too_long(plain) or (is_mark(plain) and place != at):
+            plain = plain_word(word)[0]
+            if depth or len(plain) > _LONGEST or (_is_mark(plain) and place != at):
                 continue
-            if is_null(word) or is_null(plain) or is_like_move(plain):
+            if not _NULL.isdisjoint((word, plain)) or _LIKE_MOVE.fullmatch(plain):
                 known += 1
             else:
-                words.append((place, is_prose(plain)))
+                words.append((place, _PROSE.fullmatch(plain) is not None))
         return words, known, None
 
     def _pass(self, line: _Line, at: int) -> None:

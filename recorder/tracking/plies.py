@@ -10,11 +10,12 @@ from recorder.rules.bridge import bridge
 from recorder.rules.fen import can_follow, frames_position, has_plain_board, start_position
 from recorder.rules.position import Position, Rules, encode_move
 from recorder.rules.prove import Step, advance
+from recorder.rules.tables import index_of
 from recorder.rules.variants import STANDARD_BOARD
 from recorder.tracking.tracked_game import TrackedGame
 
 _RANKS = "12345678"
-_QUIET = re.compile(r"([PNBQ])/([a-h])([1-8])-([a-h])([1-8])")
+_QUIET = re.compile(r"([PNBQ])/([a-h][1-8])-([a-h][1-8])")
 _WILD_CASTLINGS = ("o-o", "o-o-o", "K/d1-b1", "K/d1-f1", "K/d8-b8", "K/d8-f8")
 
 
@@ -86,12 +87,10 @@ def start_before(frame: Style12) -> tuple[str, int] | None:
     match = _QUIET.fullmatch(frame.verbose)
     if match is None or "x" in (frame.pretty or "x") or frame.white_to_move or not has_plain_board(frame.board):
         return None
-    letter, from_file, from_rank, to_file, to_rank = match.groups()
-    if letter == "P" and from_file != to_file:
+    letter, origin, target = match.groups()
+    if letter == "P" and origin[0] != target[0]:
         return None
-    left, reached = (
-        9 * (8 - int(rank)) + "abcdefgh".index(file) for file, rank in ((from_file, from_rank), (to_file, to_rank))
-    )
+    left, reached = index_of(origin), index_of(target)
     squares = list(frame.board)
     if squares[left] != "-" or squares[reached] != letter:
         return None

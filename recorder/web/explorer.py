@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from exporters.report.game_list import list_row
-from exporters.report.moves import tenths_text
-from exporters.report.page import BarItem, number_text
+from exporters.report.page import BarItem, number_text, tenths_text
 from exporters.report.svg import draw_board, drawings
 from exporters.report.tables import NOTHING
 from recorder.archive.positions import Explored, ExploredMove

@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from recorder.replay.server.login import Manners
 from recorder.wire.timeseal import format_hello, seal
 from tests.support.cli import Cli
 from tests.support.effort import long_after
 from tests.support.live import Caller, in_loop, journalled, running
-from tests.support.testserver import MANNERS, Dialogue, ScriptedServer
+from tests.support.testserver import MANNERS, Dialogue, Manners, ScriptedServer
 
 SECRET, WRONG, NEWER = b"pr0xySecret", b"pr0xyGuess", b"pr0xyNewer"
 CHANGED = b'Password of Ann changed from "' + SECRET + b'" to "' + NEWER + b'".\n\r'

@@ -27,13 +27,12 @@ from recorder.live.net.sockets import Address
 from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
 from recorder.live.secrets.client import SecretGuard
-from recorder.replay.server.login import Manners
 from recorder.sources import read_blocks
 from recorder.wire.timeseal import PING_ANSWER, Sealing, unseal
 from tests.support.live import in_loop, journalled
 from tests.support.messages import EVENTS
 from tests.support.script import Fault, Hear, Say, Step
-from tests.support.testserver import FATICS, FICS, Dialogue, ScriptedServer
+from tests.support.testserver import FATICS, FICS, Dialogue, Manners, ScriptedServer
 
 TABLE = (
     b"\n\r 12 1835 Ann         1831 Bob        [ br  5   0]   2:08 -  3:25 (31-30) W:  9\n\r\n\r"

@@ -8,9 +8,8 @@ from recorder.errors import LoginError
 from recorder.live.login.login import Login
 from recorder.live.policy.explain import Rehearsal
 from recorder.live.policy.plan import ObservationPlan
-from recorder.replay.server.login import Manners
 from tests.live.test_observing import row, table
-from tests.support.testserver import CHESS_NET, FICS, ICC
+from tests.support.testserver import CHESS_NET, FICS, ICC, Manners
 
 TABLE = ("\n\r".join(table(row(1), row(2, flags=" bu"), row(3))) + "\n\r\n\rfics% ").encode()
 

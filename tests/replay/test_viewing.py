@@ -9,6 +9,7 @@ from functools import cache
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from recorder.archive.replaying import games_of_files
 from recorder.model import EventKind, Game, GameEvent
@@ -24,7 +25,6 @@ from recorder.replay.terminal.watch import (
     SceneStyle,
     draw,
     plain,
-    width_of,
 )
 from recorder.replay.timing import mark
 from tests.support.corpus import SERVER
@@ -52,7 +52,7 @@ def eight() -> Viewing:
 
 def text(viewing: Viewing, now_ns: int = 0, width: int = 80, height: int = 24, look: SceneStyle = LETTERS) -> list[str]:
     rows = [plain(row) for row in draw(viewing, now_ns, width, height, look)]
-    assert [width_of(row) for row in rows] == [width] * height
+    assert [cell_len(row) for row in rows] == [width] * height
     return [row.rstrip() for row in rows]
 
 

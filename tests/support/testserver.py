@@ -13,12 +13,72 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from recorder.replay.server.login import WILL_ECHO, WONT_ECHO, Manners, guest_name
+from recorder.replay.server.login import WILL_ECHO, WONT_ECHO, guest_name
 from recorder.wire.controls import TelnetFilter
 from recorder.wire.timeseal import as_typed
 from tests.support.script import Fault, Hear, Say, Step, Wait
 
-__all__ = ["CHESS_NET", "Connection", "Dialogue", "FATICS", "FICS", "ICC", "MANNERS", "OLDER", "ScriptedServer"]
+__all__ = [
+    "CHESS_NET",
+    "Connection",
+    "Dialogue",
+    "FATICS",
+    "FICS",
+    "ICC",
+    "MANNERS",
+    "Manners",
+    "OLDER",
+    "ScriptedServer",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Manners:
+    """The words of one kind of server; ``{name}`` stands for the handle.
+
+    Attributes:
+        banner: before the first prompt.
+        login: asks for the name.
+        registered: the name belongs to an account; the password prompt follows.
+        password: asks for the password.
+        guest: the name belongs to no account; an empty line enters. ``{name}`` is made up if ``guest`` was typed.
+        guest_mark: stands behind a guest's name in ``welcome``.
+        wrong: the password was not it; the login prompt follows.
+        bad_name: the name cannot be one; the login prompt follows.
+        welcome: sent after a successful login.
+        prompt: stands before every answer.
+        unknown: the answer to a command that it does not know.
+        echo_after: telnet's WILL ECHO comes behind the password prompt, else before it.
+        line_end: of its lines; the texts here are written with a bare ``\\n``.
+    """
+
+    banner: str
+    login: str = "login: "
+    registered: str = (
+        '\n"{name}" is a registered name.  If it is yours, type the password.\n'
+        "If not, just hit return to try another name.\n\n"
+    )
+    password: str = "password: "
+    guest: str = (
+        '\nLogging you in as "{name}"; you may use this name to play unrated games.\n'
+        '(After logging in, do "help register" for more info on how to register.)\n\n'
+        'Press return to enter the server as "{name}":\n'
+    )
+    guest_mark: str = "(U)"
+    wrong: str = "\n**** Invalid password! ****\n\n"
+    bad_name: str = "\nSorry, names can only consist of lower and upper case letters.  Try again.\n"
+    welcome: str = "\n**** Starting FICS session as {name}{mark} ****\n\n"
+    prompt: str = "fics% "
+    unknown: str = "{command}: Command not found.\n"
+    echo_after: bool = True
+    line_end: str = "\n\r"
+
+    def encode(self, text: str, **words: str) -> bytes:
+        """A text as this server sends it."""
+        for word, value in words.items():
+            text = text.replace(f"{{{word}}}", value)
+        return text.replace("\n", self.line_end).encode("latin-1")
+
 
 FICS: Final = Manners("\nA server that talks like freechess.org.\n\n", echo_after=False)
 

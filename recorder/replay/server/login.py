@@ -14,6 +14,7 @@ import string
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Any, Final
 
 from recorder.wire.controls import TelnetFilter
@@ -21,62 +22,17 @@ from recorder.wire.timeseal import as_typed
 
 WILL_ECHO: Final = b"\xff\xfb\x01"
 WONT_ECHO: Final = b"\xff\xfc\x01"
-
-
-@dataclass(frozen=True, slots=True)
-class Manners:
-    """The words of one kind of server; ``{name}`` stands for the handle.
-
-    Attributes:
-        banner: before the first prompt.
-        login: asks for the name.
-        registered: the name belongs to an account; the password prompt follows.
-        password: asks for the password.
-        guest: the name belongs to no account; an empty line enters. ``{name}`` is made up if ``guest`` was typed.
-        guest_mark: stands behind a guest's name in ``welcome``.
-        wrong: the password was not it; the login prompt follows.
-        bad_name: the name cannot be one; the login prompt follows.
-        welcome: sent after a successful login.
-        prompt: stands before every answer.
-        unknown: the answer to a command that it does not know.
-        echo_after: telnet's WILL ECHO comes behind the password prompt, else before it.
-        line_end: of its lines; the texts here are written with a bare ``\\n``.
-    """
-
-    banner: str
-    login: str = "login: "
-    registered: str = (
-        '\n"{name}" is a registered name.  If it is yours, type the password.\n'
-        "If not, just hit return to try another name.\n\n"
-    )
-    password: str = "password: "
-    guest: str = (
-        '\nLogging you in as "{name}"; you may use this name to play unrated games.\n'
-        '(After logging in, do "help register" for more info on how to register.)\n\n'
-        'Press return to enter the server as "{name}":\n'
-    )
-    guest_mark: str = "(U)"
-    wrong: str = "\n**** Invalid password! ****\n\n"
-    bad_name: str = "\nSorry, names can only consist of lower and upper case letters.  Try again.\n"
-    welcome: str = "\n**** Starting FICS session as {name}{mark} ****\n\n"
-    prompt: str = "fics% "
-    unknown: str = "{command}: Command not found.\n"
-    echo_after: bool = True
-    line_end: str = "\n\r"
-
-    def encode(self, text: str, **words: str) -> bytes:
-        """A text as this server sends it."""
-        for word, value in words.items():
-            text = text.replace(f"{{{word}}}", value)
-        return text.replace("\n", self.line_end).encode("latin-1")
-
-
-REPLAY: Final = Manners(
-    "",
-    guest='\nLogging you in as "{name}"; you may use this name to watch recorded games.\n\n'
-    'Press return to enter the server as "{name}":\n',
+_LOGIN: Final = "login: "
+_REGISTERED: Final = (
+    '\n"{name}" is a registered name.  If it is yours, type the password.\n'
+    "If not, just hit return to try another name.\n\npassword: "
 )
-"""The replay server's words: every name is a guest's or, if passwords are asked for, a registered player's."""
+_GUEST_NAME: Final = (
+    '\nLogging you in as "{name}"; you may use this name to watch recorded games.\n\n'
+    'Press return to enter the server as "{name}":\n'
+)
+_BAD_NAME: Final = "\nSorry, names can only consist of lower and upper case letters.  Try again.\n"
+_WELCOME: Final = "\n**** Starting FICS session as {name}{mark} ****\n\n"
 
 
 def guest_name(number: int) -> str:
@@ -107,6 +63,15 @@ class Greeting:
     observe: bool = False
 
 
+class Stage(Enum):
+    """What a client's next line is."""
+
+    NAME = auto()
+    RETURN = auto()  # an empty line, of a guest
+    PASSWORD = auto()
+    IN = auto()  # a command
+
+
 class LoginDialogue(ABC):
     """A client, first in its login; ``handle`` is set once it is logged in."""
 
@@ -116,7 +81,7 @@ class LoginDialogue(ABC):
         self.closed = False
         self.now_ns = 0
         self._number = number
-        self._stage = "name"
+        self._stage = Stage.NAME
         self._called = ""
         self._telnet = TelnetFilter()
         self._received = 0
@@ -125,7 +90,7 @@ class LoginDialogue(ABC):
         self._out = bytearray()
         self._parts: list[int] = []  # offsets in ``_out``
         self._say("\n".join(["", *manner.banner, "", 'Log in with any name, or as "guest".', "", ""]))
-        self._say(REPLAY.login)
+        self._say(_LOGIN)
 
     @property
     @abstractmethod
@@ -204,11 +169,9 @@ class LoginDialogue(ABC):
         for line in lines:
             if self.closed:
                 return
-            if self._too_long:
+            if self._too_long or len(line) > _LONGEST_LINE:
                 self._too_long = False
-                self._say(f"That line was too long.\n{self._prompt if self._stage == 'in' else ''}")
-            elif len(line) > _LONGEST_LINE:
-                self._say(f"That line was too long.\n{self._prompt if self._stage == 'in' else ''}")
+                self._say(f"That line was too long.\n{self._prompt if self._stage is Stage.IN else ''}")
             else:
                 self._one(line)
         if len(rest) > _LONGEST_LINE:
@@ -220,21 +183,21 @@ class LoginDialogue(ABC):
         if line is None:
             return
         text = line.translate(None, b"\r\0").decode("latin-1")
-        if self._stage == "in":
+        if self._stage is Stage.IN:
             self._command(text)
         else:
             self._log_in(text.strip())
 
     def _log_in(self, text: str) -> None:
-        if self._stage == "password":
+        if self._stage is Stage.PASSWORD:
             self._out += WONT_ECHO
             self._enter()
-        elif self._stage == "return":
+        elif self._stage is Stage.RETURN:
             self._enter()
         elif (bits := _LOGIN_BITS.fullmatch(text)) is not None:
             self._login_bits(bits[1])
             self._say("#Ivars set.\n")
-            self._say(REPLAY.login)
+            self._say(_LOGIN)
         else:
             self._name(text)
 
@@ -244,26 +207,26 @@ class LoginDialogue(ABC):
             name = guest_name(self._number)
         elif not _NAME.fullmatch(name):
             if name:
-                self._say(REPLAY.bad_name)
-            self._say(REPLAY.login)
+                self._say(_BAD_NAME)
+            self._say(_LOGIN)
             return
         elif self.manner.password:
             self._called = name
             if password:
                 self._enter()
                 return
-            self._out += REPLAY.encode(REPLAY.registered + REPLAY.password, name=name) + WILL_ECHO
-            self._stage = "password"
+            self._say(_REGISTERED.format(name=name))
+            self._out += WILL_ECHO
+            self._stage = Stage.PASSWORD
             return
         self._called = name
-        self._out += REPLAY.encode(REPLAY.guest, name=name)
-        self._stage = "return"
+        self._say(_GUEST_NAME.format(name=name))
+        self._stage = Stage.RETURN
 
     def _enter(self) -> None:
-        self._stage = "in"
+        self._stage = Stage.IN
         self.handle = self._called
-        mark = REPLAY.guest_mark if self._called.startswith("Guest") else ""
-        self._out += REPLAY.encode(REPLAY.welcome, name=self._called, mark=mark)
+        self._say(_WELCOME.format(name=self._called, mark="(U)" if self._called.startswith("Guest") else ""))
         self._entered()
 
     def _leave(self) -> None:

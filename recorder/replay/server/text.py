@@ -38,6 +38,7 @@ from recorder.model import EXACT, EventKind, Game, GameEvent, Player, Ply, contr
 from recorder.replay.boards import BoardState, ReplayBoard, frame_text
 from recorder.replay.moments import ShownPly, What
 from recorder.replay.served import is_saved, served_kind, served_rating, served_start
+from recorder.rules.tables import index_of
 from recorder.rules.variants import STANDARD_BOARD
 from recorder.times import printed_clock
 
@@ -348,7 +349,7 @@ def delta_text(board: ReplayBoard, what: object) -> str | None:
     if not after.exact or uci is None or clock_ms is None or before.ply != after.ply - 1:
         return None
     letters = before.position.board
-    origin, target = ((8 - int(uci[at + 1])) * 9 + ord(uci[at]) - ord("a") for at in (0, 2))
+    origin, target = index_of(uci[:2]), index_of(uci[2:4])
     if ply.san.startswith("O-O"):
         captured = "C" if ply.san.startswith("O-O-O") else "c"
     elif letters[target] != "-":

@@ -17,7 +17,6 @@ import sys
 import termios
 import textwrap
 import time
-import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
@@ -25,8 +24,9 @@ from time import monotonic_ns
 from types import FrameType
 from typing import Any, Final, NamedTuple
 
+from rich.cells import cell_len, set_cell_size
+
 from recorder.model import EXACT, EventKind, Game, Ply
-from recorder.movetext import THOUSANDTHS
 from recorder.replay.boards import ReplayBoard
 from recorder.replay.moments import Begin, End, ShownPly, What
 from recorder.replay.places import Position, seek
@@ -35,7 +35,7 @@ from recorder.replay.show import ReplaySource
 from recorder.replay.terminal.viewing import KEYS, ShownClock, Viewing, ply_text
 from recorder.replay.timing import Playhead, format_speed
 from recorder.text import clean
-from recorder.times import format_clock, short_hms
+from recorder.times import format_clock, printed_clock, short_hms
 
 LEAST_COLUMNS: Final = 30
 LEAST_LINES: Final = 16
@@ -76,42 +76,22 @@ def plain(row: Row) -> str:
     return "".join(span.text for span in row)
 
 
-def width_of(text: str) -> int:
-    """The columns that clean text takes."""
-    return len(text) if text.isascii() else sum(map(_columns, text))
-
-
-def _columns(char: str) -> int:
-    if unicodedata.combining(char):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
-
-
 def _fit(text: str, columns: int, look: SceneStyle) -> str:
     """Clean text in exactly so many columns: cut with an ellipsis, or filled up."""
     text = clean(text)
     if look.ascii and not text.isascii():
         text = text.encode("ascii", "replace").decode("ascii")
-    if width_of(text) > columns:
-        mark = "~" if look.ascii else "…"
-        kept, used = "", 1
-        for char in text:
-            used += _columns(char)
-            if used > columns:
-                break
-            kept += char
-        text = (kept + mark)[: max(columns, 0)]
-    return text + " " * (columns - width_of(text))
+    if cell_len(text) > columns > 0:
+        text = set_cell_size(text, columns - 1) + ("~" if look.ascii else "…")
+    return set_cell_size(text, columns)
 
 
 def clock_text(clock: ShownClock) -> str:
     """``4:57.338``, running ``4:57.3``; ``4:57`` where no more was recorded; unknown ``-``; inferred ``~4:57``."""
     if clock.ms is None:
         return "-"
-    seconds, thousandths = divmod(abs(clock.ms), 1000)
-    sign = "-" if clock.ms < 0 and (clock.exact or abs(clock.ms) >= 1000) else ""
-    part = "" if not clock.exact else f".{thousandths // 100}" if clock.runs else THOUSANDTHS[thousandths]
-    return f"{'~' if clock.inferred else ''}{sign}{short_hms(seconds)}{part}"
+    ms = clock.ms if clock.exact or clock.ms <= -1000 else max(clock.ms, 0)
+    return f"{'~' if clock.inferred else ''}{printed_clock(ms, clock.exact, tenths=clock.runs)}"
 
 
 def draw(viewing: Viewing, now_ns: int, width: int, height: int, look: SceneStyle) -> list[Row]:
@@ -148,13 +128,13 @@ def _filled(rows: list[Row], width: int, height: int, look: SceneStyle) -> list[
 
 
 def _padded(row: Row, width: int, look: SceneStyle) -> Row:
-    free = width - sum(width_of(span.text) for span in row)
+    free = width - sum(cell_len(span.text) for span in row)
     if free >= 0:
         return [*row, Span(" " * free)] if free else row
     kept: Row = []
     for span in row:
-        left = width - sum(width_of(one.text) for one in kept)
-        kept.append(span if width_of(span.text) <= left else Span(_fit(span.text, left, look), span.style))
+        left = width - sum(cell_len(one.text) for one in kept)
+        kept.append(span if cell_len(span.text) <= left else Span(_fit(span.text, left, look), span.style))
     return kept
 
 
@@ -285,7 +265,7 @@ def _player(viewing: Viewing, number: int, white: bool, now_ns: int, width: int,
     room = width - len(shown)
     rating, titles = (player.rating_text or "").strip(), player.titles or ""
     forms = (f"{handle}{titles} {rating}".rstrip(), f"{handle} {rating}".rstrip(), f"{handle}{titles}")
-    name = _fit(next((form for form in forms if width_of(clean(form)) <= room), handle), room, look)
+    name = _fit(next((form for form in forms if cell_len(clean(form)) <= room), handle), room, look)
     return [Span(name, "bold"), Span(f">{shown[1:]}" if clock.runs else shown, "runs" if clock.runs else "")]
 
 
@@ -450,7 +430,7 @@ def _status(viewing: Viewing, now_ns: int, width: int, look: SceneStyle) -> str:
 def _bottom(viewing: Viewing, width: int, look: SceneStyle) -> Row:
     if viewing.prompt is not None:
         asked = f" Go to (20, 20b, 1:30, +10s, #2, takeback): {viewing.prompt}"
-        text = asked if width_of(clean(asked)) < width else f" Go to: {viewing.prompt}"
+        text = asked if cell_len(clean(asked)) < width else f" Go to: {viewing.prompt}"
         return [Span(_fit(f"{text}_", width, look), "said")]
     if viewing.message:
         return [Span(_fit(f" {viewing.message}", width, look), "said")]

@@ -83,7 +83,7 @@ from recorder.events import (
     SessionNoticeKind,
 )
 from recorder.model import AnomalyKind, EventKind, Ply
-from recorder.rules.fen import position_from_fen, start_position
+from recorder.rules.fen import plies_before, position_from_fen, start_position
 from recorder.rules.position import Position, Rules
 from recorder.rules.variants import STANDARD_BOARD
 from recorder.tracking.boards import Boards
@@ -466,11 +466,9 @@ class DatagramPositions:
 
 def _from_fen(text: str, rules: Rules) -> tuple[Position, int]:
     position = position_from_fen(text, rules)
-    fields = text.split()
-    move_no = int(fields[5]) if len(fields) > 5 and fields[5].isdecimal() else 1
     if rules is Rules.CRAZYHOUSE and position.holdings is None and position.board == STANDARD_BOARD:
         position = position._replace(holdings=("", ""))
-    return position, 2 * (max(move_no, 1) - 1) + (not position.white_to_move)
+    return position, plies_before(text, position.white_to_move)
 
 
 def _ranks(squares: str) -> str:

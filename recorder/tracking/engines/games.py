@@ -62,7 +62,7 @@ from recorder.model import (
     TimeBasis,
     is_forgotten,
 )
-from recorder.rules.fen import STANDARD_FEN, position_from_fen
+from recorder.rules.fen import STANDARD_FEN, plies_before, position_from_fen
 from recorder.rules.position import Position
 from recorder.rules.variants import STANDARD_BOARD, has_pockets, read_cecp_variant, rules_of
 from recorder.text import later
@@ -518,9 +518,7 @@ class EngineSide:
             self.close("unobserved")
             self._position = None
             return
-        fields = text.split()
-        number = int(fields[5]) if len(fields) > 5 and fields[5].isascii() and fields[5].isdigit() else 1
-        self._stand_on(position, max(0, 2 * (min(number, 10_000) - 1)) + (not position.white_to_move), line)
+        self._stand_on(position, plies_before(text, position.white_to_move), line)
 
     def _stand_on(self, position: Position, base_ply: int, line: EngineLine) -> None:
         """A position was set up: another game begins there."""

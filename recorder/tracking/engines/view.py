@@ -27,6 +27,7 @@ from recorder.model import (
 from recorder.rules.fen import fen
 from recorder.rules.position import Position, Rules
 from recorder.rules.prove import Step, advance, play_san, with_holdings
+from recorder.rules.tables import NAMES, index_of
 
 _FILES: Final = "abcdefgh"
 
@@ -47,15 +48,15 @@ def play_move(position: Position, move: MoveText) -> Step | str:
     if move.target is None:
         return "not a move that can be played here"
     origin, board = move.origin or "", position.board
-    if any(not _on_board(square) for square in (origin, move.target) if len(square) > 1):
+    if any(square not in NAMES for square in (origin, move.target) if len(square) > 1):
         return "a square outside of the board"
-    to = _index(move.target)
+    to = index_of(move.target)
     if len(origin) < 2:  # a file, a rank or nothing
         letter = move.piece or "P"
         capture = board[to] != "-" or (letter == "P" and origin.isalpha() and origin != move.target[0])
         front = f"{letter if letter != 'P' else ''}{origin}{'x' * capture}"
         return play_san(position, f"{front}{move.target}{_promotion(position, letter, move)}{mark}")
-    at = _index(origin)
+    at = index_of(origin)
     letter = board[at].upper()
     if letter == "-" or move.piece not in (None, letter):
         return "illegal: no such piece on that square"
@@ -74,20 +75,12 @@ def _promotion(position: Position, letter: str, move: MoveText) -> str:
     return f"={(move.letter or 'Q').upper()}" if letter == "P" and last else ""
 
 
-def _on_board(square: str) -> bool:
-    return len(square) == 2 and square[0] in _FILES and square[1] in "12345678"
-
-
-def _index(square: str) -> int:
-    return (8 - int(square[1])) * 9 + _FILES.index(square[0])
-
-
 def _castling(position: Position, at: int, to: int) -> bool | None:
     """Whether a king's move is castling to the queen's side (True) or the king's; None: it is a plain move."""
     own_rook = "R" if position.white_to_move else "r"
     if position.board[to] == own_rook:
         return to < at
-    to_its_place = position.rules is not Rules.CHESS960 or to % 9 in (_FILES.index("c"), _FILES.index("g"))
+    to_its_place = position.rules is not Rules.CHESS960 or to % 9 in (2, 6)
     if at // 9 == to // 9 and abs(at - to) == 2 and to_its_place:
         return to < at
     return None
@@ -95,11 +88,11 @@ def _castling(position: Position, at: int, to: int) -> bool | None:
 
 def _san(position: Position, letter: str, at: int, to: int, promotion: str) -> str:
     board = position.board
-    target = f"{_FILES[to % 9]}{8 - to // 9}"
+    target = NAMES[to]
     capture = "x" if board[to] != "-" or (letter == "P" and at % 9 != to % 9) else ""
     if letter == "P":
         return f"{_FILES[at % 9] if capture else ''}{capture}{target}{promotion}"
-    origin = f"{_FILES[at % 9]}{8 - at // 9}" if board.count(board[at]) > 1 else ""
+    origin = NAMES[at] if board.count(board[at]) > 1 else ""
     return f"{letter}{origin}{capture}{target}"
 
 

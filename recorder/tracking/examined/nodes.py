@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from recorder.model import Origin, Ply, Proof, StartFacts
@@ -35,16 +36,17 @@ class ShownBoard(NamedTuple):
     start: StartFacts | None
 
 
+@dataclass(slots=True, eq=False)
 class Node:
     """A board of the tree.
 
     Attributes:
         number: its place in ``ExaminedTree.nodes``: the order in which boards were first known.
         tree: number of the root that it hangs on, itself included.
+        stored: it was reached by going through a game that the server keeps, not by a typed move.
         leap: a node further up, so that few steps lead far; None: there is none.
         depth: how deep it hung then.
         joined: whether ``row`` leads from the parent to here; False: plies between them were not shown, or no parent.
-        stored: it was reached by going through a game that the server keeps, not by a typed move.
         chosen: the child that a commit made the main one.
         setup: the position was set up.
         typed: a line reported that a user typed this move; clocks printed with it are not a game's.
@@ -53,44 +55,26 @@ class Node:
         result: reported while it was shown: result and words.
     """
 
-    __slots__ = (
-        "children",
-        "chosen",
-        "depth",
-        "joined",
-        "leap",
-        "names",
-        "number",
-        "parent",
-        "position",
-        "result",
-        "row",
-        "seen",
-        "setup",
-        "shown",
-        "stored",
-        "tree",
-        "typed",
-    )
+    number: int
+    tree: int
+    seen: ShownBoard
+    stored: bool
+    position: Position = field(init=False)
+    row: Ply | None = field(init=False)
+    parent: Node | None = None
+    leap: Node | None = None
+    depth: int = 0
+    joined: bool = False
+    children: list[Node] = field(default_factory=list)
+    chosen: Node | None = None
+    setup: bool = False
+    typed: bool = False
+    names: tuple[str, str] | None = None
+    shown: int = -1
+    result: tuple[str, str] | None = None
 
-    def __init__(self, number: int, tree: int, seen: ShownBoard, stored: bool) -> None:
-        self.number = number
-        self.tree = tree
-        self.seen = seen
-        self.position = seen.position
-        self.row = seen.row
-        self.parent: Node | None = None
-        self.leap: Node | None = None
-        self.depth = 0
-        self.joined = False
-        self.children: list[Node] = []
-        self.stored = stored
-        self.chosen: Node | None = None
-        self.setup = False
-        self.typed = False
-        self.names: tuple[str, str] | None = None
-        self.shown = -1
-        self.result: tuple[str, str] | None = None
+    def __post_init__(self) -> None:
+        self.position, self.row = self.seen.position, self.seen.row
 
     @property
     def ply(self) -> int:
