@@ -300,14 +300,14 @@ class _Statement:
         program = self._program
         values = {name: self._values(of) for name, of in program.values.items()}
         if program.steps or not plies.large:
-            return self._finish({**self.parts, **values}, plies.sql, self.steps)
+            return self._finish({**self.parts, **values}, plies.execute, self.steps)
         # One at a time: all at once need more memory.
         stats = {name: _stats_of(values[name], of, self._keys(None)) for name, of in program.values.items()}
         tables = {name: f"_{name}_of_plies" for name in (*self.parts, *stats)}
         try:
             for name, sql in {**self.parts, **stats}.items():
                 plies.store(f"WITH {self.steps} {sql}", tables[name])
-            return self._finish({name: f"FROM {table}" for name, table in tables.items()}, plies.sql, stored=True)
+            return self._finish({name: f"FROM {table}" for name, table in tables.items()}, plies.execute, stored=True)
         finally:
             for table in tables.values():
                 plies.drop(table)
@@ -382,7 +382,7 @@ class _Statement:
             " UNION ALL BY NAME FROM counted UNION ALL BY NAME FROM reasons ORDER BY _place NULLS LAST"
         )
         width = len(shown)
-        kinds = [str(kind) for kind in found.types]
+        kinds = [str(kind) for _, kind, *_ in found.description]
         rows = found.fetchall()
         place = next((at for at, row in enumerate(rows) if row[width] is None), len(rows))
         rest = [row[width + 1 :] for row in rows[place:]]

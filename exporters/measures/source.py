@@ -46,7 +46,7 @@ class Plies:
     Attributes:
         columns: their names. select: the SELECT of the plies from ``given``.
         relation: runs a statement over ``given``. parts: computes statements for each part instead.
-        attrs: of the table. kept: what must live as long.
+        attrs: of the table. connection: the one over which ``relation`` runs, if it is known.
         large: a statement for each part of a measure, which needs less memory than one for all.
     """
 
@@ -55,7 +55,7 @@ class Plies:
     relation: Callable[[str], DuckDBPyRelation] | None = None
     parts: Parts | None = None
     attrs: Mapping[Any, Any] | None = None
-    kept: Any = None
+    connection: DuckDBPyConnection | None = None
     large: bool = True
 
     @classmethod
@@ -127,6 +127,12 @@ class Plies:
         assert self.relation is not None
         return self.relation(self.text(statement))
 
+    def execute(self, statement: str) -> Any:
+        """The same with a result to fetch from at once, which needs less: the statement is planned once."""
+        run = self.relation if self.connection is None else self.connection.execute
+        assert run is not None
+        return run(self.text(statement))
+
     def store(self, statement: str, table: str) -> None:
         """Keep the result of a statement that reads ``plies``, as a table of the connection."""
         assert self.relation is not None
@@ -145,7 +151,8 @@ class Plies:
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
         """The rows of a statement of which all rows of the parts are wanted."""
         if self.parts is None:
-            return self.sql(statement).fetchall()
+            found: list[tuple[Any, ...]] = self.execute(statement).fetchall()
+            return found
         return [
             row
             for one in self.parts({"": self.text(statement)})
@@ -163,7 +170,7 @@ class Plies:
         with new_database() as connection:
             for name in parts:
                 connection.register(f"{name}_of_parts", pa.concat_tables([one[name] for one in found]))
-            return statement.of_sums({name: f"{name}_of_parts" for name in parts}, connection.sql)
+            return statement.of_sums({name: f"{name}_of_parts" for name in parts}, connection.execute)
 
 
 def game_of(columns: Collection[str]) -> str:

@@ -125,12 +125,12 @@ def _longest(own: Plies) -> dict[str, list[dict[str, Any]]]:
     counted = own
     for reason in TIMES:
         counted = counted.where(f"({reason.condition}) IS NOT TRUE")
-    rows = counted.sql(
+    rows = counted.execute(
         f"SELECT page, {_SHOWN} FROM plies"
         f" QUALIFY rank() OVER (PARTITION BY page ORDER BY elapsed_ms DESC) <= {_THINKS}"
         " ORDER BY elapsed_ms DESC, key, ply"
     )
-    names = rows.columns
+    names = [name for name, *_ in rows.description]
     found: dict[str, list[dict[str, Any]]] = {}
     for row in rows.fetchall():
         found.setdefault(row[0], []).append(dict(zip(names, row, strict=True)))

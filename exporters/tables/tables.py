@@ -348,7 +348,8 @@ class GamesTables:
     def plies(self, extra: Collection[str] = ()) -> Plies:
         """The plies, for measures."""
         texts = {**self._texts(extra), "game_id": "g.id", "place": "g.place"}
-        return Plies(frozenset(texts), f"SELECT {selected(texts)} {self._plies.format('chosen')}", self.connection.sql)
+        select = f"SELECT {selected(texts)} {self._plies.format('chosen')}"
+        return Plies(frozenset(texts), select, self.connection.sql, connection=self.connection)
 
     def _texts(self, names: Collection[str]) -> dict[str, str]:
         """The columns of plies, with some of ``ON_REQUEST`` and of matches."""
