@@ -18,9 +18,10 @@ from recorder.text import plural
 from recorder.times import short_hms
 
 if TYPE_CHECKING:
+    from exporters.measures.program import Measured
     from exporters.report.game import PlaybackBoard
     from exporters.report.playback import Playback
-    from exporters.report.player_measures import PlayerGame, PlayerTable, PlayerTables
+    from exporters.report.player_measures import PlayerGame, PlayerTables
 
 _MARKS = (
     ("takeback", "", "takeback"),
@@ -296,7 +297,7 @@ def _highest(scales: dict[str, float], name: str, value: float) -> float:
 
 def _curve(found: PlayerTables, scales: dict[str, float]) -> Iterator[Panel]:
     """The clocks by move of the time control of most games: median and quartiles, and the opponents' median."""
-    rows = found.tables["curve"].rows
+    rows = found.tables["curve"].records()
     most = max(rows, key=lambda row: (row["sides"], str(row["time_control"])), default=None)
     if most is None:
         return
@@ -304,7 +305,7 @@ def _curve(found: PlayerTables, scales: dict[str, float]) -> Iterator[Panel]:
 
     def of(name: str) -> list[dict[str, Any]]:
         found_rows = [
-            one for one in found.tables[name].rows if one["time_control"] == control and one["sides"] >= fewest
+            one for one in found.tables[name].records() if one["time_control"] == control and one["sides"] >= fewest
         ]
         return sorted(found_rows, key=lambda one: int(one["move_no"]))
 
@@ -330,9 +331,9 @@ def _of_bars(heading: str, bars: Sequence[Bar], note: str, scales: dict[str, flo
     return Panel(heading, trusted(""), note=note, bars=scaled_bars(bars, most))
 
 
-def _by_phase(phases: PlayerTable, scales: dict[str, float]) -> Iterator[Panel]:
-    rows = [row for row in phases.rows if known(row["phase"])]
-    whole_ms = sum(int(row["total_ms"]) for row in phases.rows)
+def _by_phase(phases: Measured, scales: dict[str, float]) -> Iterator[Panel]:
+    rows = [row for row in phases.records() if known(row["phase"])]
+    whole_ms = sum(int(row["total_ms"]) for row in phases.records())
     bars = []
     for row in rows if whole_ms else ():
         share = percent_text(int(row["total_ms"]) / whole_ms)

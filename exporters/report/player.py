@@ -5,39 +5,33 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from exporters.measures.source import Plies, among
+from exporters.measures.words import heading
 from exporters.report.events import CAUSE_WORDS
 from exporters.report.page import clock_text, plain_name, render_page
 from exporters.report.pictures import player_panels
-from exporters.report.player_measures import PlayerTable
 from exporters.report.svg import draw_board, drawings
 from exporters.report.tables import (
     NOTHING,
     CellText,
     Section,
     Table,
-    clock,
+    cell_text,
     control_words,
     day_text,
-    from_rows,
     game_kind,
     known,
     lead_text,
-    linked,
     linked_text,
     marks_of,
-    number,
-    percent,
+    measure_table,
     percent_text,
     result_text,
     score_cells,
     seconds_text,
-    signed,
     text_of,
-    took,
-    word,
 )
 from exporters.tables.facts import ChosenPlayer, NamedPlayer, choose_player, reason_words
 from recorder.errors import ExportError
@@ -51,7 +45,145 @@ if TYPE_CHECKING:
     from exporters.report.page import Site
     from exporters.report.player_measures import PlayerTables
 
-_WEEKDAYS = ("", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_Row: TypeAlias = "Mapping[str, Any]"
+"""A side of a game, by the names of columns."""
+_HEADINGS: Final = {
+    "sides": "Games", "plies": "Moves", "move_no": "After move", "wins": "Won", "draws": "Drawn", "losses": "Lost",
+    "p95_ms": "95 %", "total_ms": "Total time", "lost_share": "Share", "lowest_ms": "Lowest clock",
+    "closest_ms": "Nearest escape", "overstepped": "Below 0", "scrambled": "With a scramble",
+    "ply_share": "Of all plies", "ahead_share": "Moves with more than even", "instant_share": "Instant",
+    "opening_share": "In the opening", "middlegame_share": "Middlegame", "endgame_share": "Endgame",
+    "opponent_time_control": "Opponent's", "zero_share": "No lag", "given_back_ms": "Given back", "p50_ms": "Median",
+    "blunder_share": "Blunders of moves", "mean_loss_cp": "Pawns lost a move", "time_trouble": "Time",
+    "think": "Time for the move", "clock": "Clock before the move", "weekday": "Day", "quartiles": "Middle half",
+    "cause": "The clock adds up",
+}  # fmt: skip
+"""What the page calls columns of measures, if not as other tables do."""
+_CELLS: Final[Mapping[str, Callable[[_Row], str]]] = {
+    "cause": lambda row: CAUSE_WORDS.get(Cause(row["cause"]), "not, for an unknown reason"),
+    "clock": lambda row: seconds_text(row["clock_from_s"], row["clock_to_s"]),
+    "lead": lambda row: lead_text(row["lead_from_s"], row["lead_to_s"]),
+    "mean_loss_cp": lambda row: f"{int(row['mean_loss_cp']) / 100:.2f}",
+    "phase": lambda row: row["phase"] or "no phase",
+    "quartiles": lambda row: f"{cell_text('q25_ms', row)} to {cell_text('q75_ms', row)}",
+    "think": lambda row: seconds_text(row["think_from_s"], row["think_to_s"]),
+    "time_trouble": lambda row: "little" if row["time_trouble"] else "enough",
+}
+_SCORES: Final = "wins draws losses score"
+_CLOCKS: Final = "sides median_ms quartiles least_ms most_ms"
+_THINKS: Final = "mean_ms median_ms p95_ms longest_ms"
+_LAGS: Final = "games plies mean_ms p50_ms p95_ms longest_ms zero_share total_ms given_back_ms"
+_BAD: Final = "plies inaccuracies mistakes blunders blunder_share mean_loss_cp"
+_WHEN: Final = f"games {_SCORES} plies median_ms"
+
+
+class _Shown(NamedTuple):
+    """A table of a section: its measure, caption and columns, of which the first ``words`` are aligned left."""
+
+    measure: str
+    caption: str
+    columns: str
+    words: int = 1
+    note: str | None = None
+
+    def table(self, found: PlayerTables, cells: Mapping[str, Callable[[_Row], CellText]] = _CELLS) -> Table | None:
+        """The table; None: there is nothing to show."""
+        columns = {_HEADINGS.get(name, heading(name)): cells.get(name, name) for name in self.columns.split()}
+        of, lag = found.tables.get(self.measure), self.columns is _LAGS
+        if of is None:
+            return None
+        return measure_table(self.caption, of, columns, self.words, note=self.note, of_lag=lag)
+
+
+_SECTIONS: Final = (
+    (
+        "Time left",
+        "left",
+        "The player's own clock after the move, with its increment, and before the first move of a phase.",
+        _Shown("left", "Time left after moves 10, 20, 30 and 40", f"time_control move_no {_CLOCKS}"),
+        _Shown("left by phase", "Time left when a phase begins", f"time_control phase {_CLOCKS}", 2),
+    ),
+    (
+        "Thinking by phase",
+        "phases",
+        "Middlegame: at most ten pieces besides kings and pawns are left, or a first rank is thin; endgame: six or "
+        "fewer. First moves are not counted. The correlation goes from −1 to 1: above 0 a long think follows a long "
+        "think.",
+        _Shown("phases", "Time for a move by phase", f"phase games plies total_ms {_THINKS}"),
+        _Shown("follows", "Does a long think follow a long think", "time_control games pairs correlation"),
+    ),
+    (
+        "Under pressure",
+        "pressure",
+        "A scramble: both clocks are below 30 seconds. The lowest clock of a game is that after a move of the player.",
+        _Shown("scrambles", "Scrambles, both sides' moves", "time_control games scrambled plies ply_share median_ms"),
+        _Shown(
+            "flags",
+            "How near to the flag: the lowest clocks",
+            "time_control sides lost_on_time lost_share median_ms least_ms closest_ms overstepped",
+        ),
+    ),
+    (
+        "Ahead or behind on the clock",
+        "leads",
+        "Lead: own clock less the opponent's after both have made the move. Even spending: the base time in equal "
+        "parts.",
+        _Shown("leads", "Score by lead on the clock", f"move_no lead sides {_SCORES}", 2),
+        _Shown("budget", "Clock against even spending", "time_control games ahead_share median_ms least_ms most_ms"),
+        _Shown("odds", "Games with time odds", f"time_control opponent_time_control games {_SCORES}", 2, ""),
+    ),
+    (
+        "Blunders",
+        "blunders",
+        "By engines' evaluations: an inaccuracy lost 5 points or more of a hundred of the chances of winning, a "
+        "mistake 10, a blunder 15. Little time, before the move: less than a tenth of the base time, but at least 5 "
+        "and at most 30 seconds.",
+        _Shown("blunders", "Blunders with little time and with enough", f"time_trouble {_BAD}"),
+        _Shown("loss by clock", "Blunders by clock before the move", f"clock {_BAD}"),
+        _Shown("loss by think", "Blunders by time for the move", f"think {_BAD}"),
+    ),
+    (
+        "Lag",
+        "lag",
+        "Lag belongs to the mover. A sealed player gets it back; it is measured by the player's own program.",
+        _Shown("lag", "Lag of the player's moves", _LAGS, 0),
+        _Shown("opponents' lag", "Lag of the opponents' moves", _LAGS, 0),
+    ),
+    (
+        "When games are played",
+        "hours",
+        "By the arrival of the moves, in UTC.",
+        _Shown("hours", "By hour of the day", f"hour {_WHEN}"),
+        _Shown("weekdays", "By day of the week", f"weekday {_WHEN}"),
+    ),
+    (
+        "Do the clocks add up",
+        "ledger",
+        "",
+        _Shown(
+            "residuals", "Clock before − time taken + increment = clock after", "cause plies share least_ms most_ms"
+        ),
+    ),
+)
+_RESULTS: Final = _Shown(
+    "profile",
+    "Results by time control and variant",
+    f"time_control variant games {_SCORES} lost_on_time rating total_ms lowest_ms",
+    2,
+)
+_USAGE: Final = _Shown(
+    "profile",
+    "Time for a move by time control and variant",
+    f"time_control variant plies {_THINKS} instant_share opening_share middlegame_share endgame_share",
+    2,
+    "The same games and plies.",
+)
+_OF_USAGE: Final = (
+    "Times are what the server charged for the move. Instant: moves that cost a tenth of a second at most, first moves "
+    "not counted; unknown with whole seconds. 95 %: as many of the moves took no longer."
+)
+_OUTCOMES: Final = {"games": None, "wins": "win", "draws": "draw", "losses": "loss"}
+"""Columns of games, and the filter of a list that has them."""
 
 
 def sections_of(
@@ -65,338 +197,36 @@ def sections_of(
     ``games`` counts those of each time control, variant and outcome (None: all), with those that a measure
     excludes.
     """
-    of = found.tables
-    profile = of["profile"]
-    sections = [
-        Section(
-            "Time controls and variants",
-            "controls",
-            _some(_result_table(profile, site, filters or {}, games or {}), _usage(profile)),
-            _USAGE,
-        ),
-        Section("Time left", "left", _some(_left(of["left"]), _by_phase(of["left by phase"])), _TIME_LEFT),
-        Section("Thinking by phase", "phases", _some(_phases(of["phases"]), _follows(of["follows"])), _PHASES),
-        Section("Under pressure", "pressure", _some(_scrambles(of["scrambles"]), _flags(of["flags"])), _PRESSURE),
-        Section(
-            "Ahead or behind on the clock",
-            "leads",
-            _some(_leads(of["leads"]), _budget(of["budget"]), _odds(of["odds"])),
-            _LEADS,
-        ),
-        Section("Blunders", "blunders", _judged(of) if "blunders" in of else [], _BLUNDERS),
-        Section("Lag", "lag", _some(_lag(of["lag"], of["opponents' lag"])), _LAG),
-        Section("When games are played", "hours", _some(_hours(of["hours"]), _weekdays(of["weekdays"])), _HOURS),
-        Section("Do the clocks add up", "ledger", _some(_residuals(of["residuals"])), ""),
-    ]
+    controls = _RESULTS.table(found, _results(site, filters or {}, games or {})), _USAGE.table(found)
+    sections = [_section("Time controls and variants", "controls", _OF_USAGE, controls)]
+    for title, name, hint, *shown in _SECTIONS:
+        sections.append(_section(title, name, hint, (one.table(found) for one in shown)))
     return [section for section in sections if section.tables]
 
 
-_USAGE = (
-    "Times are what the server charged for the move. Instant: moves that cost a tenth of a second at most, first moves "
-    "not counted; unknown with whole seconds. 95 %: as many of the moves took no longer."
-)
-_TIME_LEFT = (
-    "The player's own clock after the move, with the increment that it earned, and before the first move of a phase."
-)
-_PHASES = (
-    "Middlegame: at most ten pieces besides kings and pawns are left, or a first rank is thin; endgame: six or fewer. "
-    "First moves are not counted. The correlation goes from −1 to 1: above 0 a long think follows a long think."
-)
-_PRESSURE = (
-    "A scramble: both clocks are below 30 seconds. The lowest clock of a game is that after a move of the player."
-)
-_LEADS = (
-    "Lead: own clock less the opponent's after both have made the move. Even spending: the base time in equal parts."
-)
-_BLUNDERS = (
-    "By engines' evaluations: an inaccuracy lost 5 points or more of a hundred of the chances of winning, a mistake "
-    "10, a blunder 15. Little time, before the move: less than a tenth of the base time, but at least 5 and at most 30 "
-    "seconds."
-)
-_LAG = "Lag belongs to the mover. A sealed player gets it back; it is measured by the player's own program."
-_HOURS = "By the arrival of the moves, in UTC."
+def _section(title: str, name: str, hint: str, tables: Iterable[Table | None]) -> Section:
+    return Section(title, name, [table for table in tables if table is not None], hint)
 
 
-def _some(*tables: Table | None) -> list[Table]:
-    return [table for table in tables if table is not None]
+def _results(
+    site: Site | None, filters: Mapping[str, str], games: Mapping[tuple[str, str, str | None], int]
+) -> dict[str, Callable[[_Row], CellText]]:
+    """Results: a number leads to its games, except if the measure excludes some that the filters would list."""
 
-
-def _control(row: Any) -> str:
-    return control_words(row["time_control"])
-
-
-def _variant(row: Any) -> str:
-    return str(row["variant"]) if known(row["variant"]) else "unknown"
-
-
-def _rating(row: Any) -> str:
-    low, high = row["rating_least"], row["rating_most"]
-    if not known(low):
-        return "–"
-    return str(int(low)) if low == high else f"{int(low)} to {int(high)}"
-
-
-_SCORES = {"Won": number("wins"), "Drawn": number("draws"), "Lost": number("losses"), "Score": percent("score")}
-
-
-_OUTCOMES = {"Games": None, "Won": "win", "Drawn": "draw", "Lost": "loss"}
-"""Columns of games, and the filter of a list that has them."""
-
-
-def _result_table(
-    profile: PlayerTable,
-    site: Site | None,
-    filters: Mapping[str, str],
-    games: Mapping[tuple[str, str, str | None], int],
-) -> Table | None:
-    """Results. A number leads to its games, except if the measure excludes some that the filters would list."""
-    counts = {"Games": number("games"), **_SCORES}
-
-    def to_games(name: str, row: Any) -> str | None:
-        if site is None or not known(row["time_control"]) or not known(row["variant"]):
-            return None
-        control, variant, outcome = str(row["time_control"]), str(row["variant"]), _OUTCOMES[name]
-        if counts[name](row) != f"{games.get((control, variant, outcome), 0):,}":
-            return None
+    def counted(column: str, row: _Row) -> CellText:
+        text, control, variant, outcome = cell_text(column, row), row["time_control"], row["variant"], _OUTCOMES[column]
+        if site is None or None in (control, variant) or row[column] != games.get((control, variant, outcome), 0):
+            return text
         chosen = {**filters, "time": filter_control(control), "variant": variant}
-        return site.games(**chosen, **({} if outcome is None else {"outcome": outcome}))
+        return linked_text(text, site.games(**chosen, **({} if outcome is None else {"outcome": outcome})))
 
-    linked_counts = {
-        name: linked(cell, partial(to_games, name)) if name in _OUTCOMES else cell for name, cell in counts.items()
-    }
-    return from_rows(
-        "Results by time control and variant",
-        profile,
-        {
-            "Time control": _control,
-            "Variant": _variant,
-            **linked_counts,
-            "Lost on time": number("lost_on_time"),
-            "Rating": _rating,
-            "Total time": took("total_ms"),
-            "Lowest clock": clock("lowest_ms"),
-        },
-        words=(0, 1),
-    )
+    def rating(row: _Row) -> str:
+        low, high = row["rating_least"], row["rating_most"]
+        return NOTHING if low is None else str(low) if low == high else f"{low} to {high}"
+
+    return {"rating": rating, **{name: partial(counted, name) for name in _OUTCOMES}}
 
 
-def _usage(profile: PlayerTable) -> Table | None:
-    return from_rows(
-        "Time for a move by time control and variant",
-        profile,
-        {
-            "Time control": _control,
-            "Variant": _variant,
-            "Moves": number("plies"),
-            "Mean": took("mean_ms"),
-            "Median": took("median_ms"),
-            "95 %": took("p95_ms"),
-            "Longest": took("longest_ms"),
-            "Instant": percent("instant_share"),
-            "In the opening": percent("opening_share"),
-            "Middlegame": percent("middlegame_share"),
-            "Endgame": percent("endgame_share"),
-        },
-        words=(0, 1),
-        note="The same games and plies.",
-    )
-
-
-def _quartiles(row: Any) -> str:
-    return f"{clock('q25_ms')(row)} to {clock('q75_ms')(row)}"
-
-
-_CLOCKS: dict[str, Callable[[Any], str]] = {
-    "Games": number("sides"),
-    "Median": clock("median_ms"),
-    "Middle half": _quartiles,
-    "Least": clock("least_ms"),
-    "Most": clock("most_ms"),
-}
-
-
-def _left(found: PlayerTable) -> Table | None:
-    columns = {"Time control": _control, "After move": number("move_no"), **_CLOCKS}
-    return from_rows("Time left after moves 10, 20, 30 and 40", found, columns)
-
-
-def _by_phase(found: PlayerTable) -> Table | None:
-    columns = {"Time control": _control, "Phase": word("phase"), **_CLOCKS}
-    return from_rows("Time left when a phase begins", found, columns, words=(0, 1))
-
-
-def _phases(found: PlayerTable) -> Table | None:
-    whole_ms = sum(int(row["total_ms"]) for row in found.rows)
-    columns = {
-        "Phase": lambda row: word("phase")(row) if known(row["phase"]) else "no phase",
-        "Games": number("games"),
-        "Moves": number("plies"),
-        "Share of the time": lambda row: percent_text(int(row["total_ms"]) / whole_ms) if whole_ms else NOTHING,
-        "Mean": took("mean_ms"),
-        "Median": took("median_ms"),
-        "95 %": took("p95_ms"),
-        "Longest": took("longest_ms"),
-    }
-    return from_rows("Time for a move by phase", found, columns)
-
-
-def _follows(found: PlayerTable) -> Table | None:
-    columns = {
-        "Time control": _control,
-        "Games": number("games"),
-        "Pairs of thinks": number("pairs"),
-        "Correlation": lambda row: (
-            f"{float(row['correlation']):+.2f}".replace("-", "−") if known(row["correlation"]) else "–"
-        ),
-    }
-    return from_rows("Does a long think follow a long think", found, columns)
-
-
-def _scrambles(found: PlayerTable) -> Table | None:
-    columns = {
-        "Time control": _control,
-        "Games": number("games"),
-        "With a scramble": number("scrambled"),
-        "Plies in scrambles": number("plies"),
-        "Of all plies": percent("ply_share"),
-        "Median time": took("median_ms"),
-    }
-    return from_rows("Scrambles, both sides' moves", found, columns)
-
-
-def _flags(found: PlayerTable) -> Table | None:
-    columns = {
-        "Time control": _control,
-        "Games": number("sides"),
-        "Lost on time": number("lost_on_time"),
-        "Share": percent("lost_share"),
-        "Lowest clock: median": clock("median_ms"),
-        "Least": clock("least_ms"),
-        "Nearest escape": clock("closest_ms"),
-        "Below 0": number("overstepped"),
-    }
-    return from_rows("How near to the flag", found, columns)
-
-
-def _leads(found: PlayerTable) -> Table | None:
-    columns = {
-        "After move": number("move_no"),
-        "Lead": lambda row: lead_text(row["lead_from_s"], row["lead_to_s"]),
-        "Games": number("sides"),
-        **_SCORES,
-    }
-    return from_rows("Score by lead on the clock", found, columns, words=(0, 1))
-
-
-def _budget(found: PlayerTable) -> Table | None:
-    columns = {
-        "Time control": _control,
-        "Games": number("games"),
-        "Moves with more than even": percent("ahead_share"),
-        "Median": signed("median_ms"),
-        "Least": signed("least_ms"),
-        "Most": signed("most_ms"),
-    }
-    return from_rows("Clock against even spending", found, columns)
-
-
-def _odds(found: PlayerTable) -> Table | None:
-    columns = {
-        "Own time": _control,
-        "Opponent's": lambda row: control_words(row["opponent_time_control"]),
-        "Games": number("games"),
-        **_SCORES,
-    }
-    return from_rows("Games with time odds", found, columns, words=(0, 1), note="")
-
-
-_BAD: dict[str, Callable[[Any], str]] = {
-    "Moves judged": number("plies"),
-    "Inaccuracies": number("inaccuracies"),
-    "Mistakes": number("mistakes"),
-    "Blunders": number("blunders"),
-    "Blunders of moves": percent("blunder_share"),
-    "Pawns lost a move": lambda row: f"{int(row['mean_loss_cp']) / 100:.2f}",
-}
-
-
-def _judged(of: Mapping[str, PlayerTable]) -> list[Table]:
-    columns = {"Time": lambda row: "little" if row["time_trouble"] else "enough", **_BAD}
-    blunders = from_rows("Blunders with little time and with enough", of["blunders"], columns)
-    return _some(blunders, *_losses(of))
-
-
-def _losses(of: Mapping[str, PlayerTable]) -> Iterator[Table | None]:
-    columns: dict[str, Callable[[Any], str]]
-    for what, heading in (("clock", "Clock before the move"), ("think", "Time for the move")):
-        columns = {heading: partial(_seconds_of, what), **_BAD}
-        yield from_rows(f"Blunders by {heading[0].lower()}{heading[1:]}", of[f"loss by {what}"], columns)
-
-
-def _seconds_of(what: str, row: Any) -> str:
-    return seconds_text(row[f"{what}_from_s"], row[f"{what}_to_s"])
-
-
-def _lag(own: PlayerTable, theirs: PlayerTable) -> Table | None:
-    exact = partial(took, exact=True)
-    columns = {
-        "Games": number("games"),
-        "Moves": number("plies"),
-        "Mean": exact("mean_ms"),
-        "Median": exact("p50_ms"),
-        "95 %": exact("p95_ms"),
-        "Most": exact("longest_ms"),
-        "No lag": percent("zero_share"),
-        "Total": exact("total_ms"),
-        "Given back": exact("given_back_ms"),
-    }
-    tables = [(who, from_rows("", found, columns)) for who, found in (("Player", own), ("Opponents", theirs))]
-    there = [(who, table) for who, table in tables if table is not None]
-    if not there:
-        return None
-    rows = [[who, *row] for who, table in there for row in table.rows]
-    note = " ".join(f"{who}: {table.note}" for who, table in there)
-    return Table("Lag of a move", ("Whose", *columns), rows, note=note)
-
-
-_WHEN = {
-    "Games": number("games"),
-    **_SCORES,
-    "Moves": number("plies"),
-    "Median time": took("median_ms"),
-}
-
-
-def _hours(found: PlayerTable) -> Table | None:
-    there = found._replace(rows=[row for row in found.rows if known(row["hour"])])
-    columns = {"Hour (UTC)": lambda row: f"{int(row['hour'])}:00", **_WHEN}
-    return from_rows("By hour of the day", there, columns, note=_undated(found, "hour"))
-
-
-def _weekdays(found: PlayerTable) -> Table | None:
-    there = found._replace(rows=[row for row in found.rows if known(row["weekday"])])
-    columns = {"Day": lambda row: _WEEKDAYS[int(row["weekday"])], **_WHEN}
-    return from_rows("By day of the week", there, columns, note=_undated(found, "weekday"))
-
-
-def _undated(found: PlayerTable, name: str) -> str:
-    plies = sum(int(row["plies"]) for row in found.rows if not known(row[name]))
-    return f"Without a date and zone, not shown: {plural(plies, 'ply', 'plies')}." if plies else ""
-
-
-def _residuals(found: PlayerTable) -> Table | None:
-    columns = {
-        "The clock adds up": lambda row: CAUSE_WORDS.get(Cause(row["cause"]), "not, for an unknown reason"),
-        "Moves": number("plies"),
-        "Share": percent("share"),
-        "Least residual": signed("least_ms"),
-        "Most": signed("most_ms"),
-    }
-    return from_rows("Clock before − time taken + increment = clock after", found, columns)
-
-
-_Row: TypeAlias = "Mapping[str, Any]"
-"""A side of a game, by the names of columns."""
 BoardsOf: TypeAlias = "Callable[[Sequence[tuple[str, int]]], Mapping[tuple[str, int], str]]"
 """The boards of games, by key and half-moves played, as far as they are known."""
 
@@ -580,13 +410,13 @@ def _thinks(longest: Sequence[_Row], site: Site | None, boards: BoardsOf | None)
 
 def _sentences(tables: PlayerTables) -> Iterator[str]:
     """What is special about the player's time, in at most three sentences."""
-    phases = [row for row in tables.tables["phases"].rows if known(row["phase"]) and row["plies"]]
+    phases = [row for row in tables.tables["phases"].records() if known(row["phase"]) and row["plies"]]
     whole_ms = sum(int(row["total_ms"]) for row in phases)
     if whole_ms:
         most = max(phases, key=lambda row: int(row["total_ms"]))
         share, mean_s = percent_text(int(most["total_ms"]) / whole_ms), float(most["mean_ms"]) / 1000
         yield f"{share} of the time goes into the {most['phase']}, where a move takes {mean_s:.1f} s on average."
-    flags = tables.tables["flags"].rows
+    flags = tables.tables["flags"].records()
     games, lost = (sum(int(row[name]) for row in flags) for name in ("sides", "lost_on_time"))
     if games:
         with_some = [one.last_ms for one in tables.games if one.last_ms is not None]
@@ -598,7 +428,7 @@ def _sentences(tables: PlayerTables) -> Iterator[str]:
     scores = []
     for ahead in (True, False):
         edge = "lead_from_s" if ahead else "lead_to_s"
-        rows = [row for row in tables.tables["leads"].rows if row["move_no"] == 20 and known(row[edge])]
+        rows = [row for row in tables.tables["leads"].records() if row["move_no"] == 20 and known(row[edge])]
         rows = [row for row in rows if (row[edge] >= 0 if ahead else row[edge] <= 0)]
         wins, draws, losses = (sum(int(row[name]) for row in rows) for name in ("wins", "draws", "losses"))
         scores.append((wins + draws / 2, wins + draws + losses))
@@ -650,14 +480,14 @@ def _description(own: Sequence[_Row], servers: Mapping[str, int]) -> str:
     return " · ".join(part for part in (server, _period(own), games) if part)
 
 
-def _results(own: Sequence[_Row]) -> tuple[int, int, int]:
+def _won_drawn_lost(own: Sequence[_Row]) -> tuple[int, int, int]:
     """How many games were won, drawn and lost."""
     scores = [float(row["score"]) for row in own if known(row["score"])]
     return scores.count(1.0), scores.count(0.5), scores.count(0.0)
 
 
 def _tally(own: Sequence[_Row]) -> str:
-    wins, draws, losses = _results(own)
+    wins, draws, losses = _won_drawn_lost(own)
     decided = wins + draws + losses
     if not decided:
         return "no game with a result"
@@ -739,7 +569,7 @@ def _against(
 
 
 def _score_cells(group: Sequence[_Row]) -> list[str]:
-    return score_cells(len(group), *_results(group))
+    return score_cells(len(group), *_won_drawn_lost(group))
 
 
 def _scores(group: Sequence[_Row], site: Site | None, chosen: Mapping[str, str]) -> list[CellText]:

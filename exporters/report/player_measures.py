@@ -8,18 +8,11 @@ from typing import Any, Final, NamedTuple
 
 from exporters.measures import definitions
 from exporters.measures.definitions import TIMES
-from exporters.measures.program import Program, run_each
+from exporters.measures.program import Measured, Program, run_each
 from exporters.measures.source import Plies
 
 _THINKS: Final = 10
 """The moves that took longest, of each player."""
-
-
-class PlayerTable(NamedTuple):
-    """The table of a measure, as far as it is about one player; ``attrs`` are of the player's plies."""
-
-    rows: list[dict[str, Any]]
-    attrs: Mapping[str, Any]
 
 
 class _Wanted(NamedTuple):
@@ -76,7 +69,7 @@ class PlayerTables(NamedTuple):
     measure.
     """
 
-    tables: dict[str, PlayerTable]
+    tables: dict[str, Measured]
     longest: list[dict[str, Any]]
     moves: int
     games: list[PlayerGame]
@@ -97,7 +90,9 @@ def measure_players(plies: Plies, players: Mapping[str, str]) -> dict[str, Playe
     }
     evaluated = {page for page, (_, judged) in counts.items() if judged}
     wanted = {**_WANTED, **(_OF_EVALUATED if evaluated else {})}
-    found = {name: _tables(one, sources[one.whose], pages) for name, one in wanted.items()}
+    found = {
+        name: run_each(one.define(by=("page", *one.by)), sources[one.whose], pages) for name, one in wanted.items()
+    }
     longest, games = _longest(own), _games(own)
     return {
         page: PlayerTables(
@@ -107,13 +102,6 @@ def measure_players(plies: Plies, players: Mapping[str, str]) -> dict[str, Playe
             games.get(page, []),
         )
         for page in pages
-    }
-
-
-def _tables(wanted: _Wanted, plies: Plies, pages: list[str]) -> dict[str, PlayerTable]:
-    return {
-        page: PlayerTable(one.records(), one.attrs)
-        for page, one in run_each(wanted.define(by=("page", *wanted.by)), plies, pages).items()
     }
 
 

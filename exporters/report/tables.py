@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from exporters.report.moves import took_text
-from exporters.report.page import clock_text
+from exporters.measures.words import figure_text
+from exporters.report.page import plain_name
 from recorder.model import variant_beside
 from recorder.text import plural
 
 if TYPE_CHECKING:
-    from exporters.report.player_measures import PlayerTable
+    from exporters.measures.program import Measured
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _RESULTS = {"1-0": "1–0", "0-1": "0–1", "1/2-1/2": "½–½"}
@@ -20,6 +21,8 @@ NOTHING = "–"
 """In a cell: not known, or there is none."""
 
 _FEW_COLUMNS = 6
+_RATING_BAND: Final = 200
+_THOUSANDTHS: Final = re.compile(r"[0-9]\.[0-9]{3}$")
 
 _Row = Mapping[str, Any]
 
@@ -32,17 +35,6 @@ class LinkedText(NamedTuple):
 
 
 CellText = str | LinkedText
-Cell = Callable[[_Row], str]
-AnyCell = Callable[[_Row], CellText]
-
-
-def linked(cell: Cell, href: Callable[[_Row], str | None]) -> AnyCell:
-    """A cell that leads to a page; one that is empty, or has no page, is text alone."""
-
-    def made(row: _Row) -> CellText:
-        return linked_text(cell(row), href(row))
-
-    return made
 
 
 def linked_text(text: str, href: str | None) -> CellText:
@@ -77,19 +69,28 @@ class Section(NamedTuple):
         return any(len(table.columns) > _FEW_COLUMNS and table.rows for table in self.tables)
 
 
-def from_rows(
+def measure_table(
     caption: str,
-    found: PlayerTable,
-    columns: Mapping[str, AnyCell],
-    words: Iterable[int] = (0,),
+    found: Measured,
+    columns: Mapping[str, str | Callable[[_Row], CellText]],
+    words: int = 1,
     *,
     note: str | None = None,
+    of_lag: bool = False,
 ) -> Table | None:
-    """Make a measure's table for a page; None if it is empty and excludes nothing."""
+    """Make a measure's table for a page; None if it is empty and excludes nothing.
+
+    ``columns`` has by heading the name of a column (``cell_text``), or what makes a cell of a row; the first ``words``
+    of them are aligned left.
+    """
     if not found.rows and (note is not None or not found.attrs["excluded"]):
         return None
-    rows = [[cell(row) for cell in columns.values()] for row in found.rows]
-    return Table(caption, [*columns], rows, frozenset(words), what_counts(found.attrs) if note is None else note)
+    rows = [
+        [cell_text(one, row, of_lag=of_lag) if isinstance(one, str) else one(row) for one in columns.values()]
+        for row in found.records()
+    ]
+    counts = what_counts(found.attrs) if note is None else note
+    return Table(caption, [*columns], rows, frozenset(range(words)), counts)
 
 
 def what_counts(attrs: Mapping[Any, Any]) -> str:
@@ -117,53 +118,23 @@ def known(value: Any) -> bool:
     return value is not None and value == value and str(value) != "<NA>"
 
 
-def word(name: str) -> Cell:
-    """A text as a column contains it."""
-    return lambda row: str(row[name]) if known(row[name]) and str(row[name]).strip() else NOTHING
-
-
-def number(name: str) -> Cell:
-    """A count."""
-    return lambda row: f"{int(row[name]):,}" if known(row[name]) else NOTHING
-
-
-def _is_exact(row: _Row) -> bool:
-    """Whether milliseconds were printed."""
-    return str(row["precision"]).endswith("milliseconds")
-
-
-def took(name: str, *, exact: bool | None = None) -> Cell:
-    """Write a time that something took: thousandths only if ``exact``, by default as the row's ``precision`` says."""
-
-    def cell(row: _Row) -> str:
-        if not known(row[name]):
-            return NOTHING
-        return took_text(int(row[name]), _is_exact(row) if exact is None else exact)
-
-    return cell
-
-
-def signed(name: str) -> Cell:
-    """A difference of times, with its sign."""
-
-    def cell(row: _Row) -> str:
-        if not known(row[name]):
-            return NOTHING
-        ms = int(row[name])
-        sign = "−" if ms < 0 else "+" if ms else ""
-        return sign + took_text(abs(ms), _is_exact(row))
-
-    return cell
-
-
-def clock(name: str) -> Cell:
-    """A clock."""
-    return lambda row: clock_text(int(row[name]), _is_exact(row)) if known(row[name]) else NOTHING
-
-
-def percent(name: str) -> Cell:
-    """A share from 0 to 1 in whole percent."""
-    return lambda row: percent_text(float(row[name])) if known(row[name]) else NOTHING
+def cell_text(name: str, row: _Row, *, of_lag: bool = False) -> str:
+    """A value of a measure's table in people's words and units: times that were printed in thousandths in tenths."""
+    value = row[name]
+    if value is None:
+        return NOTHING
+    if name.endswith("time_control"):
+        return control_words(value)
+    if name.endswith("_band_ms"):
+        return f"{name.removesuffix('_band_ms')} from {figure_text(name, {**row, 'precision': 'seconds'})}"
+    if name == "rating_band":
+        return f"{value} to {value + _RATING_BAND - 1}"
+    text = figure_text(name, row, of_lag=of_lag) or NOTHING
+    if name.endswith("_ms") and _THOUSANDTHS.search(text):
+        ms = round(value)
+        tenths_ms = (abs(ms) + 50) // 100 * (100 if ms > 0 else -100)
+        return str(figure_text(name, {**row, name: tenths_ms}, of_lag=of_lag))[:-2]
+    return plain_name(text)
 
 
 def percent_text(share: float) -> str:

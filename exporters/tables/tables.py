@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
 
-from exporters.measures.source import Plies
+from exporters.measures.source import Plies, among
 from exporters.tables.columns import ALL_PLY_COLUMNS, GAME_COLUMNS, MATCH_COLUMNS, PLY_COLUMNS, SIDE_COLUMNS
 from exporters.tables.filling import add_games, add_plies, in_pieces, make_table
 from exporters.tables.sql import of_games, of_plies, of_sides, selected
@@ -434,13 +434,19 @@ class GamesTables:
         select = f"SELECT * REPLACE (side::VARCHAR AS side) FROM ({sides}) {where} ORDER BY place, side DESC"
         return list(self._rows(select, [] if player is None else [player.lower()]))
 
-    def game_rows(self, places: Sequence[int] | None = None) -> Iterator[dict[str, Any]]:
-        """The rows of games by column, all or those at some places; an instant is milliseconds since 1970."""
-        if places is None:
-            return self._rows(f"SELECT {selected(of_games())}, g.place FROM chosen g ORDER BY g.place", [])
-        some = "(SELECT unnest(?::BIGINT[]) AS place, unnest(range(?)) AS number) listed JOIN chosen g USING (place)"
-        select = f"SELECT {selected(of_games())}, g.place FROM {some} ORDER BY number"
-        return self._rows(select, [list(places), len(places)])
+    def game_rows(self) -> Iterator[dict[str, Any]]:
+        """The rows of games by column; an instant is milliseconds since 1970."""
+        return self._rows(f"SELECT {selected(of_games())}, g.place FROM chosen g ORDER BY g.place", [])
+
+    def query_games(self, statement: str, in_progress: Collection[str] = ()) -> list[dict[str, Any]]:
+        """The rows of a statement over ``games``: columns of games, ``place``, and the ending of those in progress."""
+        games = f"SELECT {selected(of_games())}, g.place FROM chosen g"
+        if in_progress:
+            ending = f"CASE WHEN {among('key', in_progress)} THEN 'in-progress' ELSE ending END"
+            games = f"SELECT * REPLACE ({ending} AS ending) FROM ({games})"
+        found = self.connection.execute(f"WITH games AS ({games}) {statement}")
+        names = [name for name, *_ in found.description]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
     def _rows(self, select: str, values: list[Any]) -> Iterator[dict[str, Any]]:
         found = self.connection.cursor()

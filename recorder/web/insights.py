@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
@@ -12,7 +11,7 @@ from urllib.parse import urlencode
 from exporters.measures.dimensions import DimensionError
 from exporters.report.page import plain_name
 from exporters.report.svg import Bar, scaled_bars
-from exporters.report.tables import NOTHING, control_words, lead_text, seconds_text
+from exporters.report.tables import NOTHING, cell_text, lead_text, seconds_text
 from recorder.archive.game_measures import DIMENSIONS, EXTRA_DIMENSIONS, MEASURES, GamesMeasure, measure_games
 from recorder.errors import ExportError
 from recorder.text import plural
@@ -36,8 +35,6 @@ _MOST_ROWS: Final = 500
 _MOST_BARS: Final = 30
 _FIRST_FIGURES: Final = ("mean_ms", "median_ms", "share", "score", "correlation", "lost_share")
 _NO_FIGURES: Final = ("games", "plies", "sides", "pairs")
-_RATING_BAND: Final = 200
-_THOUSANDTHS: Final = re.compile(r"[0-9]\.[0-9]{3}$")
 
 
 @dataclass(frozen=True)
@@ -207,35 +204,6 @@ def _counted(side: _Side) -> str:
     )
 
 
-def _group_text(row: Mapping[str, Any], name: str) -> str:
-    from exporters.measures.words import figure_text
-
-    if name.endswith("time_control") and row[name] is not None:
-        return control_words(row[name])
-    text = figure_text(name, {**row, "precision": "seconds"})
-    if text is None:
-        return NOTHING
-    if name.endswith("_band_ms"):
-        return f"{name.removesuffix('_band_ms')} from {text}"
-    if name == "rating_band":
-        return f"{text} to {row[name] + _RATING_BAND - 1}"
-    return plain_name(text)
-
-
-def _figure_text(name: str, row: Mapping[str, Any], *, of_lag: bool) -> str:
-    """A figure in people's units: of times that were printed in thousandths, tenths."""
-    from exporters.measures.words import figure_text
-
-    text = figure_text(name, row, of_lag=of_lag)
-    if text is None:
-        return NOTHING
-    if name.endswith("_ms") and _THOUSANDTHS.search(text):
-        ms = round(row[name])
-        tenths_ms = (abs(ms) + 50) // 100 * (100 if ms > 0 else -100)
-        return str(figure_text(name, {**row, name: tenths_ms}, of_lag=of_lag))[:-2]
-    return text
-
-
 def _row(
     side: _Side,
     row: Mapping[str, Any],
@@ -249,14 +217,12 @@ def _row(
     href = links.of(side.listed, row)
     counted = "games" if "games" in shown else "sides"
     cells = [
-        (_figure_text(name, row, of_lag=of_lag), href if name == counted else None)
-        for name in shown
-        if name not in marked
+        (cell_text(name, row, of_lag=of_lag), href if name == counted else None) for name in shown if name not in marked
     ]
     found = side.insight.table
     excluded = found.omitted.get(tuple(row.get(name) for name in found.keys), {})
     return {
-        "groups": [_group_text(row, name) for name in marked],
+        "groups": [cell_text(name, row) for name in marked],
         "player": plain_name(side.name) if compared else None,
         "cells": cells,
         "excluded": ", ".join(f"{number:,} {words}" for words, number in excluded.items()) or "none",
@@ -316,15 +282,15 @@ def _bars(
         for _, row in found:
             n = next((f"n = {row[name]:,}" for name in ("plies", "pairs", "sides") if row.get(name) is not None), "")
             value = None if row[figure] is None else float(row[figure])
-            values.append((value, f"{_figure_text(figure, row, of_lag=of_lag)}  {n}"))
+            values.append((value, f"{cell_text(figure, row, of_lag=of_lag)}  {n}"))
         hrefs = [links.of(side.listed, row) for side, row in found]
         rows.append(Bar(_label(found[0][1], marked) or "all", values, hrefs))
     return scaled_bars(rows)
 
 
 def _named_group(row: Mapping[str, Any], name: str) -> str:
-    """As ``_group_text``, in words where there is nothing: ``no phase``."""
-    text = _group_text(row, name)
+    """As ``cell_text``, in words where there is nothing: ``no phase``."""
+    text = cell_text(name, row)
     return f"no {name.removesuffix('_ms').replace('_', ' ')}" if text == NOTHING else text
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from recorder.archive.exporting import require_games
@@ -166,12 +167,7 @@ def page_of_archive(archive: AnyStore, chosen: GameFilter) -> ReportPage:
 
     excluded = require_games(archive, chosen)
     with open_tables(archive, chosen, plies=False) as tables:
-        in_progress = games_in_progress(archive)
-
-        def rows(places: Sequence[int] | None = None) -> Iterator[dict[str, Any]]:
-            for row in tables.game_rows(places):
-                yield row | ending_of(row, in_progress)
-
-        html = index_report(rows(), rows, archive.sources(), excluded=excluded, most=chosen.last)
+        query = partial(tables.query_games, in_progress=games_in_progress(archive))
+        html = index_report(query, archive.sources(), excluded=excluded, most=chosen.last)
         games = tables.games
     return ReportPage(html, f"the index of {plural(len(games), 'game')}", excluded)
