@@ -60,13 +60,9 @@ class GameChanges(Outlet):
     def report(self, event: str, key: str, game: Game, facts: dict[str, Any]) -> None:
         """Something new of a game, which now is this."""
 
-    def take(self, games: list[Game]) -> None:
+    def look(self, games: list[Game]) -> None:
         """Report what these games have that was not reported."""
         self._take_all(games, final=False)
-
-    def look(self, games: list[Game]) -> None:
-        """Report what games in progress have more."""
-        self.take(games)
 
     def settle(self, where: str, source: str, read_up_to: int) -> None:
         """Forget games that are never given again."""

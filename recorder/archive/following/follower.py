@@ -73,11 +73,12 @@ class Outlet:
     def begin(self, where: str, source: str) -> None:
         """A source was read so far, perhaps not for the first time; ``source``: its sha256."""
 
-    def take(self, games: list[Game]) -> None:
-        """Finished games, which do not change any more."""
-
     def look(self, games: list[Game]) -> None:
         """Games in progress that have changed, as they stand."""
+
+    def take(self, games: list[Game]) -> None:
+        """Finished games, which do not change any more."""
+        self.look(games)
 
     def settle(self, where: str, source: str, read_up_to: int) -> None:
         """Games that begin before this place are never given again; ``source``: sha256 of the bytes so far."""
@@ -87,6 +88,7 @@ class Outlet:
 
         ``final``: it never goes on. Else they may be given again, and may have become more.
         """
+        self.look(games)
 
 
 def is_over(end: str, first_offset: int, read_up_to: int, final: bool = False) -> bool:
@@ -105,12 +107,8 @@ class MissingFacts(Outlet):
         self._notify = notify
         self._reported: set[str] = set()
 
-    def take(self, games: list[Game]) -> None:
-        """Look at games that are over."""
-        self.look(games)
-
     def look(self, games: list[Game]) -> None:
-        """Look at games in progress."""
+        """Look at games in progress, or over."""
         missing = {}
         if any(game.server is None for game in games):
             missing["site"] = "--server NAME"
@@ -122,10 +120,6 @@ class MissingFacts(Outlet):
             what = f"does not name the {' or the '.join(missing)} of its games"
             them = "them" if len(missing) > 1 else "it"
             self._notify(f"{self._log} {what}; follow it again with {' and '.join(missing.values())} to add {them}.")
-
-    def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
-        """Look at the last games."""
-        self.look(games)
 
 
 class FollowedLog:

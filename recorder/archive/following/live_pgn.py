@@ -182,12 +182,8 @@ class _LiveLog(Outlet):
     def __init__(self, games: LiveGames) -> None:
         self._games = games
 
-    def take(self, games: list[Game]) -> None:
-        """Show games that are over."""
-        self.look(games)
-
     def look(self, games: list[Game]) -> None:
-        """Show games in progress."""
+        """Show games in progress, or over."""
         for game in games:
             self._games.show(self, game)
 
