@@ -115,7 +115,6 @@ class Pace:
         self._slowed_ms: int | None = None  # when the server refused last
 
     def ready(self, now_ms: int) -> bool:
-        """Whether a command may go now."""
         # ``_since_ms`` may be in the future: after a refusal nothing is saved and nothing sent until then.
         if self._since_ms is not None and now_ms > self._since_ms:
             self._credit_ms = min(self._gap_ms * self._burst, self._credit_ms + now_ms - self._since_ms)
@@ -282,7 +281,6 @@ class RequestQueue:
         return None if handler is None else handler(self, event, now_ms)
 
     def _done(self, *requests: Request) -> Request | None:
-        """One of these is answered."""
         return self._answered(lambda request: request in requests)
 
     def _done_kind(self, *kinds: type) -> Request | None:
@@ -395,8 +393,6 @@ _VALUES: Final = {name: re.compile(rf"(?:^|\s){name}=([0-9]+)") for name in _LAS
 
 
 class ConversationStage(Enum):
-    """The stages of a conversation."""
-
     LOGIN = "login"
     ASKING = "asking"  # for the user's settings
     RECORDING = "recording"

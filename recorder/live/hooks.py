@@ -67,7 +67,6 @@ class Hook:
 
     @property
     def of_games(self) -> bool:
-        """Whether it asks for an event of a game."""
         return any(event in GAME_EVENTS for event in self.events)
 
 
@@ -146,7 +145,6 @@ class Hooks:
             self.fire(name, text, **facts)
 
     def report(self, event: str, sentence: str, /, **facts: Any) -> None:
-        """Take an event of the recorder, as a ``MessageSink``."""
         if event == "connected":
             self._server = facts["server"]
         elif event == "disconnected" and self._lost_s is None:
@@ -159,7 +157,6 @@ class Hooks:
             self.fire("disk-full", sentence)
 
     def counts(self) -> list[dict[str, Any]]:
-        """What ``status`` shows of each hook."""
         return [runner.counts() for runner in self._runners]
 
     def close(self, limit_s: float = LIMIT_S) -> None:
@@ -330,7 +327,6 @@ def _reason(error: BaseException) -> str:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End a process and all that it has started."""
     with suppress(OSError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)

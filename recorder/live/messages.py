@@ -32,16 +32,12 @@ Fact = str | int | bool | None
 
 
 class MessageLevel(Enum):
-    """How important an event is."""
-
     INFO = "info"
     WARNING = "warning"  # recording continues, and something is late or missing
     ERROR = "error"  # something has ended unexpectedly
 
 
 class MessageSink(Protocol):
-    """Takes events."""
-
     def __call__(self, event: str, sentence: str, /, **facts: Fact) -> None:
         """One event: its name, one sentence, facts with units in their names."""
 
@@ -56,7 +52,6 @@ _ERRORS: Final = frozenset(("deaf", "mute", "unrecorded", "failed"))
 
 
 def level_of(event: str) -> MessageLevel:
-    """The level of an event."""
     if event in _ERRORS:
         return MessageLevel.ERROR
     return MessageLevel.WARNING if event in _WARNINGS else MessageLevel.INFO

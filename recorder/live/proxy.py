@@ -237,11 +237,9 @@ class _End(Incoming):
         self._link.transports[self._side.other].pause_reading()
 
     def resume_writing(self) -> None:
-        """Called by asyncio."""
         self._link.transports[self._side.other].resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Called by asyncio."""
         super().connection_lost(exc)
         self._link.lose(self._side)
 
@@ -270,7 +268,6 @@ class _Link:
         self.transports[side].pause_reading()
 
     def start(self) -> None:
-        """Begin to forward."""
         self._started = True
         for side, end in self._ends.items():
             end.resume()
@@ -282,7 +279,6 @@ class _Link:
                 self.lose(side)
 
     def abort(self) -> None:
-        """End both connections now."""
         self._how = self._how or "stopped"
         for transport in self.transports.values():
             transport.abort()

@@ -69,11 +69,9 @@ class RecordedConnection:
         self.muted: str | None = None
 
     def now_ns(self) -> int:
-        """The time now on the journal's clock."""
         return self._journal.now_ns()
 
     def note(self, kind: str, **facts: Any) -> None:
-        """Write a fact about the connection."""
         self._write(lambda: self._journal.note(kind, **facts))
 
     def server_sent(self, data: bytes, at_ns: int) -> None:
@@ -191,23 +189,18 @@ class DeferredJournal:
         self._thread.start()
 
     def now_ns(self) -> int:
-        """Nanoseconds since the journal's anchor."""
         return self._journal.now_ns()
 
     def received(self, data: bytes, at_ns: int | None = None) -> None:
-        """Write what the server sent."""
         self._put(len(data), partial(self._journal.received, data, self._at(at_ns)))
 
     def sent(self, data: bytes, at_ns: int | None = None) -> None:
-        """Write what was sent to the server."""
         self._put(len(data), partial(self._journal.sent, data, self._at(at_ns)))
 
     def note(self, kind: str, **facts: Any) -> None:
-        """Write a fact about the connection."""
         self._put(0, partial(self._journal.note, kind, **facts))
 
     def tick(self) -> None:
-        """To be called at least once a second."""
         if self._taken == self._given or self._failure is not None:
             self._put(0, self._journal.tick)
 

@@ -47,36 +47,26 @@ class AskPartner:
 
 @dataclass(frozen=True, slots=True)
 class Unobserve:
-    """End the observation of a game."""
-
     game_no: int
 
 
 @dataclass(frozen=True, slots=True)
 class AskMoves:
-    """The list of a game's moves so far."""
-
     game_no: int
 
 
 @dataclass(frozen=True, slots=True)
 class AskRefresh:
-    """A game's current board."""
-
     game_no: int
 
 
 @dataclass(frozen=True, slots=True)
 class AskGame:
-    """The row of one game in the table: its players' ratings and its times."""
-
     game_no: int
 
 
 @dataclass(frozen=True, slots=True)
 class AskHistory:
-    """The list of a player's last games."""
-
     handle: str
 
 

@@ -53,7 +53,6 @@ class Meter:
         self._seen: deque[tuple[int, int]] = deque()
 
     def rate(self, at_ms: int, frames: int) -> float | None:
-        """The rate; None: only one moment is known."""
         self._seen.append((at_ms, frames))
         while self._seen[0][0] < at_ms - _RATE_MS:
             self._seen.popleft()
@@ -195,8 +194,6 @@ Look = Callable[[int, int], Snapshot]
 
 
 class ScreenMode(Enum):
-    """The kind of display."""
-
     QUIET = "quiet"  # warnings and errors only
     PLAIN = "plain"
     VIEW = "view"
@@ -227,8 +224,6 @@ class _Lines(io.TextIOBase):
 
 
 class Screen:
-    """Shows the state of a recording and its messages."""
-
     def __init__(self, mode: ScreenMode, printer: MessagePrinter) -> None:
         self.mode = mode
         self._printer = printer

@@ -101,11 +101,9 @@ class StopRequest:
         self._ends = os.pipe()
 
     def is_set(self) -> bool:
-        """Whether the process was asked to stop."""
         return self._asked
 
     def set(self) -> None:
-        """Ask the process to stop, from a signal handler."""
         self._asked = True
         os.write(self._ends[1], b".")
 
@@ -114,7 +112,6 @@ class StopRequest:
         select.select([self._ends[0]], [], [], timeout_s)
 
     def close(self) -> None:
-        """Close the pipe that wakes ``wait``."""
         for end in self._ends:
             os.close(end)
 

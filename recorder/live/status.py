@@ -105,7 +105,6 @@ class StateFile:
         self._fd = fd
 
     def remove(self) -> None:
-        """Remove the file at the end of recording."""
         with contextlib.suppress(OSError):
             self._path.unlink(missing_ok=True)
         self._close()

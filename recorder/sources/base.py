@@ -48,7 +48,6 @@ class LineEnds:
         self._waiting = b""
 
     def receive(self, block: bytes) -> bytes:
-        r"""Take the next bytes."""
         if not self.decided:
             block = self._waiting + block
             if b"\n" not in block[:_LOOKED_AT] and len(block) < _LOOKED_AT:
@@ -125,7 +124,6 @@ class LineSplitter:
         self._offset = 0
 
     def receive(self, block: bytes) -> list[tuple[bytes, int]]:
-        r"""Take the next bytes."""
         return self._split(self._ends.receive(block))
 
     def _split(self, block: bytes) -> list[tuple[bytes, int]]:

@@ -352,7 +352,6 @@ class Redactor:
         return late
 
     def _saved(self, data: bytes) -> bytes:
-        """Replace names in lines of saved games."""
         lines = [(line, _encoding(line)) for line in data.split(b"\n")]
         text = "\n".join([line.decode(encoding) for line, encoding in lines])
         players = [match.span(1) for match in _PLAYERS_NAME().finditer(text)]
@@ -417,7 +416,6 @@ def _fill(handle: str) -> str:
 
 
 def _fill_lines(words: str) -> str:
-    """Fill what was said."""
     parts = _STAYS().split(words)
     parts[::2] = [fill(part.encode("latin-1")).decode("latin-1") for part in parts[::2]]
     return "".join(parts)
@@ -430,8 +428,3 @@ def silenced(text: str) -> bool | None:
     """
     spoken = _SPOKEN_DATAGRAM().match(text) or _SPOKEN().fullmatch(text)
     return None if spoken is None else not _STAYS().sub("", spoken["words"]).strip(f" {FILLER.decode()}\r\n\t")
-
-
-def redacted(blocks: Iterable[bytes], forgotten: Forgotten, kind: SourceKind) -> Iterator[bytes]:
-    """A log's bytes as ``Redactor`` gives them: as many bytes, cut elsewhere."""
-    return Redactor(forgotten, kind).all(blocks)

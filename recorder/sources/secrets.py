@@ -339,7 +339,6 @@ class KeyMask:
         self._before = b""  # the last bytes, in which a mark or an end may begin
 
     def receive(self, data: bytes) -> bytes:
-        """The bytes masked."""
         before, seen = len(self._before), self._before + data
         self._before = seen[1 - _LONGEST_KEY_MARK :]
         if not self._inside and b"\x19" not in seen:

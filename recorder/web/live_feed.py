@@ -159,7 +159,6 @@ class JournalReading:
             yield (self._anchor_ns + record.at_ns) // _NS_PER_MS, note
 
     def boards(self, now_ms: int) -> Iterator[LiveBoard]:
-        """The games in progress and those that ended a short time ago."""
         runs = {run for run in self._pipeline.in_progress.boards.every() if run.last is not None}
         for run in list(self._shown):
             if run not in runs and run not in self._over_ms:
@@ -213,7 +212,6 @@ class JournalReading:
             self._games.pop(place, None)
 
     def close(self) -> None:
-        """Let go of the file."""
         self._tail.close()
 
 
@@ -345,7 +343,6 @@ class LiveReader:
         return [game for reading in readings if not reading.behind for game in reading.games(since_ms)]
 
     def close(self) -> None:
-        """Let go of all files."""
         for reading in self._readings.values():
             reading.close()
         self._readings.clear()

@@ -18,7 +18,7 @@ from recorder.errors import ExitCode
 from recorder.journal.writer import JournalWriter, Sync
 from recorder.model import is_forgotten
 from recorder.sources import SourceKind
-from recorder.sources.redaction import Forgotten, hash_handle, is_handle, redacted
+from recorder.sources.redaction import Forgotten, Redactor, hash_handle, is_handle
 from storage import ArchiveStore
 from tests.cli.test_merging import state
 from tests.edge_cases.scripts import Table
@@ -605,10 +605,10 @@ def test_other_players_keep_their_names(cli: Cli, tmp_path: Path) -> None:
 def test_a_name_is_found_wherever_blocks_end(cli: Cli, tmp_path: Path) -> None:
     data = saved("Zorblax, Magnus", wrapped=True)
     forgotten = Forgotten([hash_handle("Zorblax, Magnus")])
-    whole = b"".join(redacted([data], forgotten, SourceKind.PGN))
+    whole = b"".join(Redactor(forgotten, SourceKind.PGN).all([data]))
     for size in (1, 7, 50):
         cut = [data[at : at + size] for at in range(0, len(data), size)]
-        assert b"".join(redacted(cut, forgotten, SourceKind.PGN)) == whole
+        assert b"".join(Redactor(forgotten, SourceKind.PGN).all(cut)) == whole
     assert len(whole) == len(data)
 
 

@@ -18,7 +18,7 @@ from recorder.live.secrets.logs import scrubbed
 from recorder.model import SAVED_KINDS
 from recorder.sources import SourceKind, detect, log_files, make_decoder, read_blocks, read_head, why_not_a_log
 from recorder.sources.detect import HEAD_BYTES
-from recorder.sources.redaction import Forgotten, ForgottenHandle, Redactor, hash_handle, redacted, silenced
+from recorder.sources.redaction import Forgotten, ForgottenHandle, Redactor, hash_handle, silenced
 from recorder.wire import LineReader
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def clear_free_places(where: str, report: Callable[[str], object]) -> list[Path]
 
 def _redact(archive: ArchiveStore, row: SourceRow, forgotten: Forgotten, found: ErasureReport) -> None:
     kind = SourceKind(row.kind)
-    changed = archive.erasures.redact_source(row.sha256, lambda blocks: redacted(blocks, forgotten, kind))
+    changed = archive.erasures.redact_source(row.sha256, lambda blocks: Redactor(forgotten, kind).all(blocks))
     if holds(archive.read_source(row.sha256), kind, forgotten) if row.kept else changed:
         archive.erasures.drop_kept(row.sha256)
         found.dropped.append(row.name)

@@ -38,8 +38,6 @@ class _Out(Protocol):
 
 
 class _KnownGame:
-    """What was reported of one game."""
-
     def __init__(self, key: str, facts: dict[str, Any]) -> None:
         self.key = key
         self.facts = facts
@@ -65,7 +63,6 @@ class GameChanges(Outlet):
         self._take_all(games, final=False)
 
     def settle(self, where: str, source: str, read_up_to: int) -> None:
-        """Forget games that are never given again."""
         self._known = {place: known for place, known in self._known.items() if place[0] >= read_up_to}
 
     def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
@@ -111,15 +108,12 @@ class GameChanges(Outlet):
 
 
 class EventLineWriter(GameChanges):
-    """Prints the changes as lines of JSON."""
-
     def __init__(self, out: _Out) -> None:
         super().__init__()
         self._out = out
         self._lines: list[str] = []
 
     def report(self, event: str, key: str, game: Game, facts: dict[str, Any]) -> None:
-        """One line."""
         self._lines.append(json.dumps({"event": event, "key": key, **facts}, ensure_ascii=False) + "\n")
 
     def _take_all(self, games: list[Game], final: bool) -> None:

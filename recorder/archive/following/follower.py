@@ -108,7 +108,6 @@ class MissingFacts(Outlet):
         self._reported: set[str] = set()
 
     def look(self, games: list[Game]) -> None:
-        """Look at games in progress, or over."""
         missing = {}
         if any(game.server is None for game in games):
             missing["site"] = "--server NAME"
@@ -410,7 +409,6 @@ class Follower:
         return found
 
     def _current(self) -> list[Outlet]:
-        """The outlets that are given what comes."""
         return [outlet for outlet in self._outlets if outlet not in self._lagging]
 
     def _commit(self, games: list[Game], behind: bool = False) -> None:

@@ -57,7 +57,6 @@ class GameEvents(GameChanges):
             self._thinking[key] = game, self._now(), set()
 
     def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
-        """The log has ended, and every think with it."""
         super().end(where, source, games, final)
         self._thinking = {}
 

@@ -131,7 +131,6 @@ class LiveGames:
         return _LiveLog(self)
 
     def show(self, log: object, game: Game) -> None:
-        """A game as it stands."""
         place = log, game.first_offset, game.game_no
         before = self._games.get(place)
         if not is_live(game) or (before is not None and before.over is not None and game.end not in OVER):
@@ -183,11 +182,9 @@ class _LiveLog(Outlet):
         self._games = games
 
     def look(self, games: list[Game]) -> None:
-        """Show games in progress, or over."""
         for game in games:
             self._games.show(self, game)
 
     def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
-        """Show how the log ends."""
         self.look(games)
         self._games.leave(self)

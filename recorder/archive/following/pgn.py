@@ -333,11 +333,9 @@ class FinishedGames(Outlet):
         self._catch_up(where, source)
 
     def take(self, games: list[Game]) -> None:
-        """Write finished games."""
         self._give(games)
 
     def look(self, games: list[Game]) -> None:
-        """Write games whose end was reported."""
         self._give([game for game in games if game.end in OVER])
 
     def settle(self, where: str, source: str, read_up_to: int) -> None:

@@ -44,7 +44,7 @@ from recorder.sources import (
     why_not_a_log,
 )
 from recorder.sources.name_dates import check_format, date_in_name
-from recorder.sources.redaction import Forgotten, Redactor, redacted
+from recorder.sources.redaction import Forgotten, Redactor
 from recorder.times import parse_zone
 
 if TYPE_CHECKING:
@@ -690,7 +690,7 @@ def read_kept(row: SourceRow, blocks: Iterable[bytes], timing: bytes | None, for
     kind = SourceKind(row.options.get("kind") or row.kind)
     pipeline = replace(ReadOptions.from_json(row.options, timing), forgotten=forgotten).pipeline(kind)
     # What is unfinished stays so: the next start still looks for more of it.
-    return SourcePass(redacted(blocks, forgotten, kind), pipeline, lambda: row.unfinished)
+    return SourcePass(Redactor(forgotten, kind).all(blocks), pipeline, lambda: row.unfinished)
 
 
 def _scrubbed(source: Input, hashed: Fingerprint, kind: SourceKind) -> Iterator[bytes]:

@@ -13,7 +13,7 @@ from recorder.archive.reading.kept_bytes import source_blocks
 from recorder.errors import SourceError
 from recorder.live.secrets.logs import scrubbed
 from recorder.sources import FILLER, SourceKind, read_blocks
-from recorder.sources.redaction import Forgotten, redacted
+from recorder.sources.redaction import Forgotten, Redactor
 
 if TYPE_CHECKING:
     from storage import ArchiveStore, SourceRow
@@ -94,7 +94,7 @@ class PartialLogs:
             return _same(self._redacted(part, kind), stored)
 
     def _redacted(self, blocks: Iterator[bytes], kind: SourceKind) -> Generator[bytes, None, None]:
-        return cast("Generator[bytes, None, None]", redacted(blocks, self._forgotten, kind))
+        return cast("Generator[bytes, None, None]", Redactor(self._forgotten, kind).all(blocks))
 
     def _alike(self, ours: bytes, theirs: bytes, kind: SourceKind) -> bool:
         """Whether two beginnings may be of one log; a line that is cut may have been redacted otherwise than whole."""

@@ -92,7 +92,6 @@ class CueReader:
         return self.line or self._before
 
     def receive(self, data: bytes) -> list[Cue]:
-        """Take bytes and return their cues."""
         cues: list[Cue] = []
         if not self._telnet.rest and b"\xff" not in data:
             self._offset += len(data)
@@ -191,7 +190,6 @@ def _parse(text: str) -> SessionNotice | None:
 
 
 def _cue_of(text: str) -> Cue:
-    """The cue of a whole line."""
     notice = _parse(text)
     if notice is None:
         return Cue(CueKind.LINE, text)

@@ -121,16 +121,12 @@ class UnansweredLoginError(LoginError):
 
 
 class LoggedIn(NamedTuple):
-    """The result of a login."""
-
     family: Family | None  # None: unknown
     handle: str | None  # as the server writes it; None: a guest whose name is unknown
     guest: bool
 
 
 class _Stage(IntEnum):
-    """The stages of a login."""
-
     CALLING = 0  # connected
     NAMED = 1  # the name was sent
     ENTERING = 2  # the password or a guest's empty line was sent

@@ -71,7 +71,6 @@ class Incoming(asyncio.BufferedProtocol):
         return True
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Called by asyncio."""
         if exc is not None:
             with contextlib.suppress(OSError):
                 while data := self._rest.recv(_READ_BYTES):
@@ -102,8 +101,6 @@ _IDLE_MS: Final = 30 * 60_000  # servers log out a client that sends nothing for
 
 
 class Pulse:
-    """The signs of life of one connection."""
-
     def __init__(self, now_ms: int) -> None:
         self._heard_ms = now_ms
         self._sent_ms = now_ms
@@ -111,7 +108,6 @@ class Pulse:
         self._stuck_ms: int | None = None  # since when bytes wait because the server reads none
 
     def heard(self, now_ms: int) -> None:
-        """Bytes have arrived."""
         self._heard_ms = now_ms
         self._asked_ms = None
 
@@ -280,7 +276,6 @@ class Connection:
         self._woken.set()
 
     def _hear(self, data: bytes, at_ns: int) -> None:
-        """Parse bytes that are recorded."""
         at_ms = at_ns // 1_000_000
         self._pulse.heard(at_ms)
         conversation = self._conversation

@@ -72,7 +72,6 @@ class Candidate:
 
     @property
     def is_bughouse(self) -> bool:
-        """Whether a line states that it is bughouse."""
         return read_category(self.listed.facts.category) == "bughouse"
 
     def move(self, state: CandidateState, now_ms: int) -> None:
@@ -86,7 +85,6 @@ class Candidate:
             self.refused = None
 
     def give_up(self, reason: str, now_ms: int) -> None:
-        """Request it no more."""
         self.refused = reason
         self.move(CandidateState.SEEN, now_ms)
 

@@ -97,7 +97,6 @@ class SessionExplainer:
             self._hear(self._recogniser.finish())
 
     def finish(self) -> list[GameOutcome]:
-        """The session is over; every game's outcome."""
         self._take(self._reader.finish())
         self._hear(self._recogniser.finish())
         self._decide(self._now_ms)
@@ -115,7 +114,6 @@ class SessionExplainer:
             self._hear(self._recogniser.feed([line]))
 
     def _replan(self, offset: int) -> None:
-        """Read the notes before this place."""
         for place, note in self._policies[self._policies_read :]:
             if place >= offset:
                 break
@@ -198,7 +196,6 @@ class Rehearsal:
         self._since_ms: int | None = None  # the last bytes, or after the login the request for the table
 
     def receive(self, data: bytes, now_ms: int) -> bytes:
-        """Process the server's bytes and return what to send now."""
         to_send = b""
         if self.we is None:
             self._since_ms = now_ms

@@ -87,7 +87,6 @@ class Listed:
         return self.row is not None and self.row != _lasting(event)
 
     def take(self, event: ListedEvent) -> None:
-        """Add the facts of a line of this game."""
         facts = self.facts
         if isinstance(event, GameInfo):
             facts.add_info(event)

@@ -68,7 +68,6 @@ class Judgement(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """The deciding facts in words."""
         return self.barred or _because(self.part)
 
 
@@ -123,7 +122,6 @@ def format_part(part: PolicyPart, indent: str = "") -> str:
 
 
 def _because(part: PolicyPart) -> str:
-    """The parts that decided, in words."""
     deciding = [inner for inner in part.parts if inner.value is part.value]
     if deciding:
         return " and ".join(_because(inner) for inner in deciding)

@@ -101,7 +101,6 @@ class GameList:
         return game.sweep >= self._confirmed_from
 
     def put_last(self, game: Candidate) -> None:
-        """Order a game behind all that are known now."""
         self._order += 1
         game.order = self._order
 
@@ -159,7 +158,6 @@ class GameList:
 
     @staticmethod
     def is_of(game: Candidate, board: Style12) -> bool:
-        """Whether a board names the players that lines reported."""
         return game.listed.between(_players_of(board))
 
     def _add_titles(self, game: Candidate, white: bool) -> None:
@@ -251,7 +249,6 @@ class Polling:
         self._announces = False
 
     def connected(self, now_ms: int) -> None:
-        """Start on a new connection."""
         self._since_ms = now_ms
         self._asked_ms = None
         self._first = True
@@ -260,20 +257,16 @@ class Polling:
         self._announces = False
 
     def set_every(self, every_ms: int | None) -> None:
-        """Set another interval, as for the constructor."""
         self._given_ms = every_ms
 
     def disconnected(self) -> None:
-        """Stop requests until ``connected``."""
         self._since_ms = None
 
     @property
     def is_connected(self) -> bool:
-        """Whether requests may be sent."""
         return self._since_ms is not None
 
     def announced(self) -> None:
-        """Note that the server announced a game."""
         self._announces = True
 
     def missed_announcement(self) -> None:
@@ -281,7 +274,6 @@ class Polling:
         self._announces = self._announces and self.not_before_ms > 0
 
     def ended(self, now_ms: int) -> None:
-        """Note the end of a table."""
         if self._asked_ms is not None:
             self._took_ms = now_ms - self._asked_ms
         self._asked_ms = None
@@ -399,7 +391,6 @@ class Places:
 
 
 def leave(game: Candidate, now_ms: int) -> Request:
-    """End the observation of a game."""
     game.move(CandidateState.LEAVING, now_ms)
     return Unobserve(game.listed.game_no)
 
@@ -634,7 +625,6 @@ class Observing:
             game.give_up("the recorder's own account is examining a game", now_ms)
 
     def _meant(self, reason: Refusal, answered: Request | None) -> Candidate | None:
-        """The game that a refusal without a number is about."""
         if isinstance(answered, Observe):
             return self._games.get(answered.game_no)
         if isinstance(answered, AskMoves | AskRefresh | AskGame | Unobserve):  # it is over, whatever was requested
@@ -741,5 +731,4 @@ class Observing:
     # -- the state of a game -----------------------------------------------------------------------------------
 
     def status(self, game: Candidate) -> Why:
-        """The state of a game's observation, and the reason."""
         return self._wishes.status(game, partners_of(self._games), confirmed=self.listed.confirmed(game))

@@ -63,12 +63,10 @@ class Tally:
 
     @property
     def sentence(self) -> str:
-        """The same with the reasons."""
         reasons = "; ".join(f"{count:,}: {reason}" for reason, count in self.why.most_common())
         return f"Games: {self.words}{f' ({reasons})' if reasons else ''}."
 
     def facts(self) -> dict[str, int]:
-        """The counts by name."""
         return {
             "matched": self.matched,
             "whole": self.whole,
@@ -100,7 +98,6 @@ class Lost:
     asked: list[str] = field(default_factory=list)
 
     def fits_row(self, handle: str, row: HistoryRow) -> bool:
-        """Whether it may be the game of a row in a player's history."""
         other = (self.black if row.is_white else self.white).lower()
         return (
             (self.white if row.is_white else self.black).lower() == handle.lower()
@@ -110,7 +107,6 @@ class Lost:
         )
 
     def fits_list(self, event: MovelistRead) -> bool:
-        """Whether it may be the game of a list."""
         return (
             (event.white.lower(), event.black.lower()) == (self.white.lower(), self.black.lower())
             and event.complete
@@ -164,7 +160,6 @@ class Recovery:
         self._command = "smoves"
 
     def finish(self) -> None:
-        """Count no more games."""
         self._finished = True
 
     def over(self, game: Candidate, why: Why, *, full: bool) -> None:
@@ -242,7 +237,6 @@ class Recovery:
     # -- what comes --------------------------------------------------------------------------------------------
 
     def hear(self, event: Event, answered: Request | None, now_ms: int) -> None:
-        """Process an event, with the request that it answers."""
         if self._asked is None:
             return
         if isinstance(event, Unrecognised | Noise):

@@ -73,7 +73,6 @@ class KnownSecrets:
             self._lengths = sorted({length for length, _ in self._known})
 
     def drop(self, text: bytes) -> None:
-        """Forget a text that is no secret."""
         if text in self:
             del self._known[_check(text)]
             self._lengths = sorted({length for length, _ in self._known})
@@ -197,7 +196,6 @@ class AnswerGuard:
 
     @property
     def held_bytes(self) -> int:
-        """How many bytes wait."""
         return len(self._held_clean)
 
     def expect(self, secret: bytes) -> None:
@@ -258,7 +256,6 @@ class AnswerGuard:
         return self.finish() if self._held and now_ns - self._held[-1].at_ns >= _IDLE_NS else []
 
     def finish(self) -> list[TimedBytes]:
-        """Return the delayed bytes."""
         return self._give(self._front + b"".join([waiting.data for waiting in self._held]), ended=True)
 
     def _give(self, seen: bytes, *, ended: bool = False) -> list[TimedBytes]:
@@ -406,7 +403,6 @@ class SecretGuard:
         self._asks = False
 
     def finish(self) -> list[TimedBytes]:
-        """The rest, after the end of the connection."""
         line = self._client.finish()
         return [] if line is None else self._take(line)
 

@@ -32,7 +32,6 @@ class JournalCleaner:
         self._waiting: deque[JournalHeader | Record] = deque()
 
     def lines(self) -> Iterator[bytes]:
-        """The clean journal's lines, with their ends."""
         sent: deque[TimedBytes] = deque()
         size = 0  # headers and records that are there now: a journal may grow meanwhile
         for value in self._read():
@@ -123,7 +122,6 @@ class ClientLogScrubber:
         return b"".join(out)
 
     def finish(self) -> bytes:
-        """Return the rest at the end of the log."""
         rest, self._rest = self._rest, b""
         out = self._take(rest) if rest else b""
         for connection in self._connections.values():
@@ -175,7 +173,6 @@ class _Connection:
         self._add(False, self._guard.answers.receive(data))
 
     def finish(self) -> None:
-        """Wait for nothing more."""
         self._add(True, self._guard.finish())
         self._add(False, self._guard.answers.finish())
 

@@ -46,7 +46,6 @@ class Typed(NamedTuple):
 
     @property
     def raw(self) -> bytes:
-        """All its bytes, as they came."""
         return b"".join([data for _, data in self.pieces])
 
 
@@ -74,7 +73,6 @@ class ClientLines:
         return bytes(self._text[:_LONGEST_LINE].strip(_BLANK))
 
     def receive(self, data: bytes, at_ns: int) -> list[Typed]:
-        """Take bytes that arrived then; return the lines that they end."""
         lines: list[Typed] = []
         if not data:
             return lines
@@ -99,7 +97,6 @@ class ClientLines:
         return line
 
     def finish(self) -> Typed | None:
-        """The line that was not ended."""
         return self._line(self._offset) if self._offset > self._begin else None
 
     def _read(self, piece: bytes, begin: int, offset: int, lines: list[Typed]) -> int:
