@@ -293,7 +293,7 @@ class Screen:
                     first, page_s = first + rows, now_s
                 snapshot = look(first, rows)
                 first = snapshot.first
-                rate = meter.rate(snapshot.at_ms, snapshot.frames)
+                rate = meter.rate(round(now_s * 1000), snapshot.frames)
                 lines = draw(snapshot, list(self._messages), rate, width=width, height=height)
                 self._show(lines, height)
             if now_s - reported_s >= _PROGRESS_S:

@@ -14,6 +14,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -29,14 +30,18 @@ from recorder.tracking.tracked_game import TrackedGame
 _NAMES: Final = ".record-*.state"  # hidden, because other files of the folder are journals
 _MOST_BYTES: Final = 1 << 16
 _TRIES: Final = 100
+_REASONS: Final = 10
 
 
-class RecorderState(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RecorderState:
     """The state that a recorder publishes; counts are since its start.
 
     Attributes:
         at_ms: UTC, when it was written.
-        state, retry_ms, outages, received_bytes, watched: as in ``Snapshot``.
+        state: ``connecting``, ``waiting`` (for the next attempt), or a stage of the conversation: ``login``,
+            ``asking``, ``recording``, ``left`` (also when recording has ended). retry_ms: until the next attempt.
+        outages: connections that were lost. watched: observed games.
         matched, whole, partly, recovered, missed: as in ``Tally``. why: of ``partly`` and ``missed``, the most frequent
             reasons.
         hooks: as ``Hooks.counts``; None: there are none.
@@ -69,6 +74,9 @@ class RecorderState(NamedTuple):
     hooks: list[dict[str, Any]] | None = None
 
 
+_PUBLISHED: Final = tuple(one.name for one in fields(RecorderState))
+
+
 class StateFile:
     """The file of one recorder; files that crashes have left are removed."""
 
@@ -89,7 +97,7 @@ class StateFile:
             fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         except OSError:
             return
-        data = json.dumps(state._asdict()).encode("ascii")
+        data = json.dumps({name: getattr(state, name) for name in _PUBLISHED}).encode("ascii")
         try:
             with contextlib.suppress(OSError):  # a file system without locks
                 lock(fd)
@@ -130,7 +138,8 @@ def read_states(folder: Path) -> list[RecorderState]:
 
     Those of crashed recorders and of other versions are skipped.
     """
-    return sorted(state for path in folder.glob(_NAMES) if (state := _read(path)) is not None)
+    states = [state for path in folder.glob(_NAMES) if (state := _read(path)) is not None]
+    return sorted(states, key=lambda state: state.pid)
 
 
 def _read(path: Path) -> RecorderState | None:
@@ -166,42 +175,28 @@ class ObservedBoard(NamedTuple):
     result: str
 
 
-class Snapshot(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot(RecorderState):
     """The state of a recording at one moment.
 
     Attributes:
-        at_ms: when it was taken, on a clock that is never set.
-        state: ``connecting``, ``waiting`` (for the next attempt), or a stage of the conversation: ``login``,
-            ``asking``, ``recording``, ``left`` (also when recording has ended).
-        state_ms: how long the connection, or the lack of one, lasts. retry_ms: until the next attempt.
-        handle, guest: the handle of the login, and whether it is a guest's; None: unknown, or not logged in.
-        connections, received_bytes, frames, games: since the start of the program.
-        outages: connections that were lost.
-        watched, waiting, limit: observed games; games waiting for a place; how many may be observed.
+        state_ms: how long the connection, or the lack of one, lasts.
+        connections, frames, games: since the start of the program.
+        waiting, limit: games waiting for a place; how many may be observed.
         tally: counts of the games that matched, in words.
-        journal, journal_bytes, synced_ms: the file being written, its size, and how long ago the disk confirmed all of
-            it; None: never yet, or there is no file.
+        journal_bytes, synced_ms: the size of the file being written, and how long ago the disk confirmed all of it;
+            None: never yet, or there is no file.
         archive: how far the archive is, in words; None: there is no archive.
         boards: some of the observed games in order of their numbers. first: how many are before them.
     """
 
-    at_ms: int
-    server: str
-    state: str
     state_ms: int
-    retry_ms: int | None
-    handle: str | None
-    guest: bool | None
     connections: int
-    outages: int
-    received_bytes: int
     frames: int
     games: int
-    watched: int
     waiting: int
     limit: int | None
     tally: str
-    journal: str | None
     journal_bytes: int
     synced_ms: int | None
     archive: str | None
@@ -210,13 +205,18 @@ class Snapshot(NamedTuple):
 
 
 def take_snapshot(
-    capture: Capture, observing: Observing, *, now_s: float, utc_ms: int, archive: str | None, first: int, most: int
+    capture: Capture,
+    observing: Observing,
+    *,
+    now_s: float,
+    utc_ms: int,
+    archive: str | None,
+    hooks: list[dict[str, Any]] | None = None,
+    first: int,
+    most: int,
 ) -> Snapshot:
-    """Take a snapshot of a recording: values alone, which can be sent to another process.
-
-    ``first`` and ``most`` say which boards; a ``first`` beyond the last means 0.
-    """
-    connection, counts = capture.connection_state, capture.progress
+    """Take a snapshot of a recording; a ``first`` of the boards beyond the last means 0."""
+    connection, counts, tally = capture.connection_state, capture.progress, observing.tally
     conversation, journal = connection.conversation, connection.journal
     we = None if conversation is None else conversation.we
     games = counts.games
@@ -228,9 +228,12 @@ def take_snapshot(
         tracked = list(conversation.tracker.boards.runs.values())
         games += conversation.games + sum(run.end is not None for run in tracked)
         runs = sorted((run for run in tracked if run.following), key=lambda run: run.game_no or 0)
+    lags = [run.last.lag_ms for run in runs if run.last is not None and run.last.lag_ms is not None]
+    synced_ns = None if journal is None else journal.last_sync_ns
     first = first if first < len(runs) else 0
     return Snapshot(
-        at_ms=round(now_s * 1000),
+        pid=os.getpid(),
+        at_ms=utc_ms,
         server=format_address(capture.address),
         state=state,
         state_ms=round((now_s - connection.since_s) * 1000),
@@ -245,14 +248,15 @@ def take_snapshot(
         watched=len(runs),
         waiting=observing.waiting,
         limit=observing.places.limit,
-        tally=observing.tally.words,
+        tally=tally.words,
+        **tally.facts(),
+        why=dict(tally.why.most_common(_REASONS)),
+        hooks=hooks,
+        lag_ms=max(lags, default=None),
+        quiet_ms=None if counts.heard_s is None else round((now_s - counts.heard_s) * 1000),
         journal=None if journal is None else journal.path.name,
         journal_bytes=0 if journal is None else journal.size_bytes,
-        synced_ms=(
-            None
-            if journal is None or journal.last_sync_ns is None
-            else (journal.now_ns() - journal.last_sync_ns) // 1_000_000
-        ),
+        synced_ms=None if journal is None or synced_ns is None else (journal.now_ns() - synced_ns) // 1_000_000,
         archive=archive,
         first=first,
         boards=tuple(_board(run, utc_ms) for run in runs[first : first + most]),
@@ -331,7 +335,7 @@ def current_states(folder: Path) -> list[RecorderState]:
     for state in read_states(folder):
         age_ms = max(0, now_ms - state.at_ms)
         if age_ms < _STALE_MS:
-            states.append(state._replace(quiet_ms=None if state.quiet_ms is None else state.quiet_ms + age_ms))
+            states.append(replace(state, quiet_ms=None if state.quiet_ms is None else state.quiet_ms + age_ms))
     return states
 
 

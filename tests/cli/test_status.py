@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +122,7 @@ def _state(**facts: Any) -> RecorderState:
     now_ms = time.time_ns() // 1_000_000
     nothing = (None, None, None, None, None)
     state = RecorderState(7, now_ms, "a.example:5000", "recording", None, 0, 0, 0, 0, 0, 0, 0, 0, *nothing, {})
-    return state._replace(**facts)
+    return replace(state, **facts)
 
 
 @in_loop

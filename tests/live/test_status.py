@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import fcntl
 import shutil
 import threading
@@ -68,7 +69,7 @@ def test_a_state_replaced_while_it_is_read_is_read_completely(tmp_path: Path) ->
     try:
         for _ in range(300):
             (found,) = read_states(tmp_path)
-            assert found._replace(received_bytes=0) == state()
+            assert dataclasses.replace(found, received_bytes=0) == state()
     finally:
         stop.set()
         writing.join()

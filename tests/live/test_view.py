@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,9 +20,14 @@ def board(number: int, **facts: object) -> ObservedBoard:
     return usual._replace(**facts)
 
 
-def snapshot(*boards: ObservedBoard, **facts: object) -> Snapshot:
+def snapshot(*boards: ObservedBoard, **facts: Any) -> Snapshot:
     usual = Snapshot(
+        pid=1,
         at_ms=0,
+        **dict.fromkeys(("matched", "whole", "partly", "recovered", "missed"), 0),
+        why={},
+        lag_ms=None,
+        quiet_ms=None,
         server="chess.example:5000",
         state="recording",
         state_ms=3_700_000,
@@ -43,7 +50,7 @@ def snapshot(*boards: ObservedBoard, **facts: object) -> Snapshot:
         first=0,
         boards=boards,
     )
-    return usual._replace(**facts)
+    return replace(usual, **facts)
 
 
 def screen(shown: Snapshot, messages: list[Message] | None = None, *, width: int = 80, height: int = 24) -> list[str]:

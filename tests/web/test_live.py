@@ -9,6 +9,7 @@ import re
 import threading
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -185,7 +186,7 @@ def test_what_a_recorder_misses_and_why(tmp_path: Path, journal: JournalWriter) 
     reader.look()
     assert not reader.state.sessions[0].live
     assert reader.state.sessions[0].state.startswith("no sign of the recorder since ")
-    file.write(state._replace(at_ms=clock.ms, journal=None, state="waiting", retry_ms=4000))
+    file.write(replace(state, at_ms=clock.ms, journal=None, state="waiting", retry_ms=4000))
     reader.look()
     assert [one.state for one in reader.state.sessions] == ["recording", "waiting"]
     assert "the next attempt is 4 s after" in reader.state.sessions[1].lines[0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,14 +25,13 @@ from recorder.live.policy.observing import Observing
 from recorder.live.policy.plan import ObservationPlan, plan_notes
 from recorder.live.screen import Screen
 from recorder.live.service import ServiceManager, heed_signals
-from recorder.live.status import RecorderState, Snapshot, StateFile, take_snapshot
+from recorder.live.status import Snapshot, StateFile, take_snapshot
 from recorder.text import plural
 
 if TYPE_CHECKING:
     from recorder.live.hooks import Hooks
 
 _STATE_S: Final = 1.0
-_REASONS: Final = 10
 
 
 @dataclass(slots=True)
@@ -73,7 +71,10 @@ def _open_journal(run: RecordRun) -> JournalWriter:
 def _snapshot(run: RecordRun, capture: Capture, first: int, most: int) -> Snapshot:
     now_s, utc_ms = time.monotonic(), time.time_ns() // 1_000_000
     archive = None if run.child is None else run.child.state
-    return take_snapshot(capture, run.observing, now_s=now_s, utc_ms=utc_ms, archive=archive, first=first, most=most)
+    hooks = None if run.hooks is None else run.hooks.counts()
+    return take_snapshot(
+        *(capture, run.observing), now_s=now_s, utc_ms=utc_ms, archive=archive, hooks=hooks, first=first, most=most
+    )
 
 
 def _is_recording(capture: Capture) -> bool:
@@ -81,40 +82,12 @@ def _is_recording(capture: Capture) -> bool:
     return conversation is not None and conversation.stage is ConversationStage.RECORDING
 
 
-def _state(run: RecordRun, capture: Capture) -> RecorderState:
-    """What ``status`` reads of this recorder."""
-    found, tally = _snapshot(run, capture, 0, sys.maxsize), run.observing.tally
-    heard_s = capture.progress.heard_s
-    return RecorderState(
-        pid=os.getpid(),
-        at_ms=time.time_ns() // 1_000_000,
-        server=found.server,
-        state=found.state,
-        retry_ms=found.retry_ms,
-        outages=found.outages,
-        received_bytes=found.received_bytes,
-        watched=found.watched,
-        matched=tally.matched,
-        whole=tally.whole,
-        partly=tally.partly,
-        recovered=tally.recovered,
-        missed=tally.missed,
-        lag_ms=max((board.lag_ms for board in found.boards if board.lag_ms is not None), default=None),
-        quiet_ms=None if heard_s is None else found.at_ms - round(heard_s * 1000),
-        handle=found.handle,
-        guest=found.guest,
-        journal=found.journal,
-        why=dict(tally.why.most_common(_REASONS)),
-        hooks=None if run.hooks is None else run.hooks.counts(),
-    )
-
-
 async def _publish(run: RecordRun, capture: Capture) -> None:
     """Write the state file again and again; remove it at the end."""
     file = StateFile(run.journals)
     try:
         while True:
-            file.write(_state(run, capture))
+            file.write(_snapshot(run, capture, 0, 0))
             await asyncio.sleep(_STATE_S)
     finally:
         file.remove()
