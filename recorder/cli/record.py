@@ -310,7 +310,7 @@ def _dry_run(login: _Login, plan: ObservationPlan) -> None:
     from recorder.wire.timeseal import Sealing
 
     rehearsal = Rehearsal(Login(login.user, login.password), plan)
-    asyncio.run(rehearse(login.server, rehearsal, None if login.timeseal is None else Sealing(login.timeseal)))
+    rehearse(login.server, rehearsal, None if login.timeseal is None else Sealing(login.timeseal))
     observed, games = rehearsal.result()
     print_table(
         ("game", "White", "Black", "why"),

@@ -26,11 +26,15 @@ class Setting:
     command: str  # in the server's own words
 
 
-@dataclass(frozen=True, slots=True)
-class Observe:
-    """Observe a game. On old servers the command toggles, so it is only for games that are not observed."""
+@dataclass(frozen=True)
+class OfGame:
+    """A request about a game."""
 
     game_no: int
+
+
+class Observe(OfGame):
+    """Observe a game. On old servers the command toggles, so it is only for games that are not observed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,24 +49,20 @@ class AskPartner:
     handle: str
 
 
-@dataclass(frozen=True, slots=True)
-class Unobserve:
-    game_no: int
+class Unobserve(OfGame):
+    """End the observation of a game."""
 
 
-@dataclass(frozen=True, slots=True)
-class AskMoves:
-    game_no: int
+class AskMoves(OfGame):
+    """The list of a game's moves so far."""
 
 
-@dataclass(frozen=True, slots=True)
-class AskRefresh:
-    game_no: int
+class AskRefresh(OfGame):
+    """A game's current board."""
 
 
-@dataclass(frozen=True, slots=True)
-class AskGame:
-    game_no: int
+class AskGame(OfGame):
+    """The row of one game in the table: its players' ratings and its times."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,8 +185,7 @@ class StampedDecoder:
 
 _WORD: Final = b"Script "
 _OWN_LINE: Final = later(rb"^Script (?:started|done)(?: on |, |\r?$| \[)[^\n]{0,400}(?:\n|\Z)", re.MULTILINE)
-_CLASSIC: Final = later(rb"(\d+\.\d+) (\d+)\s*$")
-_ADVANCED: Final = later(rb"([IO]) (\d+\.\d+) (\d+)\s*$")
+_STEP: Final = later(rb"(?P<kind>[IO] )?(\d+\.\d+) (\d+)\s*$")
 _OTHER: Final = later(rb"([SH]) (\d+\.\d+) (.*)$", re.DOTALL)
 _MAX_LINE: Final = 512
 
@@ -194,7 +193,7 @@ _MAX_LINE: Final = 512
 def looks_like_timing(head: bytes) -> bool:
     """Return whether each of the first 20 lines has the form of a timing file; 4096 bytes are enough."""
     lines = head[:4096].split(b"\n")[:-1][:20] or [head[:80]]
-    return all(_CLASSIC().match(line) or _ADVANCED().match(line) or _OTHER().match(line) for line in lines)
+    return all(_STEP().match(line) or _OTHER().match(line) for line in lines)
 
 
 class TypescriptDecoder:
@@ -227,12 +226,9 @@ class TypescriptDecoder:
     def _read_timing(self, timing: bytes) -> None:
         at_us = 0
         for line in timing.split(b"\n"):
-            if match := _CLASSIC().match(line):
-                at_us += _microseconds(match[1])
-                self._steps.append((at_us, int(match[2])))
-            elif match := _ADVANCED().match(line):
+            if match := _STEP().match(line):
                 at_us += _microseconds(match[2])
-                if match[1] == b"O":
+                if match["kind"] != b"I ":
                     self._steps.append((at_us, int(match[3])))
             elif match := _OTHER().match(line):
                 at_us += _microseconds(match[2])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 import time
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from recorder.errors import LoginError, NoPolicyError, PolicyError, SourceError
 from recorder.events import Chunk, CutLines, EngineLine
-from recorder.live.net.connection import Incoming, open_connection
 from recorder.live.net.sockets import Address, connect, failure_reason, format_address, why_no_connection
 from recorder.live.policy.explain import Rehearsal, SessionExplainer
 from recorder.live.policy.plan import ObservationPlan, PlanReader
@@ -21,62 +21,46 @@ from recorder.wire.timeseal import Sealing
 
 _TAKES_S: Final = 30.0
 _TICK_S: Final = 1.0
+_READ_BYTES: Final = 1 << 14
 
 
-async def rehearse(server: Address, rehearsal: Rehearsal, sealing: Sealing | None) -> None:
+def rehearse(server: Address, rehearsal: Rehearsal, sealing: Sealing | None) -> None:
     """Connect, and exchange with the server what a rehearsal says until it is finished."""
+    where = format_address(server)
     try:
-        connected = await connect(server)
+        connection = asyncio.run(connect(server))
     except OSError as error:
         raise LoginError(f"{why_no_connection(server, error)}.") from error
-    heard, woken = bytearray(), asyncio.Event()
+    with connection:
+        try:
+            _exchange(connection, rehearsal, sealing)
+        except TimeoutError as error:
+            raise LoginError(f"{where} does not accept any data.") from error
+        except OSError as error:
+            raise LoginError(f"The connection to {where} was lost ({failure_reason(error)}).") from error
 
-    def take(data: bytes) -> None:
-        heard.extend(data)
-        woken.set()
 
-    incoming = Incoming(connected, take, woken.set)
-    transport = await open_connection(connected, incoming)
-    try:
-        incoming.resume()
-        waiting_s = 0.0
-        if sealing is not None:
-            transport.write(sealing.hello(0))
-        while not rehearsal.finished:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_TICK_S):
-                    await woken.wait()
-            woken.clear()
-            data = bytes(heard)
-            heard.clear()
-            _answer(transport, data, rehearsal, sealing)
-            waiting_s = waiting_s + _TICK_S if transport.get_write_buffer_size() and not data else 0.0
-            if waiting_s >= _TAKES_S:
-                raise LoginError(f"{format_address(server)} does not accept any data.")
-            if incoming.ended and not rehearsal.finished:
-                if incoming.failure is not None:
-                    why = failure_reason(incoming.failure)
-                    raise LoginError(f"The connection to {format_address(server)} was lost ({why}).")
-                rehearsal.closed()
-                break
-        transport.close()  # good-bye is said; that the server is gone now is no failure
+def _exchange(connection: socket.socket, rehearsal: Rehearsal, sealing: Sealing | None) -> None:
+    """Say what is due, and what the server's bytes ask for; TimeoutError: it takes nothing."""
+    said = b"" if sealing is None else sealing.hello(0)
+    while True:
+        connection.settimeout(_TAKES_S)
+        connection.sendall(said)
+        if rehearsal.finished:
+            return
+        connection.settimeout(_TICK_S)
+        data = None
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.shield(incoming.closed), _TAKES_S)
-    finally:
-        transport.abort()
-
-
-def _answer(transport: asyncio.Transport, data: bytes, rehearsal: Rehearsal, sealing: Sealing | None) -> None:
-    """Say what is due, and what the server's bytes ask for."""
-    now_ms = time.monotonic_ns() // 1_000_000
-    lines = b""
-    if data:
-        if sealing is not None:
-            transport.write(sealing.answers(data, now_ms))
-        lines = rehearsal.receive(data, now_ms)
-    lines += rehearsal.take(now_ms)
-    if lines:
-        transport.write(lines if sealing is None else sealing.seal_lines(lines, now_ms))
+            data = connection.recv(_READ_BYTES)
+        now_ms = time.monotonic_ns() // 1_000_000
+        said = sealing.answers(data, now_ms) if sealing is not None and data else b""
+        lines = rehearsal.receive(data, now_ms) if data else b""
+        lines += rehearsal.take(now_ms)
+        if lines:
+            said += lines if sealing is None else sealing.seal_lines(lines, now_ms)
+        if data == b"" and not rehearsal.finished:
+            rehearsal.closed()
+            return
 
 
 class ExplainedLog(NamedTuple):
