@@ -33,20 +33,14 @@ _STEADY_S: Final = 600.0  # after a connection of this length the pauses are sho
 
 
 def pause_s(failures: int, chance: float) -> float:
-    """Return how long to wait after so many failed attempts in a row, from 1.
-
-    ``chance`` (0 to 1) spreads many clients, so that they do not reconnect together.
-    """
+    """How long to wait after so many failed attempts in a row; ``chance`` (0 to 1) spreads many clients."""
     whole: float = min(_FIRST_PAUSE_S * 2 ** (min(failures, 16) - 1), _LONGEST_PAUSE_S)
     return whole * (0.5 + chance / 2)
 
 
 @dataclass(slots=True)
 class ReceivedCounts:
-    """Totals of all connections; games are counted when their connection has ended.
-
-    ``heard_s`` is monotonic, when the last byte arrived.
-    """
+    """Totals of all connections, ``games`` of ended ones; ``heard_s`` is monotonic, of the last byte."""
 
     connections: int = 0
     received: int = 0
@@ -57,10 +51,7 @@ class ReceivedCounts:
 
 
 class ConnectionState(NamedTuple):
-    """The state of the connection, since ``since_s`` (monotonic); the next attempt is made at ``until_s``.
-
-    Conversation and journal are of the open connection. ``over``: ``run`` has ended.
-    """
+    """The state since ``since_s`` (monotonic); the next attempt is at ``until_s``; ``over``: ``run`` has ended."""
 
     since_s: float
     until_s: float | None = None

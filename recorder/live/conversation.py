@@ -100,10 +100,7 @@ _PAUSE_MS: Final = 1_000
 
 
 class Pace:
-    """The pace of one connection; once it has become slower it stays so.
-
-    ``gap_ms`` is the time between two commands in the long run, ``burst`` how many may go at once after a pause.
-    """
+    """``gap_ms`` between two commands in the long run, ``burst`` at once after a pause; it only slows down."""
 
     def __init__(self, gap_ms: int, burst: int) -> None:
         if gap_ms < 1 or burst < 1:
@@ -130,10 +127,7 @@ class Pace:
         return (self._since_ms or 0) + max(0, self._gap_ms - self._credit_ms)
 
     def refused(self, sent_ms: int, now_ms: int) -> None:
-        """Slow down after the server reported that commands come too fast.
-
-        A refused command from before the last slowdown is ignored.
-        """
+        """Slow down: commands came too fast. One from before the last slowdown counts no more."""
         # One burst gets many refusals: the first one slows down, the others are about commands that were already sent.
         if self._slowed_ms is not None and sent_ms <= self._slowed_ms:
             return
@@ -186,10 +180,7 @@ class _Sent(NamedTuple):
 
 
 class RequestQueue:
-    """Requests of one connection; at most ``window`` are without an answer, each for at most ``answer_ms``.
-
-    ``gap_ms`` and ``burst`` are the pace until the server reports that it is too fast.
-    """
+    """At most ``window`` requests have no answer, each for ``answer_ms``; ``gap_ms``, ``burst``: the first pace."""
 
     def __init__(
         self,
@@ -221,10 +212,7 @@ class RequestQueue:
         return tuple(sent.request for sent in self._sent)
 
     def put(self, requests: Iterable[Request], now_ms: int) -> None:
-        """Add requests; those that are queued or sent already are not added again.
-
-        An ``Observe`` and an ``Unobserve`` of one game that are both queued cancel each other.
-        """
+        """Add requests that are not there; ``Observe`` and ``Unobserve`` of one game cancel each other."""
         self._give_up(now_ms)
         for request in requests:
             if request in self._waiting or request in self.under_way:
@@ -236,10 +224,7 @@ class RequestQueue:
             self._waiting[request] = _Waiting(now_ms, self._order, request)
 
     def take(self, now_ms: int) -> Sending:
-        """Return commands to send now, perhaps none, and the time to call again; None: after the next request.
-
-        ``now_ms`` is monotonic.
-        """
+        """Commands to send now, and when to call again (monotonic); None: after the next request."""
         self._give_up(now_ms)
         if self._refused_ms is not None and self._pace.ready(now_ms):
             self._requeue_refused(self._refused_ms)

@@ -81,11 +81,7 @@ def make_hook(
     seconds: float = THINK_S,
     limit: float = LIMIT_S,
 ) -> Hook:
-    """Make a hook of what a user wrote.
-
-    Raises:
-        ValueError: one sentence about what is wrong, without any part of command or address.
-    """
+    """Make a hook; the ValueError is one sentence without any part of command or address."""
     for event in on:
         if event not in EVENTS:
             raise ValueError(f"{event!r} is no event; there are {', '.join(EVENTS)}.")

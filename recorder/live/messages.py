@@ -63,10 +63,7 @@ _STDERR: Final = 2
 
 
 class BackgroundQueue:
-    """A thread that runs functions one after another; the caller of ``do`` never waits.
-
-    ``dropped`` is called in the thread, once there is room again, with the number of functions that were dropped.
-    """
+    """Runs functions one after another in a thread; ``dropped`` is called there with how many were dropped."""
 
     def __init__(self, dropped: Callable[[int], object]) -> None:
         self._dropped = dropped
@@ -111,10 +108,7 @@ class BackgroundQueue:
 
 
 class MessagePrinter:
-    """Prints sentences on standard error from a thread, so that a blocked terminal never blocks recording.
-
-    As a context it waits a moment at its end for sentences that are not printed yet.
-    """
+    """Prints sentences on standard error from a thread; as a context it waits a moment for them at its end."""
 
     def __init__(self) -> None:
         self._queue = BackgroundQueue(lambda missed: _write(_encoded(f"({plural(missed, 'message')} dropped.)")))
@@ -181,10 +175,7 @@ class RunLog:
         )
 
     def write(self, event: str, sentence: str, /, **facts: Fact) -> None:
-        """Append one event; never waits for the disk.
-
-        Names of facts that are quantities end with their unit.
-        """
+        """Append one event; never waits for the disk. Names of quantities end with their unit."""
         at = datetime.fromtimestamp(self._utc_ns() // 1000 / 1_000_000, UTC).isoformat(timespec="milliseconds")
         line = {"at": at.replace("+00:00", "Z"), "level": level_of(event).value, "event": event}
         text = json.dumps({**line, "message": sentence, **facts}, ensure_ascii=True)

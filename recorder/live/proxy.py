@@ -56,10 +56,7 @@ class ProxySide(Enum):
 
 
 class Closed(NamedTuple):
-    """A connection that is over; ``by`` is the side that ended or failed first, None if the proxy was stopped.
-
-    ``recording`` is closed, and None if the journal could not be created.
-    """
+    """``by``: the side that ended first, None: the proxy; ``recording`` is closed, None: there was no journal."""
 
     number: int
     by: ProxySide | None

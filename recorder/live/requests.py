@@ -72,10 +72,7 @@ class AskHistory:
 
 @dataclass(frozen=True, slots=True)
 class AskStored:
-    """The moves of a game that is over, by its number in a player's history.
-
-    ``is_last``: it is that player's last game. ``by_last``: it is requested as such, on a server without ``smoves``.
-    """
+    """A game's moves by its number in a history; ``is_last`` there; ``by_last``: asked as such, without ``smoves``."""
 
     handle: str
     number: int
@@ -153,10 +150,7 @@ def no_command(line: str) -> str | None:
 
 
 def no_partner(line: str) -> bool | None:
-    """Return whether a line refuses ``AskPartner``: True: the player has no other board; None: another line.
-
-    False: the server does not know the command.
-    """
+    """Whether a line refuses ``AskPartner``: True: there is none; False: no such command; None: another line."""
     if _NO_PARTNER.fullmatch(line):
         return True
     return False if no_command(line) == "pobserve" else None

@@ -82,10 +82,7 @@ class ServiceManager:
 
 
 def heed_signals(stop: asyncio.Event, hurry: asyncio.Event) -> None:
-    """Ctrl-C or SIGTERM sets ``stop``, and once that is set ``hurry``; a terminal that goes away sets ``stop``.
-
-    To be called in the loop. ``hurry`` skips what is not in the archive yet.
-    """
+    """Ctrl-C or SIGTERM sets ``stop``, then ``hurry``: skip what is not archived; a lost terminal sets ``stop``."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, lambda: (hurry if stop.is_set() else stop).set())

@@ -134,10 +134,7 @@ def is_state_file(path: Path) -> bool:
 
 
 def read_states(folder: Path) -> list[RecorderState]:
-    """Return the states of the running recorders, in order of their process numbers.
-
-    Those of crashed recorders and of other versions are skipped.
-    """
+    """The running recorders by process number; those of crashed ones and of other versions are skipped."""
     states = [state for path in folder.glob(_NAMES) if (state := _read(path)) is not None]
     return sorted(states, key=lambda state: state.pid)
 
@@ -157,10 +154,7 @@ def _read(path: Path) -> RecorderState | None:
 
 
 class ObservedBoard(NamedTuple):
-    """An observed game; ``move`` and ``lag_ms`` are as the server prints them (``12. Nf3``, ``12... Nf6``).
-
-    ``quiet_ms`` is since the last board arrived.
-    """
+    """``move`` and ``lag_ms`` are as the server prints them; ``quiet_ms`` is since the last board arrived."""
 
     game_no: int
     white: str

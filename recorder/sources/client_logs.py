@@ -47,10 +47,7 @@ _LINE: Final = later(rb"(?:(?!\\012).)*(?:\\012(?:\\015)*)?", re.DOTALL)
 
 
 class XboardDecoder:
-    """Returns the bytes of the ``<ICS: `` entries as chunks; every server line begins at a chunk's first byte.
-
-    The engines' lines are returned between them, in the order of the file.
-    """
+    """Bytes of the ``<ICS: `` entries as chunks that begin with a line, and engines' lines between them."""
 
     time_basis = TimeBasis.NONE  # of the server's bytes; engines' lines have milliseconds since the program's start
 
@@ -256,10 +253,7 @@ class LoggedText(NamedTuple):
 
 
 def logged_text(line: bytes, kind: SourceKind) -> LoggedText | None:
-    """Find what a client received or sent in a line of its log.
-
-    None: the line is of an engine, or the program's own.
-    """
+    """What a client received or sent in a line of its log; None: the line is an engine's or the program's."""
     end = len(line.rstrip(b"\r\n"))
     if kind is SourceKind.XBOARD:
         sent = line.startswith(_TYPED)

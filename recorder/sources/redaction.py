@@ -130,10 +130,7 @@ def _key_of(name: str) -> tuple[str, bool]:
 
 
 def hash_handle(handle: str, salt: str | None = None) -> ForgottenHandle:
-    """The hash by which an erased handle is recognised, however it is spelt.
-
-    Without a salt (hexadecimal digits) it makes a new one.
-    """
+    """The hash of a handle, however it is spelt; without a salt (hexadecimal digits) it makes one."""
     key, alone = _key_of(handle)
     salt = salt or secrets.token_hex(16)
     return salt, len(key) if alone else -len(key), _hash(key, salt)
@@ -144,10 +141,7 @@ def _hash(key: str, salt: str) -> str:
 
 
 class Forgotten:
-    """Replaces handles of which only hashes are known. Case does not matter.
-
-    ``names`` are the handles as they are written, if known: texts without them are passed quickly.
-    """
+    """Replaces handles of which only hashes are known; ``names``, if known: texts without them are quick."""
 
     def __init__(self, handles: Iterable[ForgottenHandle] = (), names: Iterable[str] = ()) -> None:
         self._handles = frozenset(handles)
@@ -185,17 +179,11 @@ class Forgotten:
         return known
 
     def concerns(self, text: str) -> bool:
-        """Whether a text contains an erased handle, or its replacement.
-
-        True also if a word only looks like a replacement.
-        """
+        """Whether a text contains an erased handle, its replacement, or what looks like one."""
         return "X_" in text or self.text(text) is not text
 
     def text(self, text: str) -> str:
-        """Replace the handles in whole lines of a server, with as many characters.
-
-        The same object if there are none.
-        """
+        """Replace handles in whole lines of a server, by as many characters; the same object: there are none."""
         text = self._replace(text, _WORD())
         return self._replace_names(text) if self._several else text
 
@@ -212,10 +200,7 @@ class Forgotten:
         return clean if plain is text else clean.encode("utf-8").decode("latin-1")
 
     def words(self, text: str, is_utf8: Callable[[], bool] = lambda: True) -> str:
-        """Replace the names in a text of a saved game, also where other words are joined to them by hyphens.
-
-        The result has as many bytes, and is the same object if there are no names. A file that is not UTF-8 is Latin-1.
-        """
+        """Replace names in a text of a saved game by as many bytes; a file that is not UTF-8 is Latin-1."""
         places = list(self.places(text)) if self._handles else []
         if not places:
             return text
@@ -254,10 +239,7 @@ class Forgotten:
         return any(_first(word) in self._firsts for line in lines for word in words_of(line))
 
     def name(self, name: str) -> str:
-        """Replace the handles in the name of a file, also where a hyphen or underscore joins them with other words.
-
-        The result has as many characters.
-        """
+        """Replace handles in a file's name, also behind a hyphen or underscore, by as many characters."""
         return self.words(self._replace(name, _WORD()))
 
     def _replace(self, text: str, words: re.Pattern[str]) -> str:
@@ -270,10 +252,7 @@ class Forgotten:
         return words.sub(lambda word: _fill(word[0]) if word[0] in self else word[0], text)
 
     def words_in(self, text: str, kind: SourceKind) -> str:
-        """Replace the handles in the text of a log's bytes, where a word may follow bytes that are not text.
-
-        ``text`` is decoded as Latin-1; the result has as many characters.
-        """
+        """Replace handles in a log's bytes (as Latin-1), where a word may follow bytes that are not text."""
         text = self._replace(text, _WORDS.get(kind, _IN_RAW)())
         return self._replace_names(text) if self._several else text
 
@@ -332,10 +311,7 @@ class Redactor:
         return text.encode("latin-1")
 
     def all(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """Replace in a whole log, whose first block begins a line.
-
-        Yielded blocks end with a line, longer lines excepted.
-        """
+        """Replace in a whole log; yielded blocks end with a line, longer lines excepted."""
         rest = b""
         for block in blocks:
             data = rest + block
@@ -422,9 +398,6 @@ def _fill_lines(words: str) -> str:
 
 
 def silenced(text: str) -> bool | None:
-    """Return whether a line, after ``Forgotten.text``, is what a forgotten handle said.
-
-    None: it is not. False: the words are still there. True: they are filled.
-    """
+    """What a forgotten handle said, after ``text``: None: it is not; False: words are there; True: they are filled."""
     spoken = _SPOKEN_DATAGRAM().match(text) or _SPOKEN().fullmatch(text)
     return None if spoken is None else not _STAYS().sub("", spoken["words"]).strip(f" {FILLER.decode()}\r\n\t")

@@ -132,10 +132,7 @@ class Scrubber:
         self._late: list[bytes] = []  # a line of one word, after which such a question may come: as it is, and masked
 
     def receive(self, block: bytes) -> bytes:
-        """Return the bytes of the lines that are complete now, secrets masked.
-
-        During a login a line of one word waits for the next one.
-        """
+        """Complete lines, masked; during a login a line of one word waits for the next one."""
         end = block.rfind(b"\n") + 1
         if end:
             out = self._scrub_lines(b"".join((self._rest, memoryview(block)[:end])))
@@ -314,10 +311,7 @@ def find_repeated(line: bytes) -> int | None:
 
 
 def is_of_game(line: bytes) -> bool:
-    """Whether a server's line is about a game, so that every word of it is data.
-
-    Such lines are boards, holdings, moves, announcements and parts of move lists.
-    """
+    """Whether a server's line is about a game (boards, moves, announcements …): every word of it is data."""
     return _OF_GAME().match(line, _text_begin(line)) is not None
 
 
@@ -371,9 +365,6 @@ def begins_dialogue(command: bytes) -> bool:
 
 
 def fill_command(text: bytes) -> bytes:
-    """Mask the secrets of a typed command: ``password``, abbreviated, with ``$`` or ``/`` before it …
-
-    The command itself stays, and as many bytes are returned.
-    """
+    """Mask the secrets of a typed command: ``password``, abbreviated, with ``$`` or ``/`` before it …"""
     match = _TYPED_CHANGE().match(text) or _NAMED().match(text)
     return text if match is None else _fill_secret(text, match)

@@ -61,10 +61,7 @@ def zone_minutes(text: str | None) -> int | None:
 
 
 def parse_header_date(text: str) -> tuple[datetime, int | None] | None:
-    """Read the date in a line such as ``Script started on 2024-05-08 20:06:50+02:00``.
-
-    The zone is in minutes east of UTC, None if it is not printed or ambiguous.
-    """
+    """The date in ``Script started on 2024-05-08 20:06:50+02:00``; the zone in minutes, None: not known."""
     try:
         if match := _ISO().search(text):
             year, month, day, hour, minute, second = map(int, match.groups()[:6])
@@ -115,10 +112,7 @@ class Stamps:
         return (wall - _EPOCH) // timedelta(milliseconds=1)
 
     def from_time_of_day(self, of_day_ms: int) -> int:
-        """Convert a time of day; after midnight it is the next day (a step back of at most an hour is not).
-
-        Without a known day it counts from the midnight before the first stamp.
-        """
+        """After midnight it is the next day; without a known day it counts from the first stamp's midnight."""
         if self._last_ms is not None and of_day_ms < self._last_ms - _HOUR_MS:
             self._turn_ms += _DAY_MS
         self._last_ms = of_day_ms

@@ -19,10 +19,7 @@ _START = ("key", "server", "server_game_no", "rated", "variant", "base_s", "incr
 
 
 class GameEvents(GameChanges):
-    """Gives the events of a log's games to ``fire``; ``log`` is its name, ``thinks_s`` from when on a think is long.
-
-    While it is ``quiet``, games that are over have no events.
-    """
+    """Gives events to ``fire``; ``thinks_s``: long thinks; while ``quiet``, games that are over have none."""
 
     def __init__(
         self,

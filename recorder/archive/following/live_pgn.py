@@ -30,11 +30,7 @@ _HEAD_BYTES: Final = 1 << 16
 
 
 def refuse_live(path: Path) -> None:
-    """Make sure that no other file is replaced.
-
-    Raises:
-        ExportError: there is a file that is no PGN of running games, or none can be written.
-    """
+    """ExportError: another file is there, or none can be written."""
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)

@@ -66,10 +66,7 @@ _LONGEST: Final = 4096
 
 
 class CueReader:
-    """Reads the server's bytes; how they are cut changes nothing but when a cue is given.
-
-    Once the caller has set ``logged_in``, only lines that may contain a question are parsed, which is quick.
-    """
+    """Reads the server's bytes, however they are cut; once ``logged_in`` is set, only possible questions."""
 
     def __init__(self) -> None:
         self.logged_in = False

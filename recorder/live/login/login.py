@@ -216,10 +216,7 @@ _REFUSALS: Final = [
 
 
 class Login:
-    """One login on one connection, as a guest without a handle; it is complete once ``logged_in`` is set.
-
-    ``password`` is called only when the server asks for it, and its result is not kept.
-    """
+    """A login, of a guest without a handle, complete once ``logged_in`` is set; ``password`` is called if needed."""
 
     def __init__(self, handle: str | None, password: Callable[[], str] | None = None) -> None:
         if handle is not None and not _HANDLE.fullmatch(handle):

@@ -156,10 +156,7 @@ class TakenOverError(LoginError):
 
 
 class Connection:
-    """One connection; the journal gets everything before ``conversation`` decides which commands to send.
-
-    ``lost``: the other side or a failure ended it. ``deaf``: an error of this program has ended the parsing.
-    """
+    """Journal first, then ``conversation``; ``lost``: not we ended it; ``deaf``: a bug has ended the parsing."""
 
     def __init__(
         self,

@@ -72,10 +72,7 @@ _Result = TypeVar("_Result")
 
 
 async def in_thread(work: Callable[[], _Result], too_late: Callable[[_Result], object] = lambda _late: None) -> _Result:
-    """Run a function that may never return in a thread that does not delay the end of the program.
-
-    ``too_late`` gets the result if the caller was cancelled meanwhile.
-    """
+    """Run what may never return without delaying the program's end; ``too_late`` gets a result after a cancel."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[_Result] = loop.create_future()
 
@@ -159,10 +156,7 @@ async def _look_up(address: Address) -> list[Any]:
 
 
 def failure_reason(error: BaseException) -> str:
-    """The reason of a network error in the system's words.
-
-    asyncio adds addresses to the text of its errors, and the error for an unknown name has no errno of the system.
-    """
+    """The system's words: asyncio adds addresses, and the error for an unknown name has no errno."""
     if isinstance(error, TimeoutError) and not getattr(error, "errno", None):
         return "no answer"
     if isinstance(error, OSError) and error.errno and not isinstance(error, socket.gaierror):
@@ -183,10 +177,7 @@ def why_no_connection(address: Address, error: BaseException) -> str:
 
 
 def prepare(connection: socket.socket, *, patience_ms: int | None = None) -> None:
-    """Send without delay, and let the system detect a dead connection.
-
-    The other side may leave bytes unacknowledged for ``patience_ms``, where the system supports the limit.
-    """
+    """Send without delay, and detect a dead connection: bytes without an answer for ``patience_ms``."""
     connection.setblocking(False)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -227,10 +218,7 @@ def is_loopback(listener: socket.socket) -> bool:
 
 
 async def say_farewell(client: socket.socket, sentence: str) -> None:
-    """Send a line, and read until the client closes the connection or a second has passed.
-
-    Unread bytes of the client would reset the connection before it has the line.
-    """
+    """Send a line, and read for a second: unread bytes would reset the connection before it has the line."""
     loop = asyncio.get_running_loop()
     with contextlib.suppress(OSError, TimeoutError):
         async with asyncio.timeout(_FAREWELL_S):

@@ -164,10 +164,7 @@ class ObservationWishes:
         return rank, reason
 
     def status(self, game: Candidate, partners: Mapping[int, int], *, confirmed: bool) -> Why:
-        """Return the state of a game's observation, and the reason.
-
-        ``confirmed``: a line has named it on this connection.
-        """
+        """What is done about a game, and why; ``confirmed``: a line has named it on this connection."""
         rank, reason = self.reason(game, partners)
         if game.state is CandidateState.WATCHED:
             unasked = game.wanted or "the server began to show it without being asked"
@@ -210,10 +207,7 @@ def find_mistaken(games: Mapping[int, Candidate], wishes: ObservationWishes) -> 
 def find_outstayed(
     games: Mapping[int, Candidate], wishes: ObservationWishes, since_ms: int, wanted: int
 ) -> list[Candidate]:
-    """Return up to ``wanted`` games that give their places to waiting games, the longest observed first.
-
-    Games observed only after ``since_ms`` stay.
-    """
+    """Up to ``wanted`` games, observed since before ``since_ms``, whose places waiting games get."""
     partners = partners_of(games)
     watched = [game for game in games.values() if game.state is CandidateState.WATCHED and game.since_ms <= since_ms]
     old = [game for game in watched if wishes.rank(game, partners)[0] is Rank.POLICY]
@@ -224,10 +218,7 @@ _PARTNER_KNOWN_MS: Final = 3_000  # a <g1> line with the partner's number arrive
 
 
 class Partners:
-    """Requests the other boards of bughouse games, one at a time, on one connection.
-
-    ``due_ms`` is when to look for games whose other board is unknown.
-    """
+    """Requests the other boards of bughouse games, one at a time; ``due_ms`` is when to look for them."""
 
     def __init__(self) -> None:
         self.due_ms: int | None = None
@@ -241,10 +232,7 @@ class Partners:
             self.due_ms = now_ms + _PARTNER_KNOWN_MS
 
     def ask(self, games: Mapping[int, Candidate], now_ms: int) -> list[AskPartner]:
-        """The requests to send now.
-
-        A board is requested only if it cannot be an observed one: the command would end the observation of that game.
-        """
+        """The requests to send now; never for a board that may be observed, since the command toggles."""
         if self._asked_for is not None and now_ms >= self._asked_ms + TURN_MS:
             self._asked_for = None
         if self.due_ms is None or now_ms < self.due_ms:
@@ -273,10 +261,7 @@ class Partners:
         return [AskPartner(listed.game_no, handle)]
 
     def answered_by(self, game: Candidate, now_ms: int) -> bool:
-        """Note a game whose observation began without ``observe``, or ended without ``unobserve``.
-
-        True: it is the other board that was requested, and its partner is known now.
-        """
+        """Whether a game that came or went without our command is the other board that was asked for."""
         if self._asked_for is None or self._asked_for is game or now_ms >= self._asked_ms + TURN_MS:
             return False
         game.listed.facts.partner_game_no = self._asked_for.listed.game_no

@@ -86,10 +86,7 @@ class SessionExplainer:
         self._begun = False
 
     def receive(self, chunk: Chunk | CutLines) -> None:
-        """Process bytes of the server; in a source without times a millisecond passes with every line.
-
-        A chunk without data means that what follows continues nothing.
-        """
+        """Bytes of the server; without data: what follows continues nothing. Without times a line takes 1 ms."""
         if isinstance(chunk, CutLines) or chunk.data:
             self._take(self._reader.receive(chunk))
         else:
@@ -212,10 +209,7 @@ class Rehearsal:
         return to_send
 
     def take(self, now_ms: int) -> bytes:
-        """Return what to send because time has passed; to be called once a second.
-
-        LoginError: the server has not answered the login for too long.
-        """
+        """What to send because time has passed, once a second; LoginError: no answer for too long."""
         since_ms = self._since_ms = now_ms if self._since_ms is None else self._since_ms
         if self.we is None and now_ms >= since_ms + self._login.patience_ms:
             self._since_ms = now_ms
@@ -231,10 +225,7 @@ class Rehearsal:
             self._login.closed()
 
     def result(self) -> tuple[list[GameOutcome], list[GameOutcome]]:
-        """Return the games that would be observed, in the order of requests, and every game of the table.
-
-        It is called once, after the end.
-        """
+        """The games that would be observed, in order, and all of the table; called once, after the end."""
         games = self._explainer.finish()
         watched = {game.game_no: game for game in games if game.watched_ms is not None}
         return [watched[number] for number in self._explainer.asked if number in watched], games

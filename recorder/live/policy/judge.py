@@ -87,10 +87,7 @@ def explain(tree: Expression, game: Listed) -> Judgement:
 
 
 def row_decides(part: PolicyPart, game: Listed) -> bool:
-    """Whether a row of the table of games can make an expression true whose value is unknown now.
-
-    False: another look at the table of games is useless.
-    """
+    """Whether a row of the table of games can make true what is unknown now."""
     return part.value is None and _can_become(part, game, value=True)
 
 

@@ -306,10 +306,7 @@ def words_of(tree: Expression) -> frozenset[str]:
 
 
 def parse_handles(text: str) -> tuple[str, ...]:
-    """Read a list of handles, one a line; empty lines and text after ``#`` are ignored.
-
-    Each handle comes once, whatever its case, as it is written first.
-    """
+    """Handles, one a line and each once, whatever its case; text after ``#`` is ignored."""
     handles: dict[str, str] = {}
     for number, line in enumerate(text.split("\n"), 1):
         handle = line.partition("#")[0].strip()

@@ -282,10 +282,7 @@ class Polling:
             self._since_ms = now_ms
 
     def asks(self, now_ms: int, *, idle: bool) -> bool:
-        """Return whether to request the table now; if so, it must be requested.
-
-        ``idle``: a place is free and no game waits for it.
-        """
+        """Whether the table must be requested now; ``idle``: a place is free and no game waits for it."""
         if self._since_ms is None or now_ms < self.next_ms(idle=idle):
             return False
         if self._asked_ms is not None:  # no answer: continue with the server's other lines
@@ -445,10 +442,7 @@ class Observing:
     # -- the connection ----------------------------------------------------------------------------------------
 
     def connected(self, now_ms: int, is_whole: Callable[[int], bool] | None = None) -> None:
-        """Start on a new connection: games that were observed are observed again.
-
-        ``is_whole`` says whether a finished game, by its number, was received completely.
-        """
+        """Start on a new connection; ``is_whole``: whether a finished game was received completely."""
         self._recovery.connected(is_whole)
         for game in self._games.values():
             game.was_watched = game.was_watched or game.state is CandidateState.WATCHED
@@ -556,10 +550,7 @@ class Observing:
         self._partners.look_at(game, now_ms)
 
     def _shown(self, board: Style12, now_ms: int) -> None:
-        """A board: its game is observed, whatever words the answer to ``observe`` had.
-
-        At the first one of an observation its number may belong to another game than the last line stated.
-        """
+        """A board: its game is observed; at the first one the number may be another game's than the last line's."""
         number = board.game_no
         known = self._games.get(number)
         first = board.number in self._unnamed

@@ -48,10 +48,7 @@ class ObservationPlan(NamedTuple):
 
 
 def plan_notes(plan: ObservationPlan) -> Iterator[dict[str, Any]]:
-    """Write a plan as the facts of one note of the kind ``policy``, or of several if it is long.
-
-    ``part`` and ``parts`` number them.
-    """
+    """The facts of one note ``policy``, or of several if it is long, numbered by ``part`` and ``parts``."""
     texts = _cut(plan.observe, _LETTERS) if plan.observe is not None else [None]
     lists = _cut(plan.handles, _HANDLES)
     rows = list(zip_longest(texts, lists))

@@ -71,10 +71,7 @@ class ExplainedLog(NamedTuple):
 
 
 def explain_log(file: str, plan: ObservationPlan | None) -> ExplainedLog:
-    """Read what the server said, in a log of any kind or a text with a table of games.
-
-    With a plan every request is taken for granted; without one, that in force when the journal was recorded counts.
-    """
+    """Read any log, or a table of games; with a plan every request is granted, else the journal's plan counts."""
     decoder, chunks = _read(file)
     explainer: SessionExplainer | None = None
     for chunk in chunks:

@@ -92,10 +92,7 @@ class KnownSecrets:
         return sorted(places)
 
     def find_words(self, text: bytes) -> list[tuple[int, int]]:
-        """The places of secrets that are whole words of a text: begins and ends, in order.
-
-        A word is between blanks, control characters and the ends, without the punctuation on either side.
-        """
+        """The places of secrets that are whole words, without the punctuation on either side."""
         places, shortest = [], min(self._lengths, default=0)
         for word in _WORD().finditer(plain_text(text)) if shortest else ():
             if len(word[0]) >= shortest:
@@ -233,10 +230,7 @@ class AnswerGuard:
             self._lasting.learn(secret)
 
     def receive(self, data: bytes, at_ns: int = 0) -> list[TimedBytes]:
-        """Process the server's bytes; return those that may be recorded, delayed ones and these, in order.
-
-        No byte is dropped, and only the rest of a line is delayed.
-        """
+        """Bytes of the server; returns what may be recorded now, in order: only the rest of a line is delayed."""
         self._count += len(data)
         seen = b"".join((self._front, *[waiting.data for waiting in self._held], data))
         clean = self._keys.receive(data)

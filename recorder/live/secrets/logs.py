@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 
 
 class JournalCleaner:
-    """Makes the lines of a clean journal; ``read`` is called twice and begins with the first record each time.
-
-    ``replaced`` counts bytes that are filler now; it is complete after the last line.
-    """
+    """Makes a clean journal's lines; ``read`` is called twice; ``replaced`` counts bytes that are filler now."""
 
     def __init__(self, read: Callable[[], Iterable[JournalHeader | Record]]) -> None:
         self._read = read
