@@ -25,7 +25,8 @@ from recorder.model import (
     Proof,
     name_plies,
 )
-from recorder.model.plies import ShownLine, ShownPlies, is_null_move, shown_line, shown_plies
+from recorder.model.games import shown_line
+from recorder.model.plies import ShownLine, ShownPlies, is_null_move, shown_plies
 
 _DROP_GAMES = frozenset(("crazyhouse", "bughouse"))
 _PROOF_OF = itemgetter(Ply._fields.index("proof_code"))

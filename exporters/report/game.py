@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Collection, Mapping, Sequence
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from exporters.bpgn import BpgnExporter
 from exporters.evaluations import score_text, thoughts_by_ply
@@ -21,7 +20,7 @@ from exporters.report.events import (
     result_words,
     source_name,
 )
-from exporters.report.moves import MoveVerdict, move_rows, took_text, verdict_counts, verdicts
+from exporters.report.moves import PlaybackBoard, move_rows, took_text, verdict_counts, verdicts
 from exporters.report.page import (
     PIECES,
     clock_text,
@@ -45,17 +44,6 @@ from recorder.times import low_limit_ms
 
 if TYPE_CHECKING:
     from exporters.report.page import Site
-
-
-class PlaybackBoard(NamedTuple):
-    """One game with what is shown of it."""
-
-    letter: str
-    game: Game
-    course: Course
-    flipped: bool
-    anomalies: Sequence[Anomaly]
-    judged: Mapping[int, MoveVerdict] = MappingProxyType({})
 
 
 def play_data(boards: Sequence[PlaybackBoard], shown: Playback) -> dict[str, Any]:

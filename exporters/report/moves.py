@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
@@ -23,7 +23,7 @@ from exporters.report.page import clock_text, is_exact, number_text, plain_name,
 from exporters.report.playback import Playback
 from exporters.report.positions import Branch, Course, ReportPosition
 from exporters.tables.evaluations import judge_games
-from recorder.model import EventKind, Game, GameEvent, GameKind, Ply, Proof
+from recorder.model import Anomaly, EventKind, Game, GameEvent, GameKind, Ply, Proof
 from recorder.text import plural
 from recorder.times import low_limit_ms
 from storage.read.columns import NULL
@@ -54,6 +54,17 @@ class MoveVerdict(NamedTuple):
     def lost(self) -> str:
         """The loss in pawns: ``9.00``."""
         return pawns_text(self.loss_cp, None) or ""
+
+
+class PlaybackBoard(NamedTuple):
+    """One game with what is shown of it."""
+
+    letter: str
+    game: Game
+    course: Course
+    flipped: bool
+    anomalies: Sequence[Anomaly]
+    judged: Mapping[int, MoveVerdict] = MappingProxyType({})
 
 
 def verdicts(game: Game) -> dict[int, MoveVerdict]:

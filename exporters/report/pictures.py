@@ -10,6 +10,7 @@ from operator import itemgetter
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from exporters.report.moves import PlaybackBoard
 from exporters.report.page import clock_text, is_exact, number_text, plain_name, tenths_text, trusted
 from exporters.report.svg import Bar, Panel, Plot, Tick, clock_ticks, number_ticks, scaled_bars
 from exporters.report.tables import control_words, known, percent_text, text_of, what_counts
@@ -19,7 +20,6 @@ from recorder.times import short_hms
 
 if TYPE_CHECKING:
     from exporters.measures.program import Measured
-    from exporters.report.game import PlaybackBoard
     from exporters.report.playback import Playback
     from exporters.report.player_measures import PlayerGame, PlayerTables
 

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 from recorder.model.observations import Analysis, EventKind, Evidence, GameEvent, Observation, Segment
-from recorder.model.plies import Anchor, Ply, PlyRow, name_plies
+from recorder.model.plies import Anchor, Ply, PlyRow, ShownLine, name_plies
 from recorder.model.sources import SourceName, TimeBasis
 from recorder.openings import Opening, find_opening
 
@@ -447,3 +447,17 @@ def control_of(game: TimeControlled, white: bool) -> tuple[int | None, int | Non
         game.base_s if game.black_base_s is None else game.black_base_s,
         game.increment_s if game.black_increment_s is None else game.black_increment_s,
     )
+
+
+def shown_line(game: Game) -> ShownLine | None:
+    """Find the line that is the main line of an archive's game from end to end.
+
+    None: several lines make the main line, or more than ``shown`` was loaded of it.
+    """
+    if len(game.segments) != 1:
+        return None
+    first, last, observation = game.segments[0]
+    line = game.observations[observation].lines[0]
+    if not isinstance(line, ShownLine) or line.shown is None:
+        return None
+    return line if line.shown.first == first and first + len(line) - 1 == last else None

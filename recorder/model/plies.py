@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 from recorder.movetext import THOUSANDTHS, whole_hms
 from recorder.rules.position import decode_move
-
-if TYPE_CHECKING:
-    from recorder.model.games import Game
 
 
 class Proof(IntEnum):
@@ -320,17 +317,3 @@ class ShownLine(PlyLine):
     def rows(self, rows: list[Ply] | list[PlyRow]) -> None:
         self._rows = rows
         self.shown = None
-
-
-def shown_line(game: Game) -> ShownLine | None:
-    """Find the line that is the main line of an archive's game from end to end.
-
-    None: several lines make the main line, or more than ``shown`` was loaded of it.
-    """
-    if len(game.segments) != 1:
-        return None
-    first, last, observation = game.segments[0]
-    line = game.observations[observation].lines[0]
-    if not isinstance(line, ShownLine) or line.shown is None:
-        return None
-    return line if line.shown.first == first and first + len(line) - 1 == last else None

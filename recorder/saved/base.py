@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Final
 
 from recorder.containment import Failures
 from recorder.model import CLOCK_DERIVED, Anomaly, Game, PlyRow, Precision
@@ -75,71 +77,51 @@ def derive_elapsed(rows: list[PlyRow], start_ply: int, white: _Control, black: _
             )  # fmt: skip
 
 
-class SavedReader(Protocol):
+class SavedReader(ABC):
     """Reads a file of saved games. Pure; the result does not depend on how the bytes are cut into blocks.
 
-    ``pending`` is the offset of the first game that was not returned yet, and the number of lines before it; reading
-    continues there when the file has grown. ``failures`` are games that an error of this program kept from being read.
+    ``server`` is the site's name if the games have none; the first block begins at ``offset``. ``failures`` are games
+    that an error of this program kept from being read.
     """
 
-    anomalies: list[Anomaly]
-    failures: Failures
-    line_count: int
+    def __init__(self, *, server: str | None = None, chat: str = "public", offset: int = 0) -> None:
+        self.anomalies: list[Anomaly] = []
+        self.failures = Failures()
+        self.line_count = 0
+        self._server, self._comments = server, chat != "none"
+        self._rest, self._offset = b"", offset  # what is no whole line yet
+        self._end = offset  # of the lines that were read
 
     @property
-    def read_up_to(self) -> int: ...
+    @abstractmethod
+    def read_up_to(self) -> int:
+        """Where the first game begins that was not returned yet: reading continues there when the file has grown."""
 
     def receive(self, block: bytes) -> list[Game]:
-        """Read the next bytes, cut anywhere, and return the games that they finished.
-
-        Lines end with ``\\n`` or ``\\r\\n``.
-        """
-        ...
+        """Read the next bytes, cut anywhere, and return the games that they finished; lines may end with ``\\r\\n``."""
+        return [game for line, offset in self._lines(block) for game in self._line(line, offset)]
 
     def finish(self) -> list[Game]:
         """End the file and return the games that were still open."""
-        ...
+        return [game for line, offset in self._lines(b"", last=True) for game in self._line(line, offset)]
 
+    def _lines(self, block: bytes, *, last: bool = False) -> Iterator[tuple[bytes, int]]:
+        """Cut bytes into lines with their offsets, in bounded memory: after ``LONGEST_LINE`` bytes at the latest."""
+        data, begin = self._rest + block, 0
+        while begin < len(data):
+            end = data.find(b"\n", begin, begin + LONGEST_LINE) + 1
+            if not end and not last and len(data) - begin < LONGEST_LINE:
+                break
+            end = end or min(begin + LONGEST_LINE, len(data))
+            line, offset = data[begin:end], self._offset + begin
+            begin = end
+            yield (
+                (line[len(UTF8_MARK) :], len(UTF8_MARK))
+                if not offset and line.startswith(UTF8_MARK)
+                else (line, offset)
+            )
+        self._rest, self._offset = data[begin:], self._offset + begin
 
-class GameLines:
-    """Cuts blocks into lines with their offsets, in bounded memory: lines are cut after ``LONGEST_LINE`` bytes."""
-
-    def __init__(self, offset: int = 0) -> None:
-        self._rest = b""
-        self._offset = offset
-
-    def receive(self, block: bytes) -> list[tuple[bytes, int]]:
-        """Cut the next bytes into complete lines, each with its line end and the offset of its first byte."""
-        lines = _split(self._rest + block)
-        self._rest = b""
-        if lines and not lines[-1].endswith(b"\n"):
-            self._rest = lines.pop()
-        found = self._placed(lines)
-        while len(self._rest) >= LONGEST_LINE:
-            found += self._placed([self._rest[:LONGEST_LINE]])
-            self._rest = self._rest[LONGEST_LINE:]
-        return found
-
-    def finish(self) -> list[tuple[bytes, int]]:
-        """End the file and return the last line with its offset, if it has no line end."""
-        rest, self._rest = self._rest, b""
-        return self._placed([rest] if rest else [])
-
-    def _placed(self, lines: list[bytes]) -> list[tuple[bytes, int]]:
-        found = []
-        offset = self._offset
-        for line in lines:
-            while len(line) > LONGEST_LINE:
-                found.append((line[:LONGEST_LINE], offset))
-                offset += LONGEST_LINE
-                line = line[LONGEST_LINE:]
-            found.append((line, offset))
-            offset += len(line)
-        self._offset = offset
-        return found
-
-
-def _split(data: bytes) -> list[bytes]:
-    lines = [line + b"\n" for line in data.split(b"\n")]
-    lines[-1] = lines[-1][:-1]
-    return lines if lines[-1] else lines[:-1]
+    @abstractmethod
+    def _line(self, line: bytes, offset: int) -> list[Game]:
+        """Read a line, with its end, and return the games that it finished."""

@@ -19,12 +19,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from recorder.containment import Failures
 from recorder.events import RatingText
 from recorder.model import Anomaly, AnomalyKind, Game
 from recorder.rules.fen import fen_counters, plies_before, position_from_fen
 from recorder.rules.position import Rules
-from recorder.saved.base import UTF8_MARK, GameLines
+from recorder.saved.base import SavedReader
 from recorder.saved.bpgn_boards import BpgnBoard, BpgnComment, BpgnFacts, BpgnLine, BpgnMove, make_games
 from recorder.saved.pgn import PgnReader
 from recorder.saved.pgn_game import with_brackets
@@ -330,16 +329,11 @@ _TIMES = {
 }  # fmt: skip
 
 
-class BpgnReader:
-    """Reads a BPGN file; see ``SavedReader``. ``server`` is the site's name if the tag ``Site`` is missing."""
+class BpgnReader(SavedReader):
+    """Reads a BPGN file."""
 
     def __init__(self, *, server: str | None = None, chat: str = "public", offset: int = 0) -> None:
-        self.anomalies: list[Anomaly] = []
-        self.failures = Failures()
-        self.line_count = 0
-        self._server, self._comments = server, chat != "none"
-        self._lines = GameLines(offset)
-        self._end = offset
+        super().__init__(server=server, chat=chat, offset=offset)
         self._text: list[bytes] = []
         self._begin = offset
         self._size = 0
@@ -347,21 +341,12 @@ class BpgnReader:
 
     @property
     def read_up_to(self) -> int:
-        """Where the first match begins that is not finished."""
         return self._begin if self._text else self._end
 
-    def receive(self, block: bytes) -> list[Game]:
-        """Read the next bytes and return the games that they finished, two for each match."""
-        return [game for line, offset in self._lines.receive(block) for game in self._line(line, offset)]
-
     def finish(self) -> list[Game]:
-        """End the file and return the games of the match that was still open."""
-        games = [game for line, offset in self._lines.finish() for game in self._line(line, offset)]
-        return games + self._flush()
+        return super().finish() + self._flush()
 
     def _line(self, whole_line: bytes, offset: int) -> list[Game]:
-        if offset == 0 and whole_line.startswith(UTF8_MARK):
-            whole_line, offset = whole_line[len(UTF8_MARK) :], len(UTF8_MARK)
         games: list[Game] = []
         line = whole_line if b";" not in whole_line else _without_note(whole_line, self._in_comment)
         if _TAG_LINE.match(line) and (not self._in_comment or line.lstrip().startswith(b'[Event "')):

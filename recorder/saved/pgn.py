@@ -14,10 +14,9 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from recorder.containment import Failures
 from recorder.model import Anchor, Anomaly, AnomalyKind, EventKind, Game, GameEvent, Observation, PlyLine
 from recorder.model.observations import runs_of
-from recorder.saved.base import UTF8_MARK, GameLines
+from recorder.saved.base import SavedReader
 from recorder.saved.pgn_game import MOVES_MISSING, PartOf, read_game
 from recorder.saved.pgn_text import begins_moves, decoded, ends_game, open_brace, read_tags
 
@@ -30,18 +29,11 @@ _MATCH: Final = re.compile(r"\s*+(?>(?:(?:\{[^{}]*+\}|;[^\n]*+)\s*+)*)1[ABab]\."
 _BOARDS: Final = frozenset(("WhiteA", "BlackA", "WhiteB", "BlackB"))
 
 
-class PgnReader:
-    """Reads PGN of any program; see ``SavedReader``. ``server`` is the site's name if the tags have none."""
+class PgnReader(SavedReader):
+    """Reads PGN of any program."""
 
     def __init__(self, *, server: str | None = None, chat: str = "public", offset: int = 0) -> None:
-        self.anomalies: list[Anomaly] = []
-        self.failures = Failures()
-        self.line_count = 0
-        self._server = server
-        self._comments = chat != "none"
-        self._lines = GameLines(offset)
-        self._begin = offset
-        self._end = offset
+        super().__init__(server=server, chat=chat, offset=offset)
         self._tags: list[tuple[str, str, int]] = []
         self._text: list[str] = []
         self._text_offset = 0
@@ -54,7 +46,6 @@ class PgnReader:
 
     @property
     def read_up_to(self) -> int:
-        """Where the first game begins that was not returned yet."""
         if self._part is not None:
             return self._part[0].first_offset
         if self._tags:
@@ -63,19 +54,8 @@ class PgnReader:
             return self._outside[0]
         return self._text_offset if self._text else self._end
 
-    def receive(self, block: bytes) -> list[Game]:
-        """Read the next bytes and return the games that they finished."""
-        games: list[Game] = []
-        for line, offset in self._lines.receive(block):
-            games += self._line(line, offset)
-        return games
-
     def finish(self) -> list[Game]:
-        """End the file and return the game that was still open, and one that waited for its next part."""
-        games: list[Game] = []
-        for line, offset in self._lines.finish():
-            games += self._line(line, offset)
-        games += self._close()
+        games = super().finish() + self._close()
         self._report_outside()
         if self._part is not None:
             games.append(self._part[0])
@@ -85,8 +65,6 @@ class PgnReader:
     def _line(self, raw: bytes, offset: int) -> list[Game]:
         self._end = offset + len(raw)
         self.line_count += raw.endswith(b"\n")
-        if offset == 0 and raw.startswith(UTF8_MARK):
-            raw, offset = raw[len(UTF8_MARK) :], len(UTF8_MARK)
         line = raw.decode("latin-1")
         stripped = line.strip()
         blank, self._blank = self._blank, not stripped

@@ -59,7 +59,7 @@ from recorder.tracking.assemble import add_titles, assemble, disputed_start, end
 from recorder.tracking.boards import Boards
 from recorder.tracking.deltas import take_delta
 from recorder.tracking.examined.boards import close_left, examined_run, leave, lose_all, settle, take_notice
-from recorder.tracking.facts import HeaderFacts, begins_another, take_creating, take_header, take_info, take_row
+from recorder.tracking.facts import HeaderFacts, TableRow
 from recorder.tracking.game_table import GameTable
 from recorder.tracking.holdings import take_holdings
 from recorder.tracking.movelists import take_list
@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from recorder.tracking.engines.games import Engines
 
 TITLES_KEPT = 4096
+_CREATING_KEPT = 64
 _PUBLIC = frozenset((ChatKind.KIBITZ, ChatKind.WHISPER))
 _OWN = frozenset((ChatKind.SAY, ChatKind.TELL, ChatKind.PARTNER_TELL))
 _NEAR_BYTES = 1024
@@ -151,6 +152,80 @@ def _chat_kinds(kept: str) -> frozenset[ChatKind]:
     if kept == "all":
         return frozenset(ChatKind)
     raise ValueError(f"chat must be none, public, own or all, not {kept!r}")
+
+
+# -- which game a line is about ------------------------------------------------------------------------------------
+
+
+def take_info(table: GameTable, event: GameInfo) -> None:
+    """Place a ``<g1>``: it belongs to the current game at its start, else to the next one."""
+    run = table.runs.get(str(event.game_no))
+    if run is not None and run.following and run.ply == 0 and not run.renewed:
+        run.facts.add_info(event)
+        return
+    # Of the game that is followed, or of the number's next one: later lines decide (GameTable.settle_facts).
+    facts = table.pending_facts(event.game_no, event.line.offset)
+    if facts.informed:
+        facts = table.facts[event.game_no] = HeaderFacts(event.line.offset)
+    facts.add_info(event)
+
+
+def take_row(table: GameTable, event: GamesRow) -> None:
+    """Place a row of the table of games: of the game that is followed, else of the next one with its number."""
+    if event.state is not None:
+        return
+    white, black = event.white, event.black
+    ply = 2 * (event.move_no - 1) + (not event.white_to_move)
+    row = TableRow(
+        event.line.offset, white.name, black.name, white.rating, black.rating, event.rated, event.category,
+        event.base_min, event.increment_s, max(ply, 0),
+    )  # fmt: skip
+    run = table.runs.get(str(event.game_no))
+    if run is not None and run.following and run.last is not None and row._replace(ply=0).fits(run.last):
+        run.facts.add_row(row)
+    else:
+        table.keep_row(event.game_no, row)
+
+
+def take_creating(table: GameTable, event: CreatingLine) -> None:
+    """Keep a ``Creating: …`` for the game of these two players."""
+    facts = HeaderFacts(event.line.offset)
+    facts.add_creating(event, event.first)
+    facts.white, facts.black = event.first, event.second
+    creating = table.creating
+    creating[frozenset((event.first.lower(), event.second.lower()))] = facts
+    if len(creating) > _CREATING_KEPT:
+        del creating[next(iter(creating))]
+
+
+def take_header(table: GameTable, event: GameHeader) -> None:
+    """Place an observer's header: in the current game of these players, or in the number's next game."""
+    table.announced.add(str(event.game_no))
+    _facts_for(table, event).add_header(event)
+
+
+def begins_another(table: GameTable, event: GameCreated) -> bool:
+    """Process ``{Game N (A vs. B) Creating …}``; return whether a game begins that no board has shown yet."""
+    run = table.runs.get(str(event.game_no))
+    if run is not None and run.observations:
+        if run.following and run.ply == 0 and run.between(event.white, event.black) and not event.continued:
+            run.facts.add_created(event)  # the announcement of the game whose start was just shown
+            return False
+        run.renewed = True
+    table.rows.pop(event.game_no, None)
+    facts = table.facts[event.game_no] = HeaderFacts(event.line.offset)
+    facts.add_created(event)
+    return True
+
+
+def _facts_for(table: GameTable, event: GameHeader) -> HeaderFacts:
+    run = table.runs.get(str(event.game_no))
+    if run is not None and run.following and not run.renewed and run.between(event.white, event.black):
+        return run.facts
+    facts = table.pending_facts(event.game_no, event.line.offset)
+    if not facts.matches(event.white, event.black):
+        facts = table.facts[event.game_no] = HeaderFacts(event.line.offset)
+    return facts
 
 
 # -- the partner's game ---------------------------------------------------------------------------------------------

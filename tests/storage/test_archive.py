@@ -27,7 +27,7 @@ from recorder.model import (
     SourceReport,
     TimeBasis,
 )
-from recorder.model.plies import shown_line
+from recorder.model.games import shown_line
 from storage import ArchiveStore, GameFilter
 from storage.maintenance.check import check
 

@@ -269,7 +269,7 @@ class DatagramClocks:
     def __init__(self, table: DatagramGameTable) -> None:
         self._table = table
 
-    def msec(self, body: Msec, line: Line, begin: int) -> list[Event]:
+    def msec(self, body: Msec, line: Line, begin: int) -> None:
         """A clock in milliseconds, stopped or running."""
         game = self._table.game(body.game_no, begin)
         side = 0 if body.white else 1
@@ -280,15 +280,14 @@ class DatagramClocks:
             to_move = run.position.white_to_move == body.white
             if to_move and not body.running and run.rows:
                 game.after[side] = body.clock_ms  # of a move that is on its way, or of a stopped clock
-                return []
+                return
             _sharpen(run, body.white, body.clock_ms)
         if game.pending is not None:
             game.after[side] = body.clock_ms
-            return []
+            return
         game.clocks[side], game.exact[side] = body.clock_ms, True
-        return []
 
-    def move_lag(self, body: MoveLag, line: Line, begin: int) -> list[Event]:
+    def move_lag(self, body: MoveLag, line: Line, begin: int) -> None:
         """The lag of a player's move, the last one or one that is on its way."""
         for number, game in self._table.games.items():
             run = self._table.run(number)
@@ -303,9 +302,8 @@ class DatagramClocks:
                 run.rows[-1] = last._replace(lag_ms=body.lag_ms)
             else:
                 game.lags[body.player.lower()] = body.lag_ms
-        return []
 
-    def clocks_set(self, body: ClocksSet, line: Line, begin: int) -> list[Event]:
+    def clocks_set(self, body: ClocksSet, line: Line, begin: int) -> None:
         """Both clocks were set."""
         game = self._table.game(body.game_no, begin)
         clocks = (1000 * body.white_s, 1000 * body.black_s)
@@ -314,7 +312,6 @@ class DatagramClocks:
         if run is not None:
             run.event(EventKind.CLOCK, "set", line, clocks=clocks)
             run.clocks_settled = False
-        return []
 
     def more_time(self, body: MoreTime, line: Line, begin: int) -> list[Event]:
         """A player was given time."""

@@ -199,7 +199,7 @@ class DatagramMoves:
             game.complained = True
         game.lose()
 
-    def gone_back(self, body: GoneBack, line: Line, begin: int) -> list[Event]:
+    def gone_back(self, body: GoneBack, line: Line, begin: int) -> None:
         """Moves were taken back, or an examination went back."""
         game = self._table.games.get(body.game_no)
         if body.number == _BACKWARD:
@@ -207,16 +207,15 @@ class DatagramMoves:
                 self._table.boards, ExamineNotice(line, "backward", body.game_no, None, body.plies, printed(line))
             )
         if game is None or game.header is None:
-            return []
+            return
         self.flush(game)
         if not 0 < body.plies < len(game.entries):
             if body.plies:
                 game.lose()
-            return []
+            return
         del game.entries[-body.plies :]
         game.after = [None, None]
         self.show(game, line, len(game.entries) - 1, arrived=True)
-        return []
 
     def show(self, game: DatagramGame, line: Line, place: int, *, arrived: bool, heard: IccMove | None = None) -> None:
         """Place a board of the line, unless it has been shown or is a single requested board.
@@ -279,7 +278,7 @@ class DatagramPositions:
         self._table = table
         self._moves = moves
 
-    def began(self, body: BeganPosition, line: Line, begin: int) -> list[Event]:
+    def began(self, body: BeganPosition, line: Line, begin: int) -> None:
         """The position that a game began at; so many moves of its list come next."""
         game = self._table.game(body.game_no, begin)
         self._moves.flush(game)
@@ -289,13 +288,12 @@ class DatagramPositions:
         except ValueError:
             self._table.boards.complain(AnomalyKind.MALFORMED, line, body.game_no, f"no position: {body.fen!r}")
             game.lose()
-            return []
+            return
         game.list_start, game.listed, game.coming = start, [], body.plies
         if not body.plies:
             self._take_list(game, line)
-        return []
 
-    def move_list(self, body: MoveList, line: Line, begin: int) -> list[Event]:
+    def move_list(self, body: MoveList, line: Line, begin: int) -> None:
         """A whole list in one datagram."""
         game = self._table.game(body.game_no, begin)
         self._moves.flush(game)
@@ -308,9 +306,8 @@ class DatagramPositions:
         game.list_start, game.coming = (start, 0), 0
         game.listed = [ReceivedMove(move, line) for move in body.moves]
         self._take_list(game, line)
-        return []
 
-    def moves_sent(self, body: MovesSent, line: Line, begin: int) -> list[Event]:
+    def moves_sent(self, body: MovesSent, line: Line, begin: int) -> None:
         """A move: the next one of an open list, or of the game."""
         game = self._table.game(body.game_no, begin)
         assert body.move is not None
@@ -320,9 +317,8 @@ class DatagramPositions:
             game.coming -= 1
             if not game.coming:
                 self._take_list(game, line)
-            return []
+            return
         self._moves.sent(game, heard, body.game_no)
-        return []
 
     def _take_list(self, game: DatagramGame, line: Line) -> None:
         """A list is complete: continue from its end, and add the plies that were missing."""
@@ -402,66 +398,63 @@ class DatagramPositions:
             ),
         )  # fmt: skip
 
-    def fen(self, body: DatagramFen, line: Line, begin: int) -> list[Event]:
+    def fen(self, body: DatagramFen, line: Line, begin: int) -> None:
         """A position sent before any move."""
         game = self._table.game(body.game_no, begin)
         try:
             game.fen = _from_fen(body.fen, self._table.rules(game))
         except ValueError:
             self._table.boards.complain(AnomalyKind.MALFORMED, line, body.game_no, f"no position: {body.fen!r}")
-        return []
 
-    def simple_board(self, body: SimpleBoard, line: Line, begin: int) -> list[Event]:
+    def simple_board(self, body: SimpleBoard, line: Line, begin: int) -> None:
         """A board with nothing but its squares and who is to move."""
         game = self._table.game(body.game_no, begin)
         board, number = _ranks(body.board), body.game_no
         if game.pending is not None:
             heard, game.pending = game.pending, None
             self._moves.advance(game, heard, number, board)
-            return []
+            return
         if not game.entries:
-            return []  # its ply is unknown
+            return  # its ply is unknown
         last = game.entries[-1].position
         if last.board == board and last.white_to_move == body.white_to_move:
-            return []
+            return
         if last.white_to_move != body.white_to_move:
             # Clients without chess960 receive its castling only as a board.
             for squares in ("e1g1c", "e1c1C"):
                 castling = IccMove(None, squares, None, None, None)
                 if isinstance(play(last, castling, board), tuple):
                     self._moves.advance(game, ReceivedMove(castling, line), number, board)
-                    return []
+                    return
         ply = game.ply + (last.white_to_move != body.white_to_move)
         position = start_position(board, body.white_to_move, last.castling, -1, last.rules)
         game.start_at(DatagramPly(position), ply)
         self._moves.show(game, line, 0, arrived=True)
-        return []
 
-    def jboard(self, body: JBoard, line: Line, begin: int) -> list[Event]:
+    def jboard(self, body: JBoard, line: Line, begin: int) -> None:
         """A board with its rights and clocks, after a move or without one."""
         if body.game_no is None:
-            return []
+            return
         game = self._table.game(body.game_no, begin)
         if game.header is None or game.isolated or body.status == -1:
-            return []
+            return
         rights = sum(1 << bit for bit, right in enumerate(body.castling) if right == "1")
         board, rules = _ranks(body.board), self._table.rules(game)
         ply = 2 * (body.move_no - 1) + (not body.white_to_move)
         if game.pending is not None and ply == game.ply + 1:
             heard, game.pending = game.pending, None
             self._moves.advance(game, heard, body.game_no, board)
-            return []
+            return
         if game.entries and ply == game.ply and game.entries[-1].position.board == board:
-            return []
+            return
         if game.entries and ply == game.ply + 1 and body.smith:
             heard = ReceivedMove(IccMove(body.san or None, body.smith, None, None, None), line)
             if isinstance(play(game.entries[-1].position, heard.move, board), tuple):
                 self._moves.advance(game, heard, body.game_no, board)
-                return []
+                return
         position = start_position(board, body.white_to_move, rights, body.push_file, rules, None)
         game.start_at(DatagramPly(position), ply)
         self._moves.show(game, line, 0, arrived=True)
-        return []
 
 
 def _from_fen(text: str, rules: Rules) -> tuple[Position, int]:
@@ -493,7 +486,7 @@ class DatagramGames:
         self._titles = titles
         self._moves = moves = DatagramMoves(table)
         positions, clocks, words = DatagramPositions(table, moves), DatagramClocks(table), DatagramNotices(table)
-        self._handlers: dict[type, Callable[[Any, Line, int], list[Event]]] = {
+        self._handlers: dict[type, Callable[[Any, Line, int], list[Event] | None]] = {
             WhoAmI: self._logged_in,
             IccGame: self._game_described,
             GameOver: self._game_over,
@@ -525,7 +518,7 @@ class DatagramGames:
         if self._table.boards.session.family is None:
             self._table.boards.session.family = "icc"  # no other server has datagrams
         handler = self._handlers.get(type(event.body))
-        return [] if handler is None else handler(event.body, event.line, event.begin)
+        return [] if handler is None else handler(event.body, event.line, event.begin) or []
 
     def lost_data(self) -> None:
         """The server lost data: positions are unknown until it sends them again."""
@@ -553,16 +546,16 @@ class DatagramGames:
     def _logged_in(self, body: WhoAmI, line: Line, begin: int) -> list[Event]:
         return [SessionNotice(line, SessionNoticeKind.LOGIN, body.name)]
 
-    def _game_described(self, body: IccGame, line: Line, begin: int) -> list[Event]:
+    def _game_described(self, body: IccGame, line: Line, begin: int) -> None:
         number = body.game_no
         known = self._table.games.get(number)
         if body.number == _CHANGED and known is not None:
             self._renamed(known, body, line)
-            return []
+            return
         if body.number == _ISOLATED_BOARD and self._table.run(number) is not None:
-            return []  # another board request for a game that is followed
+            return  # another board request for a game that is followed
         if known is not None and known.header is not None and body.number == _STARTED[0] and known.header.number != 40:
-            return []  # sent to everybody after it was sent to us
+            return  # sent to everybody after it was sent to us
         game = self._table.games[number] = DatagramGame(body, begin)
         for handle, titles in ((body.white, body.white_titles), (body.black, body.black_titles)):
             if titles and body.number != _STARTED[0]:
@@ -573,7 +566,6 @@ class DatagramGames:
         run = self._table.boards.runs.get(str(number))
         if body.number in _STARTED[:2] and body.played and run is not None and run.rows:
             run.renewed = True
-        return []
 
     def _renamed(self, game: DatagramGame, body: IccGame, line: Line) -> None:
         before, game.header = game.header, body._replace(number=game.header.number if game.header is not None else 15)
@@ -658,7 +650,7 @@ class DatagramNotices:
         kind = ChatKind.KIBITZ if body.aloud else ChatKind.WHISPER
         return [ChatLine(line, kind, body.player, in_brackets(body.titles) or None, body.game_no, None, body.text)]
 
-    def holdings(self, body: BughouseHoldings, line: Line, begin: int) -> list[Event]:
+    def holdings(self, body: BughouseHoldings, line: Line, begin: int) -> None:
         """The holdings of both players."""
         run = self._table.run(body.game_no)
         if run is not None:
@@ -670,23 +662,20 @@ class DatagramNotices:
                 at = game.entries[-1]
                 if run.position.board == at.position.board:
                     game.entries[-1] = at._replace(position=run.position)
-        return []
 
-    def pgn_tag(self, body: PgnTag, line: Line, begin: int) -> list[Event]:
+    def pgn_tag(self, body: PgnTag, line: Line, begin: int) -> None:
         """A tag of the game's PGN."""
         run = self._table.run(body.game_no)
         if run is not None:
             if body.name == "Date" and run.facts.date_text is None and "?" not in body.value:
                 run.facts.date_text = body.value
             run.event(EventKind.NOTICE, "pgn-tag", line, actor=body.name, text=body.value)
-        return []
 
-    def game_text(self, body: GameText, line: Line, begin: int) -> list[Event]:
+    def game_text(self, body: GameText, line: Line, begin: int) -> None:
         """A message of the server about a game."""
         run = self._table.run(body.game_no)
         if run is not None:
             run.event(EventKind.NOTICE, "game-message", line, text=body.text)
-        return []
 
 
 def in_brackets(words: str) -> str:
