@@ -91,16 +91,7 @@ _LITERAL: Final = later(rb"""(?:bytearray\()?b(?P<quote>['"])(?P<body>.*)(?P=quo
 _SECOND_HAND: Final = frozenset((b"lines", b"nonmatched", b"onStyle12", b"command_reply"))
 _PIECE: Final = later(rb"(?:[^\\]|\\(?!n).)*?(?:\\n(?:\\r)*|$)", re.DOTALL)
 _ESCAPE: Final = later(rb"\\(?:x([0-9a-fA-F]{2})|(.))", re.DOTALL)
-_PLAIN: Final = {
-    b"r": b"\r",
-    b"t": b"\t",
-    b"n": b"\n",
-    b"a": b"\x07",
-    b"b": b"\b",
-    b"f": b"\f",
-    b"v": b"\v",
-    b"0": b"\0",
-}
+_PLAIN: Final = bytes.maketrans(b"rtnabfv0", b"\r\t\n\x07\b\f\v\0")
 # A board, holdings or a result: a whole line, after a bell, block marks and prompts (as wire/prompts.py has them). Chat
 # must not match: "--> Eve's> <12> ..." and ":fics% <12> ..." are what a user or a bot may print.
 _FACT: Final = later(
@@ -217,7 +208,7 @@ class PychessDecoder:
 def _unescape(match: re.Match[bytes]) -> bytes:
     if match[1]:
         return bytes((int(match[1], 16),))
-    return _PLAIN.get(match[2], match[2])
+    return match[2].translate(_PLAIN)
 
 
 class LoggedText(NamedTuple):

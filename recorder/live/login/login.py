@@ -145,73 +145,55 @@ _BANNER_WORDS: Final = (
     (Family.FICS, re.compile(r"\bfreechess\.org\b", re.I)),
 )
 _WRONG_PASSWORD: Final = "The server does not accept this password for {who}; check the name and the password."
-# From which stage on a line refuses us at once, its form, and what to tell.
-_REFUSALS: Final = [
-    (stages, re.compile(form, re.I), sentence)
-    for stages, form, sentence in (
-        (
-            {_Stage.ENTERING},
-            r"(?:invalid|incorrect|wrong|bad) password",
-            _WRONG_PASSWORD,
-        ),
-        (
-            {_Stage.NAMED},
-            r"names? (?:can|may|must|should) only (?:consist|contain)",
-            "The server takes only letters in a name, not {who}; choose another name.",
-        ),
-        (
-            {_Stage.NAMED},
-            r"name.* at least (?P<size>\w+) (?:characters|letters)",
-            "The server takes no name as short as {who}; it must have at least {size} letters.",
-        ),
-        (
-            {_Stage.NAMED},
-            r"names? .*at most (?P<size>\w+) (?:characters|letters)",
-            "The server takes no name as long as {who}; it may have at most {size} letters.",
-        ),
-        (
-            {_Stage.NAMED, _Stage.ENTERING},
-            r"\bis already logged in\b(?!.*(?:kick|clos))",
-            "{who} is already logged in; choose another name or try again later.",
-        ),
-        ({_Stage.NAMED}, r"\b(?:is|are) banned\b", "The server has banned {who}."),
-        (
-            {_Stage.NAMED},
-            r"guest (?:connections|logins)\b.*\b(?:prevented|blocked|disabled)",
-            "The server lets no guests in from here; log in with a registered name.",
-        ),
-        (
-            {_Stage.NAMED},
-            r"nobody from your site may login without",
-            "The server refuses guests from this address; log in with a registered name.",
-        ),
-        (
-            {_Stage.NAMED},
-            r"nobody from your site may login",
-            "The server refuses logins from this address; ask its administrators.",
-        ),
-        (
-            {_Stage.NAMED},
-            r"\b(?:server|FICS|club)\b.* is .*\bfull\b|\btoo many (?:players|users|guests|connections)\b",
-            "The server is full; try again later.",
-        ),
-        (
-            {_Stage.NAMED, _Stage.ENTERING},
-            r"\*{4} LOGIN TIMEOUT \*{4}",
-            "The login of {who} took too long for the server; try again.",
-        ),
-        (
-            {_Stage.NAMED},
-            r"\bunknown (?:time|zip)seal version|\b(?:time|zip)seal error",
-            "The server does not understand our time seal; connect without it.",
-        ),
-        (
-            {_Stage.NAMED, _Stage.ENTERING},
-            r"\bbad (?:playerfile|name field)\b",
-            "The server's file about {who} is corrupt; write to its administrators, or log in as a guest.",
-        ),
-        ({_Stage.NAMED}, r"\W*(?:good ?bye|bye)\b", "The server said goodbye instead of letting {who} in."),
-    )
+# What a line says with which a server refuses us at once, at which stages, and what to tell.
+_REFUSALS: Final = (
+    ({_Stage.ENTERING}, {r"(?:invalid|incorrect|wrong|bad) password": _WRONG_PASSWORD}),
+    (
+        {_Stage.NAMED},
+        {
+            r"names? (?:can|may|must|should) only (?:consist|contain)": (
+                "The server takes only letters in a name, not {who}; choose another name."
+            ),
+            r"name.* at least (?P<size>\w+) (?:characters|letters)": (
+                "The server takes no name as short as {who}; it must have at least {size} letters."
+            ),
+            r"names? .*at most (?P<size>\w+) (?:characters|letters)": (
+                "The server takes no name as long as {who}; it may have at most {size} letters."
+            ),
+            r"\b(?:is|are) banned\b": "The server has banned {who}.",
+            r"guest (?:connections|logins)\b.*\b(?:prevented|blocked|disabled)": (
+                "The server lets no guests in from here; log in with a registered name."
+            ),
+            r"nobody from your site may login without": (
+                "The server refuses guests from this address; log in with a registered name."
+            ),
+            r"nobody from your site may login": (
+                "The server refuses logins from this address; ask its administrators."
+            ),
+            r"\b(?:server|FICS|club)\b.* is .*\bfull\b|\btoo many (?:players|users|guests|connections)\b": (
+                "The server is full; try again later."
+            ),
+            r"\bunknown (?:time|zip)seal version|\b(?:time|zip)seal error": (
+                "The server does not understand our time seal; connect without it."
+            ),
+            r"\W*(?:good ?bye|bye)\b": "The server said goodbye instead of letting {who} in.",
+        },
+    ),
+    (
+        {_Stage.NAMED, _Stage.ENTERING},
+        {
+            r"\bis already logged in\b(?!.*(?:kick|clos))": (
+                "{who} is already logged in; choose another name or try again later."
+            ),
+            r"\*{4} LOGIN TIMEOUT \*{4}": "The login of {who} took too long for the server; try again.",
+            r"\bbad (?:playerfile|name field)\b": (
+                "The server's file about {who} is corrupt; write to its administrators, or log in as a guest."
+            ),
+        },
+    ),
+)
+_REFUSED: Final = [
+    (stages, re.compile(form, re.I), text) for stages, forms in _REFUSALS for form, text in forms.items()
 ]
 
 
@@ -371,7 +353,7 @@ class Login:
         if self._stage is _Stage.CALLING and self._family is None:
             self._family = next((family for family, words in _BANNER_WORDS if words.search(text)), None)
         self._last_line = "".join(character for character in text.strip() if character.isprintable())[:120]
-        for stages, form, sentence in _REFUSALS:
+        for stages, form, sentence in _REFUSED:
             if match := form.search(text):
                 reason = sentence.format(who=self._who, **match.groupdict())
                 if self._stage in stages:
