@@ -1,9 +1,8 @@
-"""How fast ``publish`` copies plies into PostgreSQL, against the same rows by ``executemany``; runs without changes.
+"""How fast ``publish`` copies games into PostgreSQL, and how fast it finds that nothing changed.
 
 Run: ``python -m benchmarks.bench_publish URL [--games N] [--rounds N] [--archive FILE] [--small]``. URL is an empty
 database of a server on this machine (docs/how-to/postgresql.md); its tables are dropped before each run. Each run is a
-process of its own. The runs of a round follow each other, and the median of the rounds' ratios counts. The time of the
-server's processes is not part of the processor seconds.
+process of its own. The time of the server's processes is not part of the processor seconds.
 """
 
 from __future__ import annotations
@@ -11,25 +10,19 @@ from __future__ import annotations
 import argparse
 import json
 import resource
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from benchmarks.bench_store import make_games
+from recorder.archive.sharing.publishing import publish_archive, table_columns
 from recorder.model import SourceReport
+from recorder.progress import no_progress
 from storage import ArchiveStore
-from storage.publish import publishing
-from storage.publish.publishing import ARCHIVES, PUBLISHED, columns_of
 
-if TYPE_CHECKING:
-    from sqlalchemy import Table
-
-_VIEWS = ("v_analyses", "v_clocks", "v_plies", "v_games")
-_RUNS = ("copy", "unchanged", "compare", "executemany")
+_RUNS = ("copy", "unchanged", "compare")
 _MAKE = "make"  # in a process of its own: Linux counts the memory of the process that starts another one for both
 
 
@@ -51,34 +44,15 @@ def _drop(url: str) -> None:
     import psycopg
 
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f"DROP VIEW IF EXISTS {', '.join(_VIEWS)}")
-        tables = ", ".join(table.name for table in (ARCHIVES, *PUBLISHED))
-        connection.execute(f"DROP TABLE IF EXISTS {tables}")
+        connection.execute("DROP VIEW IF EXISTS v_plies, v_games")
+        connection.execute(f"DROP TABLE IF EXISTS archives, {', '.join(table_columns())}")
         connection.execute("CHECKPOINT")
 
 
-def _insert(publisher: publishing._Publisher, table: Table, rows: list[tuple[Any, ...]]) -> None:
-    """What takes the place of COPY."""
-    names = columns_of(table)
-    columns, marks = ", ".join(f'"{name}"' for name in names), ", ".join(["%s"] * len(names))
-    truths = {column.name for column in table.columns if column.type.python_type is bool}
-    booleans = [at for at, name in enumerate(names) if name in truths or name.endswith(("_guest", "_computer"))]
-    for place, row in enumerate(rows):
-        values = list(row)
-        for at in booleans:
-            values[at] = None if values[at] is None else bool(values[at])
-        rows[place] = tuple(values)
-    with publisher._connection.cursor() as cursor:
-        cursor.executemany(f"INSERT INTO {table.name} ({columns}) VALUES ({marks})", rows)
-
-
 def _run(how: str, archive: Path, url: str) -> None:
-    if how == "executemany":
-        publishing._Publisher._copy_rows = _insert  # type: ignore[method-assign]  # the benchmark compares another way
     began, used = time.perf_counter(), time.process_time()
-    found = publishing.publish(
-        archive, url, dry_run=how == "compare", with_text="none" if how == "compare" else "public", progress=_silent
-    )
+    chat = "none" if how == "compare" else "public"
+    found = publish_archive(str(archive), url, dry_run=how == "compare", with_text=chat, progress=no_progress)
     figures = {
         "plies": found.plies,
         "unchanged": found.unchanged,
@@ -89,29 +63,15 @@ def _run(how: str, archive: Path, url: str) -> None:
     print(json.dumps(figures))
 
 
-def _silent(name: str, done: int, total: int | None) -> None:
-    """No progress."""
-
-
 def _measure(archive: Path, url: str, rounds: int) -> None:
-    ratios: list[tuple[float, float]] = []
     for _ in range(rounds):
-        found: dict[str, dict[str, Any]] = {}
         _drop(url)
         for how in _RUNS:
-            if how == "executemany":
-                _drop(url)
             words = [sys.executable, "-m", "benchmarks.bench_publish", url, "--archive", str(archive), "--run", how]
-            found[how] = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
-        assert found["unchanged"]["unchanged"]
-        assert found["copy"]["plies"] == found["executemany"]["plies"]
-        copy, insert = found["copy"], found["executemany"]
-        ratios.append((insert["wall"] / copy["wall"], insert["processor"] / copy["processor"]))
-        for how, one in found.items():
+            one = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+            assert one["unchanged"] is (how == "unchanged")
             rate = f"{one['plies'] / one['wall']:9,.0f} plies/s" if one["plies"] else " " * 17
             print(f"{how:12}{rate}  {one['wall']:7.2f} s, processor {one['processor']:7.2f} s, {one['mib']} MiB")
-    wall, processor = (statistics.median(one) for one in zip(*ratios, strict=True))
-    print(f"COPY is {wall:.1f} times as fast as executemany (wall; processor of the client {processor:.1f})")
 
 
 def main() -> None:

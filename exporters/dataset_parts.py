@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import shutil
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from importlib.metadata import version
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -36,13 +34,15 @@ from exporters.tables.matches import match_columns, read_matches
 from exporters.tables.sql import of_games, of_plies, selected
 from exporters.tables.tables import open_tables
 from recorder.errors import ExportError
-from recorder.model import Game, LinkKind
+from recorder.model import Game, Link, LinkKind
 from storage.dataset.folder import DataFolder, Part
+from storage.read.game_filter import GameFilter
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from storage import ArchiveStore, GameFilter
+    from exporters.tables.tables import GamesTables
+    from storage import ArchiveStore
 
 _SOURCE: Final = Column("source", "text", "category", "", "SHA-256 of the source's decompressed bytes", True)
 _OF_SIDES: Final = {column.name: column for column in SIDE_COLUMNS}
@@ -83,7 +83,7 @@ DATASET_GAME_COLUMNS: Final = (*GAME_COLUMNS, *_MORE_OF_GAMES, _FINGERPRINT, *_P
 DATASET_EVENT_COLUMNS: Final = (*EVENT_COLUMNS, _SOURCE)
 """One row an event: the columns of events, and the source. A game's are in one file, in order."""
 
-_TABLES: Final = {"plies": DATASET_PLY_COLUMNS, "games": DATASET_GAME_COLUMNS, "events": DATASET_EVENT_COLUMNS}
+DATASET_TABLES: Final = {"plies": DATASET_PLY_COLUMNS, "games": DATASET_GAME_COLUMNS, "events": DATASET_EVENT_COLUMNS}
 _FILE_ROWS: Final = 1_000_000
 _PLIES_AT_ONCE: Final = 500_000
 
@@ -97,6 +97,35 @@ _EQUAL: Final = (
 _NUMBER: Final = f"CASE WHEN f.moves IS NOT NULL THEN (md5_number_lower({_EQUAL}) // 2)::BIGINT END"
 
 
+def selects(events: str = "TRUE") -> dict[str, tuple[dict[str, str], str, str]]:
+    """By table the columns of the games that ``choose`` has chosen, what follows them in a SELECT, and the order.
+
+    They have no source. ``events`` is the condition for an event ``e``.
+    """
+    plies = of_plies() | {column.name: f"m.{column.name}" for column in MATCH_COLUMNS}
+    more = {column.name: f'g."{column.name}"' for column in _MORE_OF_GAMES}
+    more |= {"start_ply": "g.start_ply::INTEGER", "fingerprint": _NUMBER}
+    more |= {column.name: f"b.{column.name}" for column in _PARTNER}
+    return {
+        "plies": (
+            plies,
+            "FROM plies p JOIN chosen g ON g.id = p.game AND g.part = p.part"
+            " LEFT JOIN matches m ON m.key = g.key AND m.ply = p.ply",
+            "g.place, p.ply",
+        ),
+        "games": (
+            of_games() | more,
+            f"FROM chosen g {_FINGERPRINTS} LEFT JOIN partners b ON b.key = g.key",
+            "g.place",
+        ),
+        "events": (
+            {column.name: f"e.{column.name}" for column in EVENT_COLUMNS},
+            f"FROM events e JOIN chosen g ON g.key = e.key WHERE {events}",
+            "g.place, e.number",
+        ),
+    }
+
+
 class _PartFiles:
     """Writes tables of DuckDB as the files of one source, first into a folder for temporary files."""
 
@@ -105,45 +134,25 @@ class _PartFiles:
         self._source = source
         self._place = place
         self._steps = 0
-        self._options = {name: _options(columns) for name, columns in _TABLES.items()}
+        self._options = {name: _options(columns) for name, columns in DATASET_TABLES.items()}
 
     def take(self, connection: Any) -> None:
-        """Take the games of the view ``chosen``, with their plies.
-
-        The connection has ``plies``, ``matches`` (key, ply, ``MATCH_COLUMNS``), ``partners`` (key, ``_PARTNER``) and
-        ``events`` with ``number``, their order.
-        """
+        """Take the games that ``choose`` has chosen."""
         with _errors(self._place):
             variants = [name for (name,) in connection.execute("SELECT DISTINCT variant FROM chosen").fetchall()]
-            plies = of_plies() | {column.name: f"m.{column.name}" for column in MATCH_COLUMNS}
-            rows = "FROM plies p JOIN chosen g ON g.id = p.game AND g.part = p.part"
-            self.plies += self._copy(
-                connection,
-                "plies",
-                plies,
-                f"{rows} LEFT JOIN matches m ON m.key = g.key AND m.ply = p.ply",
-                f"{_stem(variants)} || '/' || {_MONTH}",
-                "g.place, p.ply",
-            )
-            more = {column.name: f'g."{column.name}"' for column in _MORE_OF_GAMES}
-            more |= {"start_ply": "g.start_ply::INTEGER", "fingerprint": _NUMBER}
-            more |= {column.name: f"b.{column.name}" for column in _PARTNER}
-            rows = f"FROM chosen g {_FINGERPRINTS} LEFT JOIN partners b ON b.key = g.key"
-            self.games += self._copy(connection, "games", of_games() | more, rows, _YEAR, "g.place")
-            events = {column.name: f"e.{column.name}" for column in EVENT_COLUMNS}
-            rows = "FROM events e JOIN chosen g ON g.key = e.key"
-            self._copy(connection, "events", events, rows, _YEAR, "g.place, e.number")
+            counts = {}
+            for table, (texts, rows, order) in selects().items():
+                folder = f"{_stem(variants)} || '/' || {_MONTH}" if table == "plies" else _YEAR
+                columns = selected({**texts, "source": f"'{self._source}'::VARCHAR", "folder": folder})
+                path = Path(self._place, table, f"{self._steps:06}")
+                path.parent.mkdir(exist_ok=True)
+                options = f"{self._options[table]}, PARTITION_BY (folder)"
+                ((counts[table],),) = connection.execute(
+                    f"COPY (SELECT {columns} {rows} ORDER BY folder, {order}) TO '{path}' ({options})"
+                ).fetchall()
+            self.plies += counts["plies"]
+            self.games += counts["games"]
             self._steps += 1
-
-    def _copy(self, connection: Any, table: str, texts: Mapping[str, str], rows: str, folder: str, order: str) -> int:
-        columns = selected({**texts, "source": f"'{self._source}'::VARCHAR", "folder": folder})
-        path = Path(self._place, table, f"{self._steps:06}")
-        path.parent.mkdir(exist_ok=True)
-        options = f"{self._options[table]}, PARTITION_BY (folder)"
-        ((count,),) = connection.execute(
-            f"COPY (SELECT {columns} {rows} ORDER BY folder, {order}) TO '{path}' ({options})"
-        ).fetchall()
-        return int(count)
 
     def finish(self, connection: Any, folder: DataFolder, stem: str) -> list[Part]:
         """Put the files into a data set; their names begin with ``stem``."""
@@ -242,18 +251,15 @@ def write_dataset(
 
     ``prepare`` is called when all is computed, before the first file is put into the folder.
     """
-    bughouse = replace(chosen, variants=frozenset({"bughouse"}))
     with open_tables(archive, chosen) as tables, TemporaryDirectory(prefix="ics-recorder-") as place:
         run = tables.connection
         run.execute("SET threads = 1")
         files = _PartFiles(Path(place), source)
-        run.register("matches", _worded(match_columns(read_matches(archive, bughouse))))
-        games = archive.games(chosen, with_holdings=False, with_lines=False, with_thinking=False, whole_plies=False)
         undated = 0
+        ((boards,),) = run.execute("SELECT count(*) FROM chosen WHERE variant = 'bughouse'").fetchall()
+        register_matches(archive, run, wanted=boards > 0)
         for some in in_pieces(tables.games, _PLIES_AT_ONCE):
-            tables.choose(some)
-            for name, frame in _related_frames(list(islice(games, len(some)))).items():
-                run.register(name, _worded(frame))
+            choose(tables, some)
             files.take(run)
             ((count,),) = run.execute("SELECT count(*) FILTER (day IS NULL) FROM chosen").fetchall()
             undated += count
@@ -261,20 +267,39 @@ def write_dataset(
         return Written(files.games, files.plies, undated, files.finish(run, folder, stem))
 
 
-def _related_frames(games: Sequence[Game]) -> dict[str, pd.DataFrame]:
+def register_matches(archive: ArchiveStore, connection: Any, *, wanted: bool = True) -> None:
+    """Make the table ``matches`` (key, ply, ``MATCH_COLUMNS``) of all matches; if they are not ``wanted``, empty."""
+    matches = read_matches(archive, GameFilter(variants=frozenset({"bughouse"}))) if wanted else []
+    connection.register("matches", _worded(match_columns(matches)))
+
+
+def choose(tables: GamesTables, games: Sequence[tuple[int, int]]) -> None:
+    """Choose games (row number, number of plies); then their ``partners`` and ``events`` are tables, too."""
+    tables.choose(games)
+    found = tables.reader.games([row_id for row_id, _ in games])
+    for name, frame in _related_frames(found).items():
+        tables.connection.register(name, _worded(frame))
+
+
+def _related_frames(games: Iterable[Game]) -> dict[str, pd.DataFrame]:
     """The tables ``partners`` and ``events`` of games."""
-    partners = [(game.key, link) for game in games for link in game.links if link.kind is LinkKind.PARTNER]
+    partners: dict[str, Link] = {}
+
+    def noted() -> Iterator[Game]:
+        for game in games:
+            for link in game.links:
+                if link.kind is LinkKind.PARTNER:
+                    partners.setdefault(game.key, link)
+            yield game
+
+    events = event_frame(noted())
     values = {
-        "key": [key for key, _ in partners],
-        "partner_key": [link.key for _, link in partners],
-        "partner_evidence": [link.evidence for _, link in partners],
+        "key": [*partners],
+        "partner_key": [link.key for link in partners.values()],
+        "partner_evidence": [link.evidence for link in partners.values()],
     }
     columns = (next(column for column in GAME_COLUMNS if column.name == "key"), *_PARTNER)
-    events = event_frame(games)
-    return {
-        "partners": frame_of_lists(columns, values).drop_duplicates("key"),
-        "events": events.assign(number=range(len(events))),
-    }
+    return {"partners": frame_of_lists(columns, values), "events": events.assign(number=range(len(events)))}
 
 
 def _worded(frame: pd.DataFrame) -> pd.DataFrame:

@@ -27,6 +27,7 @@ if _typing.TYPE_CHECKING:
     from recorder.archive.reading.import_paths import ImportReport, Merged
     from recorder.archive.reading.importing import Outcome
     from recorder.archive.sharing.dataset_making import DatasetReport, make_dataset
+    from recorder.archive.sharing.publishing import Published
     from recorder.errors import (
         EngineError,
         ExportError,
@@ -71,7 +72,6 @@ if _typing.TYPE_CHECKING:
     from recorder.pipeline import PARSER_VERSION, Pipeline
     from recorder.reading import read_games
     from storage.dataset.records import Manifest
-    from storage.publish.publishing import Published
 
     __version__: str
 
@@ -132,7 +132,7 @@ _MODULES = {
     "ImportReport": "recorder.archive.reading.import_paths",
     "Merged": "recorder.archive.reading.import_paths",
     "Outcome": "recorder.archive.reading.importing",
-    "Published": "storage.publish.publishing",
+    "Published": "recorder.archive.sharing.publishing",
     "Tables": "recorder.archive.game_tables",
     "VerifyReport": "recorder.archive.care.verifying",
 }

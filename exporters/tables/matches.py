@@ -31,10 +31,11 @@ def open_matches(storage: GameStore, where: GameFilter, *, arrow: bool = True) -
     """
     bughouse = replace(where, variants=frozenset({"bughouse"}))
     if isinstance(storage, DatasetStore):
-        with storage.columns() as reader:
-            games = reader.boards_of(bughouse)
-        with open_tables(storage, games=games) as tables:
-            yield tables
+        with storage.snapshot():
+            with storage.columns() as reader:
+                games = reader.boards_of(bughouse)
+            with open_tables(storage, games=games) as tables:
+                yield tables
         return
     with storage.snapshot():
         matches = read_matches(storage, bughouse)

@@ -487,6 +487,7 @@ def open_tables(
         reader = stack.enter_context(store.columns(arrow=False))
         chosen = reader.games_of(where or ALL_PLAYED) if games is None else games
         if isinstance(reader, DatasetReader):
+            reader.want([row_id for row_id, _ in chosen], plies=plies)
             yield GamesTables(reader.connection, reader, chosen, matches)
             return
         path: Path | None = getattr(store, "path", None)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from exporters.base import ExportReport
     from recorder.archive.care.verifying import VerifyReport
     from recorder.archive.reading.import_paths import ImportReport, Merged
-    from storage.publish.publishing import Published
+    from recorder.archive.sharing.publishing import Published
 
 _APPEND_OR_FORCE = "append adds to the file and force replaces it: give one of them."
 _AnyPath = str | PathLike[str]

@@ -329,9 +329,9 @@ class Dataset(GameTables):
 class Tables(GameTables):
     """The games of all archives that were published in a PostgreSQL database. Needs the extra ``postgres``.
 
-    It has the games, tables and measures of an archive. If several archives contain a game with the same key, it is
-    included once. Nothing stays open between two calls, and each call reads the database as it is at one moment.
-    ``with`` is not necessary.
+    It has the games, tables and measures of an archive, except filters by position and the columns ``fen`` and
+    ``material``. If several archives contain a game with the same key, it is included once. Nothing stays open between
+    two calls, and each call reads the database as it is at one moment. ``with`` is not necessary.
 
     Args:
         url: of the database, ``postgresql://HOST/DATABASE``, without a password. Give the password in PGPASSWORD,

@@ -12,7 +12,7 @@ from recorder.cli.output import long_work, print_json, say
 from recorder.text import plural
 
 if TYPE_CHECKING:
-    from storage.publish.publishing import Published
+    from recorder.archive.sharing.publishing import Published
 
 
 def _check_url(_context: click.Context, _param: click.Parameter, value: str) -> str:

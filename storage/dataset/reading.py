@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
@@ -54,8 +54,8 @@ from storage.read.query import (
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-    from storage.dataset.files import DatasetFiles, DatasetSource
-    from storage.read.store import GameParts
+    from storage.dataset.files import DatasetSource
+    from storage.read.store import GameParts, SqlDriver
 
 PLY_NAMES = (
     "ply",
@@ -222,7 +222,6 @@ FILTERS: Final = FilterWords(
     "TRUE",
     named_by_like,
     "g.fingerprint, CASE WHEN g.fingerprint IS NULL THEN g.id END",
-    has_tags=False,
     plies="plies p WHERE p.source = g.source_id AND p.key = g.key",
     events="EXISTS (SELECT 1 FROM events e WHERE e.source = g.source_id AND e.key = g.key AND ({}))",
 )
@@ -233,24 +232,30 @@ ROWS: Final = {
     "events": "SELECT *, file_row_number AS line FROM read_parquet({files})",
 }
 """The tables; ``id`` numbers the games."""
-_PART: Final = "try_cast(split_part(time_control, '+', {}) AS BIGINT)"
-GAMES: Final = f"""
-CREATE VIEW games AS
-SELECT id, "offset" AS first_offset, source AS source_id, NULL::BIGINT AS merged_into, key, server, kind, variant,
-  category, rated, result, complete, plies AS ply_count, start_precision, me, white, black, white_guest, black_guest,
-  white_computer, black_computer, white_rating, black_rating, reason AS reason_key, ending, NULL::BIGINT AS ended_at_ms,
-  started_ms AS started_at_ms, CASE WHEN time_control = '-' THEN 0 ELSE {_PART.format(1)} END AS base_s,
-  CASE WHEN time_control = '-' THEN 0 ELSE {_PART.format(2)} END AS increment_s, fingerprint,
-  lower(white) AS white_id, lower(black) AS black_id, eco, opening,
-  coalesce(CASE WHEN time_basis IN {_DATES} THEN started_ms END, epoch_ms(try_cast(day AS DATE))) AS dated_ms
-FROM game_rows
-"""
-"""The games with the names of an archive's columns, for the conditions of filters."""
-VIEWS: Final = (
-    "CREATE VIEW players AS SELECT white_id AS id, white_id AS handle_folded FROM games"
-    " UNION SELECT black_id, black_id FROM games",
-    "CREATE TABLE sources (id VARCHAR, sha256 VARCHAR)",
+_NO_ROWS: Final = "SELECT {} WHERE FALSE".format(
+    ", ".join(f"NULL::VARCHAR AS {name}" for name in ("source", "key", "kind", "detail", "text"))
 )
+"""Where no game has an event or a ply."""
+GAME_NAMES: Final = {
+    "id": "id", "archive": "source", "first_offset": '"offset"', "source_id": "source", "merged_into": "NULL::BIGINT",
+    "reason_key": "reason", "ply_count": "plies", "ended_at_ms": "NULL::BIGINT", "started_at_ms": "started_ms",
+    "white_id": "lower(white)", "black_id": "lower(black)",
+    "dated_ms": f"coalesce(CASE WHEN time_basis IN {_DATES} THEN started_ms END,"
+    " CAST(1000 * date_part('epoch', CAST(day AS DATE)) AS BIGINT))",
+    **{
+        name: name
+        for name in (
+            "key", "server", "kind", "variant", "category", "rated", "result", "complete", "start_precision", "me",
+            "white", "black", "white_guest", "black_guest", "white_computer", "black_computer", "white_rating",
+            "black_rating", "ending", "base_s", "increment_s", "fingerprint", "eco", "opening", "partner_key",
+        )
+    },
+}  # fmt: skip
+"""The columns of an archive's games, for the conditions of filters, from those of the table of games."""
+PLAYERS: Final = (
+    "SELECT white_id AS id, white_id AS handle_folded FROM games UNION SELECT black_id, black_id FROM games"
+)
+_SOURCES: Final = "SELECT DISTINCT source AS id, source AS sha256 FROM game_rows"
 
 
 _GAMES_AT_ONCE: Final = 500
@@ -262,6 +267,9 @@ _BOARDS: Final = (
     "SELECT DISTINCT source, unnest([key, partner_key]) AS key FROM game_rows"
     " WHERE partner_key IS NOT NULL AND id IN ({})"
 )
+
+
+_COUNTS: Final = "SELECT g.id, g.ply_count FROM games g WHERE g.merged_into IS NULL"
 
 
 class _Rows(list[Any]):
@@ -287,34 +295,53 @@ class _Driver:
 class DatasetReader:
     """Reads the tables of a data set. Made by ``DatasetStore.columns``.
 
-    ``connection`` has the views ``game_rows``, ``plies`` and ``events``, and ``games`` for filters.
+    ``connection`` has the views ``game_rows``, ``plies`` and ``events``, of which ``tables`` are there.
     """
 
-    def __init__(self, connection: DuckDBPyConnection, files: DatasetFiles) -> None:
+    def __init__(
+        self,
+        connection: DuckDBPyConnection,
+        driver: SqlDriver,
+        words: FilterWords,
+        sources: Mapping[str, SourceName],
+        tables: Collection[str],
+    ) -> None:
         self.connection = connection
-        self._files = files
+        self.driver = driver
+        self._words, self._sources, self._tables = words, sources, tables
 
     def games_of(self, where: GameFilter) -> list[tuple[int, int]]:
         """Row number and number of plies of the games that match, in the order of an archive."""
-        _want(self.connection, game_ids(_Driver(self.connection), where, FILTERS))
-        rows = "SELECT w.id, g.plies FROM wanted w JOIN game_rows g ON g.id = w.id ORDER BY w.place"
-        return self.connection.execute(rows).fetchall()
+        ids = game_ids(self.driver, where, self._words)
+        rows = self.driver.execute(f"{_COUNTS} AND g.id = ANY(?)", [ids])
+        counts = dict(rows.fetchall())
+        return [(row_id, counts[row_id]) for row_id in ids]
 
     def boards_of(self, where: GameFilter) -> list[tuple[int, int]]:
         """As ``games_of``: both boards of bughouse matches of which one board matches, one match after the other."""
-        _want(self.connection, game_ids(_Driver(self.connection), where, FILTERS))
-        rows = (
-            "SELECT g.id, g.plies FROM (SELECT w.place, g.source, unnest([g.key, g.partner_key]) AS key FROM wanted w"
-            " JOIN game_rows g ON g.id = w.id WHERE g.partner_key IS NOT NULL) b"
-            " JOIN game_rows g ON g.source = b.source AND g.key = b.key GROUP BY ALL ORDER BY min(b.place), g.id"
-        )
-        return self.connection.execute(rows).fetchall()
+        boards: dict[Any, tuple[int, int]] = {}
+        partners: dict[int, Any] = {}
+        query = "SELECT g.archive, g.key, g.partner_key, g.id, g.ply_count FROM games g WHERE g.partner_key IS NOT NULL"
+        for archive, key, partner, *numbers in self.driver.execute(f"{query} AND {self._words.shown}"):
+            boards[archive, key] = tuple(numbers)
+            partners[numbers[0]] = ((archive, key), (archive, partner))
+        found: dict[int, int] = {}
+        for number in game_ids(self.driver, where, self._words):
+            found.update(sorted(boards[one] for one in partners.get(number, ()) if one in boards))
+        return list(found.items())
+
+    def want(self, ids: Sequence[int], *, plies: bool = True) -> None:
+        """Make the table ``wanted``: row numbers of games with their places."""
+        import numpy as np
+
+        arrays = {"place": np.arange(len(ids), dtype=np.int64), "id": np.array(ids, dtype=np.int64)}
+        self.connection.execute("CREATE OR REPLACE TABLE wanted AS SELECT * FROM arrays")
+        del arrays
 
     def games(self, ids: Sequence[int], *, with_events: bool = True) -> Iterator[Game]:
         """Games, in this order, with what the data set has of them."""
-        sources = {one.sha256: SourceName(one.name, one.sha256, one.kind) for one in self._files.sources}
         for begin in range(0, len(ids), _GAMES_AT_ONCE):
-            _want(self.connection, ids[begin : begin + _GAMES_AT_ONCE])
+            self.want(ids[begin : begin + _GAMES_AT_ONCE])
             found = self.connection.execute(
                 "SELECT g.* EXCLUDE (started_at) FROM wanted w JOIN game_rows g ON g.id = w.id ORDER BY w.place"
             )
@@ -326,38 +353,31 @@ class DatasetReader:
             plies = iter(self._rows_of("plies", [f"x.{name}" for name in PLY_NAMES], "ply"))
             for place, game in enumerate(games):
                 moves = (row[1:] for row in islice(plies, game["plies"]))
-                yield game_of(game, moves, events.get(place, []), sources[game["source"]])
+                yield game_of(game, moves, events.get(place, []), self._sources[game["source"]])
 
     def events(self, ids: Sequence[int], names: Sequence[str]) -> list[tuple[Any, ...]]:
         """Columns of the events of games, in this order; an instant is milliseconds since 1970."""
-        _want(self.connection, ids)
+        self.want(ids)
         columns = [f"epoch_ms(x.{name})" if name == "at" else f"x.{name}" for name in names]
         return [row[1:] for row in self._rows_of("events", columns, "line")]
 
     def _rows_of(self, table: str, columns: Sequence[str], order: str) -> list[Any]:
         """The rows of the wanted games in a table: the game's place, and some columns."""
-        if not self._files.tables()[table]:
+        if table not in self._tables:
             return []
         of_game = f"JOIN {table} x ON x.source = g.source AND x.key = g.key ORDER BY w.place, x.{order}"
         wanted = f"SELECT w.place, {', '.join(columns)} FROM wanted w JOIN game_rows g ON g.id = w.id"
         return self.connection.execute(f"{wanted} {of_game}").fetchall()
 
 
-def _want(connection: DuckDBPyConnection, ids: Sequence[int]) -> None:
-    """Make the table ``wanted``: row numbers of games with their places."""
-    import numpy as np
-
-    arrays = {"place": np.arange(len(ids), dtype=np.int64), "id": np.array(ids, dtype=np.int64)}
-    connection.execute("CREATE OR REPLACE TABLE wanted AS SELECT * FROM arrays")
-    del arrays
-
-
 class DatasetStore(Closing):
     """The games of a data set: one row for each game of each source.
 
-    Its files are those that were there when it was opened. ``warning`` is what the user must know before its games are
-    counted, one sentence. Every method raises StorageError if the data set cannot be read.
+    Its files are those that were there when it was opened. ``words`` are those of its filters. ``warning`` is what the
+    user must know before its games are counted, one sentence. Every method raises StorageError if it cannot be read.
     """
+
+    words = FILTERS
 
     def __init__(self, where: str) -> None:
         self.where = where
@@ -370,12 +390,12 @@ class DatasetStore(Closing):
         connection = connect(self.where)
         with dataset_errors(self.where, self._files):
             for name, paths in self._files.tables().items():
-                if paths:
-                    connection.execute(f"CREATE VIEW {name} AS {ROWS[name].format(files=listed(paths))}")
-            for view in (GAMES, *VIEWS):
-                connection.execute(view)
-            ids = [one.sha256 for one in self._files.sources]
-            connection.execute("INSERT INTO sources SELECT id, id FROM (SELECT unnest(?) AS id)", [ids])
+                rows = ROWS[name].format(files=listed(paths)) if paths else _NO_ROWS
+                connection.execute(f"CREATE VIEW {name} AS {rows}")
+            games = ", ".join(f"{text} AS {name}" for name, text in GAME_NAMES.items())
+            views = {"games": f"SELECT {games} FROM game_rows", "players": PLAYERS, "sources": _SOURCES}
+            for name, text in views.items():
+                connection.execute(f"CREATE VIEW {name} AS {text}")
         return connection
 
     def close(self) -> None:
@@ -417,6 +437,12 @@ class DatasetStore(Closing):
                 yield connection
 
     @contextmanager
+    def _driver(self) -> Iterator[SqlDriver]:
+        """What runs the statements of filters."""
+        with self._reading() as connection:
+            yield _Driver(connection)
+
+    @contextmanager
     def snapshot(self) -> Iterator[None]:
         """What is read in the block is of one moment: files of a data set do not change."""
         yield
@@ -424,18 +450,20 @@ class DatasetStore(Closing):
     @contextmanager
     def columns(self, *, arrow: bool = True) -> Iterator[DatasetReader]:
         """A reader of its tables; ``arrow`` changes nothing."""
+        sources = {one.sha256: SourceName(one.name, one.sha256, one.kind) for one in self._files.sources}
+        tables = [name for name, paths in self._files.tables().items() if paths]
         with self._reading() as connection:
-            yield DatasetReader(connection, self._files)
+            yield DatasetReader(connection, _Driver(connection), self.words, sources, tables)
 
     def count(self, where: GameFilter = ALL_PLAYED) -> int:
         """How many games match."""
-        with self._reading() as connection:
-            return count_games(_Driver(connection), where, FILTERS)
+        with self._driver() as driver:
+            return count_games(driver, where, self.words)
 
     def count_each(self, wheres: Sequence[GameFilter]) -> list[int]:
         """As ``ArchiveStore.count_each``."""
-        with self._reading() as connection:
-            return count_each(_Driver(connection), wheres, FILTERS)
+        with self._driver() as driver:
+            return count_each(driver, wheres, self.words)
 
     def games(self, where: GameFilter = ALL_PLAYED, **parts: Unpack[GameParts]) -> Iterator[Game]:
         """As ``ArchiveStore.games``, with what a data set has; parts but ``with_events`` change nothing."""
@@ -446,17 +474,17 @@ class DatasetStore(Closing):
     def game(self, spec: str) -> Game:
         """As ``ArchiveStore.game``."""
         with self.columns() as reader:
-            return next(reader.games([resolve(_Driver(reader.connection), spec, FILTERS)]))
+            return next(reader.games([resolve(reader.driver, spec, self.words)]))
 
     def count_unknown(self, where: GameFilter) -> dict[str, int]:
         """As ``ArchiveStore.count_unknown``."""
-        with self._reading() as connection:
-            return count_unknown(_Driver(connection), where, FILTERS)
+        with self._driver() as driver:
+            return count_unknown(driver, where, self.words)
 
     def count_by_handle(self) -> dict[str, int]:
         """As ``ArchiveStore.count_by_handle``."""
-        with self._reading() as connection:
-            return count_by_handle(_Driver(connection), FILTERS)
+        with self._driver() as driver:
+            return count_by_handle(driver, self.words)
 
     def require_plies(self) -> None:
         """Check that there are plies."""

@@ -1,4 +1,4 @@
-"""Connecting to a shared database: its URL, without a password, errors as one sentence, and PostgreSQL's SQL."""
+"""Connecting to a shared database: its URL, without a password, and errors as one sentence."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from recorder.errors import RecorderError
-from storage.schema.views import Words
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -16,6 +15,10 @@ _PREFIXES: Final = ("postgresql://", "postgres://")
 _SECRETS: Final = ("password", "sslpassword", "oauth_client_secret")
 _HOW: Final = "give the password in PGPASSWORD, ~/.pgpass or the service file"
 _OLDEST: Final = 15
+SCHEMA: Final = "2"
+"""Of the tables there; changes with their columns."""
+SPAN: Final = 1 << 40
+"""Row numbers of an archive are less than this."""
 
 
 def url_error(url: str) -> str | None:
@@ -93,41 +96,3 @@ def _psycopg() -> Any:
     except ImportError:
         return None
     return psycopg
-
-
-# Of games with equal keys one is shown: a merged game before one of a single source, then the one with more plies,
-# then that of the archive with the least number. A game that another archive has merged is shown as that one.
-SHOWN: Final = """\
-g.merged_into IS NULL AND NOT EXISTS (
-  SELECT 1 FROM games other WHERE other.key = g.key AND other.archive <> g.archive
-  AND CASE WHEN other.merged_into IS NOT NULL THEN g.source_id IS NOT NULL
-    ELSE (other.source_id IS NULL, other.ply_count, -other.archive) > (g.source_id IS NULL, g.ply_count, -g.archive)
-  END)"""
-
-
-def _when(condition: str, then: str, other: str) -> str:
-    return f"CASE WHEN {condition} THEN {then} ELSE {other} END"
-
-
-def _instant(ms: str, whole_minutes: str) -> str:
-    form = _when(whole_minutes, """'YYYY-MM-DD"T"HH24:MI'""", """'YYYY-MM-DD"T"HH24:MI:SS.MS'""")
-    return f"to_char(to_timestamp({ms} / 1000.0) AT TIME ZONE 'UTC', {form})"
-
-
-def _iso_day(text: str) -> str:
-    shape = f"{text} ~ '^(?!0000)[0-9]{{4}}-(0[1-9]|1[0-2])-[0-9]{{2}}$'"
-    day = f"to_char((left({text}, 7) || '-01')::date + substr({text}, 9)::int - 1, 'YYYY-MM-DD')"
-    return f"CASE WHEN {shape} THEN CASE WHEN {day} = {text} THEN {text} END END"
-
-
-POSTGRES: Final = Words(
-    when=_when,
-    odd=lambda number: f"{number} % 2 <> 0",
-    seconds=lambda ms: f"({ms})::float8 / 1000",
-    mean=lambda column: f"avg({column}::float8)",
-    instant=_instant,
-    day=lambda ms: f"to_char(to_timestamp({ms} / 1000) AT TIME ZONE 'UTC', 'YYYY-MM-DD')",
-    iso_day=_iso_day,
-    shown=SHOWN,
-    own_game=" AND g.archive = a.archive",
-)

@@ -1,126 +1,139 @@
-"""Reading a shared database as an archive is read: the same games, plies and filters."""
+"""Reading a shared database as a data set is read: the same filters, and DuckDB over the games that are wanted."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final
 
 from recorder.errors import StorageError
-from storage.publish.connection import SHOWN, connected, is_there
-from storage.read.columns import (
-    ROWS_AT_ONCE,
-    SELECT_PLIES,
-    SELECT_THINKING,
-    Arrays,
-    ColumnReader,
-    arrays_of,
-)
-from storage.read.game_filter import ALL_PLAYED, GameFilter
-from storage.read.games import load_games
-from storage.read.query import (
-    FilterWords,
-    count_by_handle,
-    count_each,
-    count_games,
-    count_unknown,
-    game_ids,
-    named_by_like,
-    resolve,
-)
-from storage.read.store import GameParts, Rows, SqlDriver
-from storage.schema.upgrade import HEAD
+from recorder.model import SourceName
+from storage.dataset.reading import FILTERS, GAME_NAMES, PLAYERS, DatasetReader, DatasetStore
+from storage.publish.connection import SCHEMA, connected, is_there
+from storage.read.engine import new_database
+from storage.read.store import Rows
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from recorder.model import Game
-
-_FILTERS: Final = FilterWords(
-    "g.dated_ms", lambda side: f"g.{side}_guest", lambda side: f"g.{side}_computer", SHOWN, named_by_like
+_OF_MEMBERS: Final = {
+    "merged_into": "game",
+    "archive": "archive",
+    "key": "key",
+    "source_id": "source",
+    "me": "me",
+}
+_OF_GAMES: Final = GAME_NAMES | {"archive": "archive"}
+_GAMES: Final = (
+    f"SELECT {', '.join(f'{text} AS {name}' for name, text in _OF_GAMES.items())} FROM games"
+    f" UNION ALL SELECT {', '.join(_OF_MEMBERS.get(name, 'NULL') for name in _OF_GAMES)} FROM members"
 )
-_RUNS: Final = (
-    "FROM unnest(%s::bigint[], %s::bigint[]) WITH ORDINALITY run(first, last, place)"
-    " JOIN plies p ON p.id BETWEEN run.first AND run.last ORDER BY run.place, p.id"
+_WITH: Final = f"WITH games AS NOT MATERIALIZED ({_GAMES}), players AS NOT MATERIALIZED ({PLAYERS})"
+# Of games with equal keys one is shown: a merged game before one of a single source, then the one with more plies,
+# then that of the archive with the least number. A game that another archive has merged is shown as that one.
+_SHOWN: Final = """\
+g.merged_into IS NULL AND NOT EXISTS (
+  SELECT 1 FROM games other WHERE other.key = g.key AND other.archive <> g.archive
+  AND CASE WHEN other.merged_into IS NOT NULL THEN g.source_id IS NOT NULL
+    ELSE (other.source_id IS NULL, other.ply_count, -other.archive) > (g.source_id IS NULL, g.ply_count, -g.archive)
+  END)"""
+VIEWS: Final = (
+    f"CREATE VIEW v_games AS SELECT * FROM games WHERE id IN ({_WITH} SELECT g.id FROM games g WHERE {_SHOWN})",
+    "CREATE VIEW v_plies AS SELECT * FROM plies WHERE game IN (SELECT id FROM v_games)",
 )
-_OF_OBSERVATIONS: Final = (
-    "FROM unnest(%s::bigint[]) wanted(value) JOIN thinking t ON t.observation_id = wanted.value"
-    " ORDER BY t.observation_id, t.seq"
+"""The games and plies of all archives, a game with one key once."""
+_FILTERS: Final = FILTERS._replace(
+    shown=_SHOWN,
+    plies="plies p WHERE p.game = g.id",
+    events="EXISTS (SELECT 1 FROM events e WHERE e.game = g.id AND ({}))",
 )
+_TABLES: Final = {"game_rows": ("games", "id"), "plies": ("plies", "game"), "events": ("events", "game")}
+_TYPES: Final = {16: "BOOLEAN", 20: "BIGINT", 23: "INTEGER", 701: "DOUBLE", 1184: "TIMESTAMPTZ"}
+"""Those of DuckDB by PostgreSQL's numbers; all others are texts."""
 
 
 class _Driver:
-    """Runs the statements of ``storage.read`` with psycopg."""
+    """Runs the statements of ``storage.read`` with psycopg; ``games`` has the names of an archive's columns."""
 
     def __init__(self, connection: Connection[Any]) -> None:
         self.connection = connection
 
     def execute(self, sql: str, parameters: Any = (), /) -> Rows:
-        return self.connection.execute(sql.replace("%", "%%").replace("?", "%s"), parameters)
+        return self.connection.execute(f"{_WITH} {sql}".replace("%", "%%").replace("?", "%s"), parameters)
 
 
-class _Reader(ColumnReader):
-    def __init__(self, driver: _Driver) -> None:
-        self._driver: SqlDriver = driver
-        self._connection = driver.connection
+class _Reader(DatasetReader):
+    """The tables of the games that are wanted are copied to files of this computer, which DuckDB reads."""
 
-    def content_version(self) -> str | None:
-        return None
+    def __init__(self, driver: _Driver, connection: Any, folder: Path) -> None:
+        archives = driver.connection.execute("SELECT number::text, archive FROM archives").fetchall()
+        sources = {number: SourceName(archive, archive, "archive") for number, archive in archives}
+        super().__init__(connection, driver, _FILTERS, sources, _TABLES)
+        self._server, self._folder = driver.connection, folder
+        self._there: dict[str, set[int]] = {}
 
-    def _ids(self, where: GameFilter) -> list[int]:
-        return game_ids(self._driver, where, _FILTERS)
+    def want(self, ids: Sequence[int], *, plies: bool = True) -> None:
+        for table in _TABLES if plies else ("game_rows",):
+            if table not in self._there or not self._there[table].issuperset(ids):
+                self._fetch(table, ids)
+                self._there[table] = set(ids)
+        super().want(ids, plies=plies)
 
-    def _fetch_plies(self, runs: list[list[int]]) -> Arrays:
-        firsts, lasts = [first for first, _ in runs], [last for _, last in runs]
-        return self._fetch_arrays(f"{SELECT_PLIES} {_RUNS}", (firsts, lasts))
+    def _fetch(self, table: str, ids: Sequence[int]) -> None:
+        name, number = _TABLES[table]
+        columns = self._server.execute(f"SELECT * FROM {name} LIMIT 0").description or ()
+        types = ", ".join(f"'{one.name}': '{_TYPES.get(one.type_code, 'VARCHAR')}'" for one in columns)
+        path, made = self._folder / "rows.csv", self._folder / f"{table}.parquet"
+        asked = f"COPY (SELECT * FROM {name} WHERE {number} = ANY(%s)) TO STDOUT (FORMAT csv)"
+        with self._server.cursor() as cursor, cursor.copy(asked, (list(ids),)) as copy, path.open("wb") as out:
+            for data in copy:
+                out.write(data)
+        rows = (
+            f"read_csv('{path}', header = FALSE, delim = ',', quote = '\"', escape = '\"', nullstr = '',"
+            f" allow_quoted_nulls = FALSE, parallel = FALSE, auto_detect = FALSE, columns = {{{types}}})"
+        )
+        source = "REPLACE (archive::VARCHAR AS source)" if table == "game_rows" else ", archive::VARCHAR AS source"
+        self.connection.execute(f"COPY (SELECT * {source} FROM {rows}) TO '{made}' (FORMAT parquet)")
+        self.connection.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT * FROM read_parquet('{made}')")
 
-    def _fetch_thinking(self, observations: list[int]) -> Arrays:
-        return self._fetch_arrays(f"{SELECT_THINKING} {_OF_OBSERVATIONS}", (observations,))
 
-    def _fetch_arrays(self, sql: str, parameters: tuple[list[int], ...]) -> Arrays:
-        with self._connection.cursor("rows") as cursor:  # a cursor of the server: few rows at once are in memory
-            cursor.itersize = ROWS_AT_ONCE
-            cursor.execute(sql, parameters)
-            return arrays_of(lambda: cursor.fetchmany(ROWS_AT_ONCE), len(cursor.description or ()))
-
-    def _rows(self, select: str, source: str, wanted: list[int]) -> Rows:
-        numbers = "unnest(?::bigint[]) WITH ORDINALITY wanted(value, key)"
-        return self._driver.execute(f"{select} FROM {numbers} JOIN {source}", (wanted,))
-
-
-class PublishedStore:
+class PublishedStore(DatasetStore):
     """The games of all archives of a shared database; of games with equal keys one.
 
     Every method raises StorageError if the database cannot be read, or no archive was published there.
     """
 
+    words = _FILTERS
+
     def __init__(self, url: str) -> None:
         self._url = url
         self._snapshot: _Driver | None = None
-        with self._reading():
+        with self._driver():
             pass
 
     def close(self) -> None:
         """No connection stays open between reads."""
 
     @contextmanager
-    def _reading(self) -> Iterator[_Driver]:
+    def _driver(self) -> Iterator[_Driver]:
         if self._snapshot is not None:
             yield self._snapshot
             return
         with connected(self._url, StorageError) as connection:
             if not is_there(connection):
                 raise StorageError("No archive was published in this database: use `ics-recorder publish URL`.")
-            row = connection.execute("SELECT schema FROM archives WHERE schema <> %s LIMIT 1", (HEAD,)).fetchone()
+            row = connection.execute("SELECT schema FROM archives WHERE schema <> %s LIMIT 1", (SCHEMA,)).fetchone()
             if row is not None:
-                raise StorageError(f"The shared database has the schema {row[0]}, and this program's is {HEAD}.")
+                raise StorageError(f"The shared database has the schema {row[0]}, and this program's is {SCHEMA}.")
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             yield _Driver(connection)
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """What is read in the block is of one moment."""
-        with self._reading() as driver:
+        with self._driver() as driver:
             before, self._snapshot = self._snapshot, driver
             try:
                 yield
@@ -128,38 +141,14 @@ class PublishedStore:
                 self._snapshot = before
 
     @contextmanager
-    def columns(self, *, arrow: bool = True) -> Iterator[ColumnReader]:
-        """Main lines as arrays, all of one moment; ``arrow`` changes nothing."""
-        with self._reading() as driver:
-            yield _Reader(driver)
+    def columns(self, *, arrow: bool = True) -> Iterator[DatasetReader]:
+        """A reader of its tables, of one moment; ``arrow`` changes nothing."""
+        with (
+            self._driver() as driver,
+            new_database() as connection,
+            TemporaryDirectory(prefix="ics-recorder-") as folder,
+        ):
+            yield _Reader(driver, connection, Path(folder))
 
-    def games(self, where: GameFilter = ALL_PLAYED, **parts: Unpack[GameParts]) -> Iterator[Game]:
-        """As ``ArchiveStore.games``; plies are always whole."""
-        parts["whole_plies"] = True
-        with self._reading() as driver:
-            yield from load_games(driver, game_ids(driver, where, _FILTERS), **parts)
-
-    def game(self, spec: str) -> Game:
-        """As ``ArchiveStore.game``."""
-        with self._reading() as driver:
-            return next(load_games(driver, [resolve(driver, spec, _FILTERS)]))
-
-    def count(self, where: GameFilter = ALL_PLAYED) -> int:
-        """How many games match."""
-        with self._reading() as driver:
-            return count_games(driver, where, _FILTERS)
-
-    def count_each(self, wheres: Sequence[GameFilter]) -> list[int]:
-        """As ``ArchiveStore.count_each``."""
-        with self._reading() as driver:
-            return count_each(driver, wheres, _FILTERS)
-
-    def count_by_handle(self) -> dict[str, int]:
-        """As ``ArchiveStore.count_by_handle``."""
-        with self._reading() as driver:
-            return count_by_handle(driver, _FILTERS)
-
-    def count_unknown(self, where: GameFilter) -> dict[str, int]:
-        """As ``ArchiveStore.count_unknown``."""
-        with self._reading() as driver:
-            return count_unknown(driver, where, _FILTERS)
+    def require_plies(self) -> None:
+        """There are always tables."""

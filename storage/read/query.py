@@ -77,7 +77,6 @@ class FilterWords(NamedTuple):
         shown: the condition that the game is shown: not merged into another one.
         named: the condition that the key of a row of ``games`` begins with one of some texts in small letters.
         equal: what duplicates have in common, as a data set knows them; None: ``GameFilter.folded`` has them.
-        has_tags: whether there are tables with the tags of saved games.
         plies: what follows FROM in a SELECT of the plies ``p`` of the game, with WHERE. events: the condition that the
             game has an event ``e`` for which the condition ``{}`` holds.
         lower: the function for small letters of all alphabets.
@@ -89,7 +88,6 @@ class FilterWords(NamedTuple):
     shown: str
     named: Callable[[str, Sequence[str]], _Condition]
     equal: str | None = None
-    has_tags: bool = True
     plies: str = _PLIES_OF_GAME
     events: str = _EVENTS
     lower: str = "lower"
@@ -299,10 +297,7 @@ def _of_course(where: GameFilter, words: FilterWords) -> list[_Condition]:
     return found
 
 
-_TAGGED: Final = (
-    "g.id IN (SELECT coalesce(w.merged_into, w.id) FROM events e JOIN observations o ON o.id = e.observation_id"
-    " JOIN games w ON w.id = o.game_id WHERE e.kind = 'tag' AND e.detail IN ({}) AND {} LIKE ? ESCAPE '/')"
-)
+_TAGGED: Final = "e.kind = 'tag' AND e.detail IN ({}) AND {} LIKE ? ESCAPE '/'"
 _ACCENTS: Final = str.maketrans("áäéóöüøćÁÄÉÓÖÜØĆ", 2 * "aaeoouoc")
 """The letters of openings' names that are not ASCII; SQLite's ``lower`` leaves such capitals."""
 
@@ -331,7 +326,7 @@ def _of_opening(where: GameFilter, words: FilterWords) -> list[_Condition]:
     by_name = _NAMED, _TAGGED.format("'ECO', 'Opening', 'Variation'", _folded("e.text"))
     for (ours, theirs), texts, found in ((by_code, codes, ways[0]), (by_name, names, ways[1])):
         for text in texts:
-            found += [(ours, (text,)), *([(theirs, (text,))] if words.has_tags else [])]
+            found += [(ours, (text,)), (words.events.format(theirs), (text,))]
     return [_either(found) for found in ways if found]
 
 

@@ -42,8 +42,15 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 def cli(logs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Cli:
     """The archive."""
     found = Cli(tmp_path_factory.mktemp("archive") / "archive.sqlite")
-    found("import", "--date", "2020-01-31", *logs)
+    for words, some in _by_date(logs):
+        found("import", *words, *some)
     return found
+
+
+def _by_date(logs: list[Path]) -> Iterator[tuple[list[str], list[Path]]]:
+    """The logs with the options that give days to those that have none."""
+    yield ["--date", "2020-01-31"], [log for log in logs if log.suffix != ".pgn"]
+    yield [], [log for log in logs if log.suffix == ".pgn"]
 
 
 @pytest.fixture(scope="session")
@@ -54,7 +61,8 @@ def archive(cli: Cli) -> Archive:
 @pytest.fixture(scope="session")
 def folder(cli: Cli, logs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = tmp_path_factory.mktemp("dataset") / "games"
-    cli("convert", "--jobs", "1", "--date", "2020-01-31", "--dataset", found, *logs)
+    for words, some in _by_date(logs):
+        cli("convert", "--jobs", "1", "--update", *words, "--dataset", found, *some)
     return found
 
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import psycopg
 import pytest
+from pandas.testing import assert_frame_equal
 
+from recorder import Archive, Tables
+from recorder.archive.sharing.publishing import table_columns
 from recorder.model import AnalysedPosition, Analysis, Thinking
 from storage import ArchiveStore
-from storage.files import open_sqlite
-from storage.maintenance.private import PRIVATE_COLUMNS
-from storage.maintenance.share import share
-from storage.publish.publishing import PUBLISHED, SPAN
+from storage.publish.connection import SPAN
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 from tests.support.evaluated import PGN as PGN_WITH_EVALUATIONS
 from tests.support.postgres import Server
@@ -37,8 +37,6 @@ LOGS = (
     SERVER.parent / "public" / "bughouse-2005-client-saved.bpgn",
 )
 OTHER_LOG = SERVER / "a08_wrap_prompt_style" / "observer_GuestObsL.raw.gz"
-
-Tables = dict[str, list[tuple[Any, ...]]]
 
 
 @pytest.fixture
@@ -80,54 +78,32 @@ def analyse(path: Path, engine: str = "Deep") -> None:
             archive.analyses.add(game.key, Analysis(engine, "uci", settings, 1_000, ()), [start])
 
 
-def of_share(path: Path, *, chat: bool = True) -> Tables:
-    """The rows of a share of an archive in the tables that are published, without the private columns."""
-    target = path.with_name("compared.sqlite")
-    target.unlink(missing_ok=True)
-    share(path, target)
-    driver = open_sqlite(target, read_only=True)
-    found = {}
-    for table in PUBLISHED:
-        hidden = PRIVATE_COLUMNS.get(table.name, {})
-        names = ", ".join(f'"{column.name}"' for column in table.columns if column.name not in hidden)
-        where = " WHERE kind <> 'chat'" if table.name == "events" and not chat else ""
-        found[table.name] = _sorted(driver.execute(f"SELECT {names} FROM {table.name}{where}").fetchall())
-    driver.close()
-    return found
-
-
-def of_database(url: str, number: int = 1) -> Tables:
-    """The rows of an archive in a shared database, with the row numbers that they have in the archive."""
+def of_database(url: str, number: int = 1) -> dict[str, list[tuple[Any, ...]]]:
+    """The rows of an archive in a shared database, with the row numbers that the games have in the archive."""
     found = {}
     with psycopg.connect(url) as connection:
-        for table in PUBLISHED:
-            hidden = PRIVATE_COLUMNS.get(table.name, {})
-            names = ", ".join(_expression(column, number) for column in table.columns if column.name not in hidden)
-            query = f"SELECT {names} FROM {table.name} WHERE archive = %s"
-            found[table.name] = _sorted(connection.execute(query, (number,)).fetchall())
+        for table, columns in table_columns().items():
+            names = [f'"{one.name}"' + f" - {number * SPAN}" * (one.name in ("id", "game")) for one in columns]
+            query = f"SELECT {', '.join(names)} FROM {table} WHERE archive = %s"
+            found[table] = sorted(connection.execute(query, (number,)).fetchall(), key=str)
     return found
 
 
-def _expression(column: Any, number: int) -> str:
-    moved = column.name in ("id", "first_ply_id") or column.foreign_keys
-    return f'"{column.name}"' + (f" - {number * SPAN}" if moved else "")
+EVERYTHING: Any = {"include": ["examined", "setup", "empty"]}
 
 
-def _sorted(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    return sorted(rows, key=lambda row: tuple((value is not None, str(type(value)), value) for value in _plain(row)))
-
-
-def _plain(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(int(value) if isinstance(value, bool) else value for value in row)
+def assert_as_archive(path: Path, url: str, *, chat: bool = True) -> None:
+    """Compare the tables of an archive with those of a database that has this archive only."""
+    archive, tables = Archive(path, read_only=True), Tables(url)
+    for name in ("plies", "game_table", "matches"):
+        assert_frame_equal(getattr(tables, name)(**EVERYTHING), getattr(archive, name)(**EVERYTHING))
+    ours = archive.events(**EVERYTHING)
+    hidden = (ours["kind"] == "chat") & (not chat or ~ours["detail"].isin(["kibitz", "whisper"]))
+    ours, there = ours[~hidden].reset_index(drop=True), tables.events(**EVERYTHING)
+    assert_frame_equal(there.astype(object), ours.astype(object))
 
 
 @pytest.fixture
 def assert_equal(everything: Cli, url: str) -> Callable[..., None]:
-    """Compares an archive's share with the database."""
-
-    def compare(*, chat: bool = True) -> None:
-        ours, there = of_share(everything.archive, chat=chat), of_database(url)
-        for name, rows in ours.items():
-            assert there[name] == rows, name
-
-    return compare
+    """Compares the archive with the database."""
+    return lambda **how: assert_as_archive(everything.archive, url, **how)

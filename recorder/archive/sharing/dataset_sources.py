@@ -223,7 +223,10 @@ def make_source(task: SourceToMake, reporting: Reporting) -> SourceMade:
     ):
         try:
             outcome = Outcome(task.source.name, "new")
-            report = store(archive, plan.facts(), plan.reading(progress), outcome, keep=False).report
+            with archive.transaction():
+                report = store(archive, plan.facts(), plan.reading(progress), outcome, keep=False).report
+                if values := task.options.stated():
+                    archive.corrections.edit_source(task.sha256, values, {})
         except StorageError:
             raise
         except Exception as error:  # the other sources are still converted
