@@ -19,34 +19,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from recorder.errors import JournalError, is_disk_full
 from recorder.live.secrets.client import SecretGuard
 from recorder.live.secrets.typed import TimedBytes
 from recorder.sources.secrets import FILLER
 
-
-class Journal(Protocol):
-    """The part of ``recorder.journal.writer.JournalWriter`` that is used here."""
-
-    def now_ns(self) -> int:
-        """Nanoseconds since the journal's anchor."""
-
-    def received(self, data: bytes, at_ns: int | None = None) -> None:
-        """Write what the server sent."""
-
-    def sent(self, data: bytes, at_ns: int | None = None) -> None:
-        """Write what was sent to the server."""
-
-    def note(self, kind: str, **facts: Any) -> None:
-        """Write a fact about the connection."""
-
-    def tick(self) -> None:
-        """To be called at least once a second."""
-
-    def close(self) -> None:
-        """Write the rest and close the file."""
+if TYPE_CHECKING:
+    from recorder.journal import JournalWriter
 
 
 class RecordedConnection:
@@ -57,7 +38,9 @@ class RecordedConnection:
     the error by which the guard failed.
     """
 
-    def __init__(self, journal: Journal, report: Callable[[str], None], *, must: bool = False) -> None:
+    def __init__(
+        self, journal: JournalWriter | DeferredJournal, report: Callable[[str], None], *, must: bool = False
+    ) -> None:
         self._journal = journal
         self._guard = SecretGuard()
         self._report = report
@@ -168,7 +151,7 @@ class DeferredJournal:
 
     def __init__(
         self,
-        journal: Journal,
+        journal: JournalWriter,
         *,
         most_bytes: int = MOST_BYTES,
         hangs_s: float = _HANGS_S,

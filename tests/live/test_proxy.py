@@ -20,7 +20,7 @@ from recorder.journal.writer import JournalWriter, Sync
 from recorder.live.messages import Fact
 from recorder.live.net.sockets import MAX_CLIENTS, Address, listen
 from recorder.live.proxy import HIGH_BYTES, Closed, Proxy, ProxySide
-from recorder.live.recording import DeferredJournal, Journal, RecordedConnection
+from recorder.live.recording import DeferredJournal, RecordedConnection
 from tests.support.corpus import stream_bytes, stream_chunks
 from tests.support.effort import long_after
 from tests.support.live import Caller, in_loop, journalled
@@ -61,7 +61,7 @@ class Between:
 
     def _record(self, number: int) -> RecordedConnection:
         host, port = self._server
-        journal: Journal = JournalWriter(
+        journal: JournalWriter | DeferredJournal = JournalWriter(
             self.folder, host=host, port=port, role="proxy", sync=self._sync, open_part=self._open_part
         )
         if self._sync is not Sync.ALWAYS:

@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 
 from recorder.errors import JournalError
+from recorder.journal import JournalWriter
 from recorder.live.recording import RecordedConnection
 from recorder.live.secrets.client import SecretGuard
 
 
-class FakeJournal:
+class FakeJournal(JournalWriter):
     """A journal that keeps its calls; raises ``broken`` once it is set."""
 
     def __init__(self) -> None:
