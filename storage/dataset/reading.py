@@ -223,6 +223,7 @@ FILTERS: Final = FilterWords(
     named_by_like,
     "g.fingerprint, CASE WHEN g.fingerprint IS NULL THEN g.id END",
     plies="plies p WHERE p.source = g.source_id AND p.key = g.key",
+    last_first="p.ply DESC",
     events="EXISTS (SELECT 1 FROM events e WHERE e.source = g.source_id AND e.key = g.key AND ({}))",
 )
 _DATES: Final = f"('{TimeBasis.UTC.value}', '{TimeBasis.LOCAL.value}')"

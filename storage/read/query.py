@@ -58,9 +58,9 @@ EVENT_TAG: Final = (
 
 
 _PLIES_OF_GAME: Final = (
-    "observations o JOIN ply_lines l ON l.observation_id = o.id AND l.line_no = 0"
+    "segments t JOIN ply_lines l ON l.observation_id = t.observation_id AND l.line_no = 0"
     " JOIN plies p ON p.id >= l.first_ply_id AND p.id < l.first_ply_id + l.ply_count"
-    " WHERE o.game_id IN (SELECT g.id UNION ALL SELECT w.id FROM games w WHERE w.merged_into = g.id)"
+    " AND p.ply BETWEEN t.from_ply AND t.to_ply WHERE t.game_id = g.id"
 )
 _EVENTS: Final = (
     "g.id IN (SELECT coalesce(w.merged_into, w.id) FROM games w JOIN observations o ON o.game_id = w.id"
@@ -77,8 +77,9 @@ class FilterWords(NamedTuple):
         shown: the condition that the game is shown: not merged into another one.
         named: the condition that the key of a row of ``games`` begins with one of some texts in small letters.
         equal: what duplicates have in common, as a data set knows them; None: ``GameFilter.folded`` has them.
-        plies: what follows FROM in a SELECT of the plies ``p`` of the game, with WHERE. events: the condition that the
-            game has an event ``e`` for which the condition ``{}`` holds.
+        plies: what follows FROM in a SELECT of the plies ``p`` of the game, with WHERE. last_first: their order from
+            the last to the first, which an index has. events: the condition that the game has an event ``e`` for which
+            the condition ``{}`` holds.
         lower: the function for small letters of all alphabets.
     """
 
@@ -89,6 +90,7 @@ class FilterWords(NamedTuple):
     named: Callable[[str, Sequence[str]], _Condition]
     equal: str | None = None
     plies: str = _PLIES_OF_GAME
+    last_first: str = "t.seq DESC, p.id DESC"
     events: str = _EVENTS
     lower: str = "lower"
 
@@ -272,8 +274,9 @@ def _of_game(where: GameFilter, words: FilterWords) -> list[_Condition]:
 
 def _lead(words: FilterWords) -> str:
     """SQL: by how much the loser's last known clock is above the winner's; -1 of games without a loser."""
+    last = f"ORDER BY {words.last_first} LIMIT 1"
     white, black = (
-        f"(SELECT p.{side}_clock_ms FROM {words.plies} AND p.{side}_clock_ms IS NOT NULL ORDER BY p.ply DESC LIMIT 1)"
+        f"(SELECT p.{side}_clock_ms FROM {words.plies} AND p.{side}_clock_ms IS NOT NULL {last})"
         for side in ("white", "black")
     )
     return f"CASE g.result WHEN '1-0' THEN {black} - {white} WHEN '0-1' THEN {white} - {black} ELSE -1 END"
