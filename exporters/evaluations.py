@@ -10,7 +10,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from recorder.model import Game, Observation, Origin, Ply, Thinking
+from recorder.model import SAVED_ORIGINS, Game, Observation, Ply, Thinking
 
 if TYPE_CHECKING:
     from recorder.model import Analysis
@@ -82,7 +82,7 @@ def _of(thoughts: list[Thinking] | tuple[()], ply: Ply) -> list[Thinking]:
 
 
 def _before(thought: Thinking, ply: Ply) -> bool:
-    return ply.origin_code == Origin.PGN or thought.offset < ply.offset  # in PGN it is behind the move
+    return ply.origin_code in SAVED_ORIGINS or thought.offset < ply.offset  # in PGN it is behind the move
 
 
 def _words(pv: str) -> list[str]:

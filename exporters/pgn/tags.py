@@ -22,6 +22,7 @@ from recorder.model import (
     GameEvent,
     GameKind,
     ObservationKind,
+    Origin,
     Player,
     TimeBasis,
     control_of,
@@ -191,6 +192,7 @@ def add_losses(excluded: Counter[str], game: Game, *, clock: frozenset[str], fic
         if clock_ms is not None and clk and lichess and (clock_ms % 1000 or clock_ms < 0):
             excluded["clocks cut to whole seconds"] += 1
         printed = ply.elapsed_ms is not None and ply.precision_code not in ELAPSED_DERIVED
+        printed = printed and ply.origin_code != Origin.COMMENT  # which is written as it is
         if printed and (not emt or lichess):
             excluded["elapsed times"] += 1
         if ply.lag_ms is not None and (not lag or fics or lichess):

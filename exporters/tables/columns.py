@@ -136,7 +136,10 @@ PLY_COLUMNS = (
     ),
     _word("proof", "`full`, `list`, `inferred`, `unproved`, `conflict`", _names(Proof), always=True),
     _word(
-        "origin", "`frame`, `movelist`, `inferred`, `pgn`, `datagram`, `delta`, `engine`", _names(Origin), always=True
+        "origin",
+        "`frame`, `movelist`, `inferred`, `pgn`, `datagram`, `delta`, `engine`, `comment`",
+        _names(Origin),
+        always=True,
     ),
     _text("white_holdings", "White's pieces in hand after the ply, as printed (`PPN`)"),
     _text("black_holdings", "Black's pieces in hand, likewise"),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from exporters.evaluations import BOUND_CP, CHANCES, Evaluation, evaluations
 from exporters.tables.block import MOST_PLIES, PlyBlock, numbers_at
-from recorder.model import Game, Origin
+from recorder.model import SAVED_ORIGINS, Game
 from storage.read.columns import NULL, ColumnReader, Ints
 
 _CHANCES = np.array(CHANCES, dtype=np.int64)
@@ -93,7 +93,7 @@ def _evaluations_of(games: Iterable[tuple[int, Game]]) -> _Evaluations:
 
 def _saved(block: PlyBlock, reader: ColumnReader, numbers: set[int]) -> tuple[_Evaluations, set[int]]:
     """Evaluations in saved games with at most one behind a move; and in which games these are all."""
-    pgn = block.origin == Origin.PGN
+    pgn = np.isin(block.origin, SAVED_ORIGINS)
     saved = np.array([pgn[first:last].all() for first, last in pairwise(block.starts.tolist())], dtype=bool)
     saved &= block.whole
     row_ids = {game.id: number for number, game in enumerate(block.games)}

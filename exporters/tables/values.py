@@ -13,7 +13,16 @@ from exporters.tables.boards import fens, material, replay
 from exporters.tables.columns import EVALUATIONS, PHASES
 from exporters.tables.evaluations import Judged, judge_block
 from recorder.ledger import FELT_LAG_MS, MILLISECONDS, PRINTED, SECOND_MS, Cause, are_judged, ledger, unit_ms_of
-from recorder.model import ELAPSED_DERIVED, ELAPSED_ORIGINS, GameKind, Origin, Precision, Proof, control_of
+from recorder.model import (
+    ELAPSED_DERIVED,
+    ELAPSED_ORIGINS,
+    SAVED_ORIGINS,
+    GameKind,
+    Origin,
+    Precision,
+    Proof,
+    control_of,
+)
 from storage.read.columns import NULL, ColumnReader, Ints
 
 CAUSES = tuple(cause.value for cause in Cause)
@@ -294,7 +303,7 @@ def _evaluations(judged: Judged | None, rows: int) -> PlyValues:
 
 def _elapsed_origin(block: PlyBlock) -> Ints:
     """As ``Ply.elapsed_origin``: a place in ``ELAPSED_ORIGINS``, or -1."""
-    imported = np.where(block.origin == Origin.PGN, 1, 0)
+    imported = np.where(np.isin(block.origin, SAVED_ORIGINS), 1, 0)
     origin = np.where(np.isin(block.precision, list(ELAPSED_DERIVED)), 2, imported)
     return np.where(block.plies.elapsed_ms == NULL, -1, origin)
 

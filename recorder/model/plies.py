@@ -33,6 +33,10 @@ class Origin(IntEnum):
     DATAGRAM = 4  # ICC's level 1 and 2
     DELTA = 5  # ``<d1>``
     ENGINE = 6  # the engine protocol
+    COMMENT = 7  # a saved game's movetext; its times are those of a comment that an engine's program wrote
+
+
+SAVED_ORIGINS: Final = (Origin.PGN, Origin.COMMENT)
 
 
 class Precision(IntEnum):
@@ -142,7 +146,7 @@ class Ply(NamedTuple):
             return None
         if self.precision_code in ELAPSED_DERIVED:
             return "derived"
-        return "imported" if self.origin_code == Origin.PGN else "printed"
+        return "imported" if self.origin_code in SAVED_ORIGINS else "printed"
 
     @property
     def white_moved(self) -> bool:
@@ -157,7 +161,7 @@ def _clock(ms: int, exact: bool) -> str:
 
 def is_null_move(ply: Ply) -> bool:
     """Whether a saved game's player passes (``--``): the other side is to move on the same board."""
-    return ply.san == "--" and ply.origin_code == Origin.PGN
+    return ply.san == "--" and ply.origin_code in SAVED_ORIGINS
 
 
 #: A ply's fields in their order, without its name: made and taken apart several times quicker than a ``Ply``.

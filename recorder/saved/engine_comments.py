@@ -3,19 +3,24 @@
 Each program has its own form. The score is from the side of the player who moved, except ``wv``, which is White's::
 
     {+0.35/21 1.9s}                       cutechess, fastchess; seconds
+    {0.35/21 1.9s}                        cutechess until 2014
     {-M5/30 0.123s, White mates}          a mate in plies: M1 mates, M3 mates with the second move
-    {+0.35/21, 1.9s}                      fastchess until 2024
-    {+0.35/21 0.8s, sd=30, n=99, tl=9.9s}  fastchess with more: selective depth, nodes, time left
-    {+0.35/21} {+0.35/21 812ms}           c-chess-cli
-    {0.00/12 5} {+0.35/12 1:05}           xboard, WinBoard, Arena; whole seconds, or minutes and seconds
-    {(e7e5) +0.35/12 34}                  Arena with the reply that it expects
-    {+0.35/21 1.9 123456}                 Banksia; seconds, then nodes
-    {d=21, sd=30, mt=1900, tl=118100, pv=e4 e5, wv=0.35}  TCEC; times in milliseconds, or as clocks
+    {+0.35/21, 1.9s} {+0.35/21 1.9s Draw by adjudication}   fastchess until 2024
+    {+0.35/21 0.8s, tl=9.9s, latency=0.001s, n=99, sd=30, pv="e2e4 e7e5"}   fastchess with more, and time left
+    {35/21 812ms} {M3/21 812ms}           c-chess-cli: hundredths of a pawn, a mate in moves
+    {+0.35/12 1.9} {+0.35/12 5} {+0.35/12 1:05}   xboard, WinBoard: tenths below 3 s, whole seconds, minutes
+    {+0.35/12 +118}                       xboard with -cumulativeTimePGN: seconds left
+    {(e7e5) +0.35/12 34} {0.35/12 34 (Nf3)}   Arena and the first seasons of TCEC, with the reply that it expects
+    {+0.3/21 1.9; White mates} {+0.35/21 1.9 123456}   Banksia: seconds, then nodes
+    {d=21, sd=30, mt=1900, tl=118100, pv=e4 e5, wv=0.35, White wins by adjudication: TCEC win rule}
+                                          TCEC; times in milliseconds, or as clocks
 
-The caller reports what only begins so, such as ``+0.35/``. A score of a tournament (``3.5/7``) and prose (``1-0 would
-be fair``) do not.
+The files may break a line behind the point or the slash. The caller reports what only begins so, such as ``+0.35/``. A
+score of a tournament (``3.5/7``) and prose (``1-0 would be fair``) do not; nor does ``{35/21}``, which c-chess-cli
+writes without times.
 
-Sources: PGN files of these programs; cutechess#873 about mates in plies; fastchess#594 about the comma.
+Sources: c-chess-cli src/game.c, fastchess app/src/game/pgn/pgn_builder.cpp, xboard backend.c, Banksia
+src/chess/chess.cpp; PGN of TCEC-Chess/tcecgames; cutechess#14, #873 (mates in plies), fastchess#594, #702 (commas).
 """
 
 from __future__ import annotations
@@ -26,18 +31,22 @@ from typing import Final, NamedTuple
 _TIME: Final = r"(?:[0-9]{1,3}:)?(?:[0-9]{1,3}:)?[0-9]{1,7}(?:\.[0-9]{1,6})?(?:ms|s)?"
 _SCORED: Final = re.compile(
     rf"""
-    (?:\([^\s()]{{2,8}}\)\ ++)?
-    (?: ([+-]?)M([0-9]{{1,4}}) | ([+-]?[0-9]{{1,4}}\.[0-9]{{1,2}}) ) # 1, 2 mate; 3 pawns
-    /([0-9]{{1,3}})                                                # 4 depth
-    (?:,?\ ++({_TIME})(?=[\s,]|\Z))?                               # 5 think time
-    (?:\ ++([0-9]{{1,15}})(?=\s|\Z))?                              # 6 nodes
-    (?: \Z | [,\ ] (.*) )                                          # 7 a line of moves, fields, or how the game ended
+    (?:\([^()]{{2,400}}\)\ ++)?
+    (?: ([+-]?)M([0-9]{{1,4}}) | ([+-]?[0-9]{{1,4}}\.\ ?[0-9]{{1,2}})  # 1, 2 mate; 3 pawns
+      | ([+-]?[0-9]{{1,5}})(?=/[0-9]{{1,3}}\ [0-9]{{1,8}}ms\Z) )      # 4 hundredths
+    /\ ?([0-9]{{1,3}})                                             # 5 depth
+    (?:,?\ ++([+-]?{_TIME})(?=[\s,;]|\Z))?                         # 6 think time; with a sign, time left
+    (?:\ ++([0-9]{{1,15}})(?=\s|\Z))?                              # 7 nodes
+    (?: \Z | [,;\ ] (.*) )                                         # 8 a line of moves, fields, or how the game ended
     """,
     re.VERBOSE | re.ASCII | re.DOTALL,
 )
 _LIKE: Final = re.compile(r"[+-](?:[0-9]{1,4}\.[0-9]{1,2}|M[0-9]{1,4})/|d=[0-9]", re.ASCII)
-_KEYED: Final = re.compile(r"d=[0-9]{1,3}(?:, *[A-Za-z][A-Za-z0-9]{0,4}=[^,]*+)*,? *", re.ASCII)
+_KEYED: Final = re.compile(
+    r"d=[0-9]{1,5}(?:,++ *+[A-Za-z][A-Za-z0-9]{0,4}=[^,]*+)*+(?:,++ *+[A-Za-z0-9][^,=]*+)?,* *", re.ASCII
+)
 _FIELD: Final = re.compile(r"(?:\A|, *| )([A-Za-z][A-Za-z0-9]{0,4})=([^,\s]++(?: [^,=]*+(?=,|\Z))?)", re.ASCII)
+_QUOTED_PV: Final = re.compile(r'(?:\A|, )pv="([^"]*)"')
 _WHITES: Final = re.compile(r"([+-]?)M([0-9]{1,4})|[+-]?[0-9]{1,4}\.[0-9]{1,2}", re.ASCII)
 _PRINTED_TIME: Final = re.compile(
     r"(?:(?:([0-9]{1,3}):)?([0-9]{1,3}):)?([0-9]{1,7})(?:\.([0-9]{1,6}))?(ms|s)?", re.ASCII
@@ -85,14 +94,20 @@ def read_engine_comment(text: str) -> EngineComment | None:
     match = _SCORED.fullmatch(text)
     if match is None:
         return _of_fields(text) if _KEYED.fullmatch(text) else None
-    sign, plies, pawns, depth, time, nodes, rest = match.groups()
+    sign, mate_in, pawns, hundredths, depth, time, nodes, rest = match.groups()
+    pawns = pawns and pawns.replace(" ", "")
     if pawns is not None and pawns[0] not in "+-" and pawns != "0.00" and (time is None or pawns[-3] != "."):
         return None  # 3.50/7 may be anything
-    score_cp, mate = _score(sign, plies, pawns)
+    score_cp, mate = _score(sign, mate_in, pawns) if hundredths is None else (int(hundredths), None)
+    if mate_in is not None and time is not None and time.endswith("ms"):
+        mate = -int(mate_in) if sign == "-" else int(mate_in)
     fields = dict(_FIELD.findall(rest or ""))
-    elapsed_ms, exact = _ms(time, 1000)
-    clock_ms, clock_exact = _ms(fields.get("tl"), 1000)
-    moves = (rest or "").strip()
+    left = time[1:] if time is not None and time[0] in "+-" else None
+    elapsed_ms, exact = _ms(None if left else time, 1000)
+    clock_ms, clock_exact = _ms(left or fields.get("tl"), 1000)
+    clock_ms = -clock_ms if left and clock_ms is not None and time[0] == "-" else clock_ms
+    quoted = _QUOTED_PV.search(rest or "")
+    moves = quoted[1] if quoted else (rest or "").strip()
     evaluation = PrintedEvaluation(
         score_cp, mate, int(depth), True, False, elapsed_ms, _whole(fields.get("sd")),
         int(nodes) if nodes else _whole(fields.get("n")), _whole(fields.get("nps")),

@@ -153,7 +153,7 @@ _NUMBERED: Final = re.compile(_UNPROVED_PLY, re.ASCII)
 _DEPTH: Final = 64  # deeper variations are kept as comments
 _LONGEST_SKIPPED: Final = 200  # characters of an anomaly
 _FARTHEST: Final = 100  # half-moves by which a move number goes on at most
-_LIST, _UNPROVED, _PGN = int(Proof.LIST), int(Proof.UNPROVED), int(Origin.PGN)
+_LIST, _UNPROVED, _PGN, _COMMENT = int(Proof.LIST), int(Proof.UNPROVED), int(Origin.PGN), int(Origin.COMMENT)
 _MILLISECONDS, _SECONDS = int(Precision.MILLISECONDS), int(Precision.SECONDS)
 
 
@@ -597,7 +597,8 @@ class Movetext:
         unplaced: frozenset[str] = frozenset()
         if remark.timed:
             if self._has_place(line, remark):
-                self._time(line, remark.clock_ms, remark.elapsed_ms, remark.lag_ms, remark.ms)
+                of_engine = remark.evaluation is not None and remark.evaluation.by_mover and "[%" not in text
+                self._time(line, remark.clock_ms, remark.elapsed_ms, remark.lag_ms, remark.ms, of_engine=of_engine)
             else:
                 unplaced |= TIMES
         if remark.evaluation is not None:
@@ -669,7 +670,10 @@ class Movetext:
                 self._time(line, -read[0] if sign else read[0], None, None, bool(part))
         return True
 
-    def _time(self, line: _Line, clock_ms: int | None, elapsed_ms: int | None, lag_ms: int | None, ms: bool) -> None:
+    def _time(
+        self, line: _Line, clock_ms: int | None, elapsed_ms: int | None, lag_ms: int | None, ms: bool,
+        *, of_engine: bool = False,
+    ) -> None:  # fmt: skip
         """Add times to the last ply of a line."""
         row = line.rows[-1]
         white_ms, black_ms = row[3], row[4]
@@ -681,7 +685,7 @@ class Movetext:
             precision = _MILLISECONDS if ms or precision else _SECONDS
         line.rows[-1] = (
             *row[:3], white_ms, black_ms, row[5] if elapsed_ms is None else elapsed_ms,
-            row[6] if lag_ms is None else lag_ms, *row[7:12], precision, row[13],
+            row[6] if lag_ms is None else lag_ms, *row[7:11], _COMMENT if of_engine else row[11], precision, row[13],
         )  # fmt: skip
 
     def _event(self, detail: str, text: str, token: Token) -> None:

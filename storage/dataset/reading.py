@@ -14,6 +14,7 @@ from recorder.errors import StorageError
 from recorder.files import Closing
 from recorder.model import (
     SAVED_KINDS,
+    SAVED_ORIGINS,
     EventKind,
     Game,
     GameEvent,
@@ -143,7 +144,7 @@ def game_of(row: dict[str, Any], plies: Iterable[tuple[Any, ...]], events: list[
     )
 
 
-_OBSERVED = {Origin.PGN.value: ObservationKind.PGN, Origin.ENGINE.value: ObservationKind.ENGINE}
+_OBSERVED = dict.fromkeys(SAVED_ORIGINS, ObservationKind.PGN) | {Origin.ENGINE.value: ObservationKind.ENGINE}
 
 
 def _observation(

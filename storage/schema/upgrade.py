@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
     from sqlalchemy.schema import ExecutableDDLElement
 
-HEAD = "0011"
+HEAD = "0012"
 """The newest revision. Known without the scripts, so that opening an archive does not load Alembic."""
 
 _DEVELOPMENT = frozenset({"0001", "0002", "0003", "0004", "0005", "0006"})

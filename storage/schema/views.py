@@ -36,11 +36,11 @@ SELECT g.key, p.ply, (p.ply + 1) / 2 AS move_no, iif(p.ply % 2, 'white', 'black'
   CASE p.quality & 7 WHEN 0 THEN 'unproved' WHEN 1 THEN 'full' WHEN 2 THEN 'list' WHEN 3 THEN 'inferred'
     WHEN 4 THEN 'conflict' END AS proof,
   CASE p.quality >> 3 & 7 WHEN 0 THEN 'frame' WHEN 1 THEN 'movelist' WHEN 2 THEN 'inferred' WHEN 3 THEN 'pgn'
-    WHEN 4 THEN 'datagram' WHEN 5 THEN 'delta' WHEN 6 THEN 'engine' END AS origin,
+    WHEN 4 THEN 'datagram' WHEN 5 THEN 'delta' WHEN 6 THEN 'engine' WHEN 7 THEN 'comment' END AS origin,
   CASE p.quality >> 6 WHEN 0 THEN 'ms' WHEN 1 THEN 's' WHEN 3 THEN 'ms, clock derived' WHEN 4 THEN 's, clock derived'
     WHEN 5 THEN 'ms, elapsed derived' WHEN 6 THEN 's, elapsed derived' END AS precision,
   CASE WHEN p.elapsed_ms IS NULL THEN NULL WHEN p.quality >> 6 IN (5, 6) THEN 'derived'
-    WHEN p.quality >> 3 & 7 = 3 THEN 'imported' ELSE 'printed' END AS elapsed_origin,
+    WHEN p.quality >> 3 & 7 IN (3, 7) THEN 'imported' ELSE 'printed' END AS elapsed_origin,
   o.offset + p.from_offset AS "offset"
 FROM games g
 JOIN segments s ON s.game_id = g.id

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import chess.pgn
@@ -43,10 +45,12 @@ def thought(movetext: str) -> tuple[str | None, bool | None, int | None, int | N
         ("+M3/9 0.050s", 9, None, 2, 50, None),
         ("-M30/30 0.123s", 30, None, -15, 123, None),
         ("-1.20/12 0.5s, Draw by 3-fold repetition", 12, -120, None, 500, None),
-        ("+0.35/21", 21, 35, None, None, None),  # c-chess-cli
-        ("+0.35/21 812ms", 21, 35, None, 812, None),
+        ("+0.35/21", 21, 35, None, None, None),
+        ("35/21 812ms", 21, 35, None, 812, None),  # c-chess-cli: hundredths
+        ("M3/21 812ms", 21, None, 3, 812, None),  # and a mate in moves
         ("0.00/12 5", 12, 0, None, 5000, None),  # xboard, Arena
         ("+0.35/12 1:05", 12, 35, None, 65_000, None),
+        ("+0.35/12 +118", 12, 35, None, None, 118_000),  # xboard -cumulativeTimePGN: what is left
         ("+1000.05/9 3", 9, None, 5, 3000, None),  # a mate as xboard counts it
         ("(e7e5) +0.35/12 34", 12, 35, None, 34_000, None),
         ("+0.35/21 1.9 123456", 21, 35, None, 1900, None),  # Banksia
@@ -70,7 +74,89 @@ def test_a_score_is_from_the_side_of_the_engine_that_moved() -> None:
     assert thought("1. e4 {book} e5 {d=3, mt=9, wv=0.35} *") == ("Lopez", False, 3, -35, None, 9), "wv is White's"
 
 
-@pytest.mark.parametrize("prose", ["book", "3.5/7", "3.50/7", "1-0 would be fair", "Draw", "M1 tank", "d = 4", "-+"])
+_CASES = {
+    "cutechess 0.6": (
+        '[PlyCount "4"]\n[EventDate "2014.??.??"]\n[TimeControl "3"]',
+        "1. e4 {book} e5 {\nbook} 2. Nf3 {0.41/12 0.14s} Nc6 {0.21/\n15 0.090s}",
+        [(2, 12, 41, None, 140, None), (3, 15, 21, None, 90, None)],
+    ),
+    "cutechess": (
+        '[GameDuration "00:00:08"]\n[PlyCount "4"]\n[TimeControl "40/60"]',
+        "1. e4 {book} e5 {book} 2. Nf3 {+0.53/14 0.89s} Nc6 {-M4/245 0.004s, Black resigns}",
+        [(2, 14, 53, None, 890, None), (3, 245, None, -2, 4, None)],
+    ),
+    "fastchess": (
+        '[GameStartTime "2024-07-16T23:51:06 +0200"]\n[PlyCount "2"]\n[Termination "adjudication"]',
+        '1. e4 {+1.00/15 1.321s, tl=58.7s, latency=0.002s, n=1250, sd=24, nps=946, pv="e2e4 e7e5"} '
+        "e5 {-1.23/15 0.430s, tl=59.6s, latency=0.002s, n=4363, sd=23, nps=10146, White wins by adjudication}",
+        [(0, 15, 100, None, 1321, 58_700), (1, 15, -123, None, 430, 59_600)],
+    ),
+    "fastchess 2024": (
+        '[Termination "adjudication"]',
+        "1. e4 {+1.16/8, 0.004s} e5 {-6.31/11 0.005s Draw by adjudication}",
+        [(0, 8, 116, None, 4, None), (1, 11, -631, None, 5, None)],
+    ),
+    "c-chess-cli": (
+        '[Termination "adjudication"]\n[FEN "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"]',
+        "1. e4 {28/17 203ms} e5 {-31/16 198ms} 2. Nf3 {M12/30 96ms} Nc6 {-M11/29 88ms}",
+        [(0, 17, 28, None, 203, None), (1, 16, -31, None, 198, None), (2, 30, None, 12, 96, None),
+         (3, 29, None, -11, 88, None)],
+    ),
+    "xboard": (
+        '[TimeControl "40/300"]',
+        "1. e4 {+0.35/12 1.9} e5\n{-0.20/11 34} 2. Nf3 {+0.41/13 1:05} Nc6 {+0.00/9}",
+        [(0, 12, 35, None, 1900, None), (1, 11, -20, None, 34_000, None), (2, 13, 41, None, 65_000, None),
+         (3, 9, 0, None, None, None)],
+    ),
+    "Arena": (
+        '[TimeControl "40/300"]\n[Annotator "1. +0.25   1... -0.30"]',
+        "1. e4 {(e7e5) +0.25/12 34} e5 {(Ng1-f3 Nb8-c6) -0.30/13 21}",
+        [(0, 12, 25, None, 34_000, None), (1, 13, -30, None, 21_000, None)],
+    ),
+    "Banksia": (
+        '[TimeControl "60+1"]',
+        "1. e4 {+0.3/21 1.9}  e5 {-0.5/22 2.4; Black lost on time} ",
+        [(0, 21, 30, None, 1900, None), (1, 22, -50, None, 2400, None)],
+    ),
+    "TCEC": (
+        '[TerminationDetails "TCEC win rule"]\n[TimeControl "1800+3"]',
+        "{WhiteEngineOptions: Protocol=uci; Threads=104;, BlackEngineOptions: Protocol=uci; Threads=2;}\n"
+        "1. e4 {book, mb=+0+0+0+0+0,} e5 {d=19, sd=57, mt=31117, tl=1771883, s=71352, n=2219422, pv=e5 Nf3, tb=0, "
+        "h=0.0, ph=0.0, wv=0.42, R50=50, Rd=-11, Rr=-1000, mb=+0+0+0+0+0,}\n2. Nf3 {d=1004, sd=1004, pd=Nf3, mt=7309, "
+        "tl=1374340, s=169400, n=1238146, pv=Nf3, tb=0, h=100.0, ph=0.0, wv=-M7, R50=47, Rd=-11, Rr=-1000, "
+        "mb=+0+0+0+0+0, White wins by adjudication: TCEC win rule}",
+        [(1, 19, -42, None, 31_117, 1_771_883), (2, 1004, None, -4, 7309, 1_374_340)],
+    ),
+    "TCEC 2011": (
+        '[TimeControl "5400+30"]',
+        "1. e4 {0.\n64/30 246} e5 {-0.24/ 26 66 (Nf3)} 2. Nf3 {d=44, pd=Nc6, mt=00:01:07, tl=00:19:25, s=15686 kN/s, "
+        "n=820356156, pv=Nf3 Nc6, tb=0, R50=45, wv=0.00,, Draw by 3-fold repetition}",
+        [(0, 30, 64, None, 246_000, None), (1, 26, -24, None, 66_000, None), (2, 44, 0, None, 67_000, 1_165_000)],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", _CASES)
+def test_a_file_of_each_program_is_read_without_anomalies(program: str) -> None:
+    """In exactly the form in which the program writes it; our own moves and numbers."""
+    tags, movetext, wanted = _CASES[program]
+    (game,), anomalies = read(
+        TAGS.replace(b'[Result "*"]', b'[Result "*"]\n' + tags.encode()) + movetext.encode() + b" *"
+    )
+    assert not anomalies
+    plies = {ply.ply - 1: ply for ply in game.plies}
+    found = [
+        (one.ply, one.depth, one.score_cp, one.mate, one.time_ms, plies[one.ply].clock_ms)
+        for one in game.observations[0].thinking
+    ]
+    assert found == wanted
+    assert [ply.elapsed_ms for ply in game.plies if ply.elapsed_ms] == [row[4] for row in wanted if row[4]]
+
+
+@pytest.mark.parametrize(
+    "prose",
+    ["35/21", "7/10 of the time", "book", "3.5/7", "3.50/7", "1-0 would be fair", "Draw", "M1 tank", "d = 4", "-+"],
+)
 def test_prose_is_no_evaluation(prose: str) -> None:
     game = games(f"1. e4 {{{prose}}} *")
     assert not game.observations[0].thinking
@@ -88,6 +174,12 @@ def test_commands_show_the_times_of_engines(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "match.pgn"
     log.write_bytes(TAGS.replace(b'"?"', b'"Match"') + b"1. e4 {+0.35/21 1.912s} e5 {-0.20/20 2.5s} *\n")
     cli("import", log)
+    assert cli("show", "last").stdout.count("\tlist, comment\n") == 2
+    with closing(sqlite3.connect(cli.archive)) as archive:
+        assert archive.execute("SELECT origin, elapsed_origin, elapsed_s FROM v_plies").fetchall() == [
+            ("comment", "imported", 1.912), ("comment", "imported", 2.5)
+        ]  # fmt: skip
+    assert "Excluded" not in cli("export", "pgn", "--clock", "none", "--comments", "engine").stderr
     (row,) = json.loads(cli("clocks", "--by", "player", "--player", "Ruy", "--first-moves", "--json").stdout)["rows"]
     assert row["total_ms"] == 1912
     pgn = cli("export", "pgn", "--engine").stdout
