@@ -296,7 +296,7 @@ _Box = tuple[int, int, int, int]
 
 
 class _Screen:
-    """The picture: ``canvas`` has numbers of the palette, ``boxes`` where it differs from the picture before."""
+    """The picture: ``canvas`` has numbers of the palette."""
 
     def __init__(self, boards: Sequence[_Board], size: int) -> None:
         self._boards = boards
@@ -309,7 +309,6 @@ class _Screen:
         height = 2 * self._top + 8 * side + round(side * 0.5)
         self.canvas = Image.new("L", ((self._width * len(boards) + 1) // 2 * 2, (height + 1) // 2 * 2))
         self._draw = ImageDraw.Draw(self.canvas)
-        self.boxes: list[_Box] = [(0, 0, *self.canvas.size)]
         self._shown: list[_View | None] = [None] * len(boards)
         self._clock_width = max(round(_font(self._row * 3 // 5).getlength(text)) for text in ("00:00", "0:00:00"))
         for number, board in enumerate(boards):
@@ -318,8 +317,6 @@ class _Screen:
 
     def show(self, views: Sequence[_View]) -> None:
         """Draw what differs."""
-        if None not in self._shown:
-            self.boxes = []
         for number, (view, before) in enumerate(zip(views, self._shown, strict=True)):
             if before is None or (view.board, view.marks) != (before.board, before.marks):
                 self._squares(number, view, before)
@@ -371,7 +368,6 @@ class _Screen:
         self._draw.rectangle(box, fill=_SHADES + 1)
         if part:
             self._draw.rectangle((left, y, left + (8 * self._side - 1) * part // _BAR_PARTS, until - 1), fill=_SHADES)
-        self.boxes.append((box[0], box[1], box[2] + 1, box[3] + 1))
 
     def _hand(self, number: int, white: bool, letters: str | None) -> None:
         left = number * self._width + self._pad
@@ -383,7 +379,6 @@ class _Screen:
             tile = _square(letter if white else letter.lower(), _PAGE, until - y)
             mask = None if step == self._pocket else tile.point(lambda value: 255 if value else 0)
             self.canvas.paste(tile, (left + place * step, y), mask)
-        self.boxes.append(box)
 
     def _text(
         self, box: _Box, text: str, size: int, after: str = "", *, reverse: bool = False, to_right: bool = False
@@ -404,7 +399,6 @@ class _Screen:
         draw.text((font.getlength(text), high // 2), after, fill=140, font=font, anchor="lm")
         shades = [value * (_SHADES - 1) // 255 for value in range(256)]
         self.canvas.paste(mask.point([_SHADES - 1 - one for one in shades] if reverse else shades), box)
-        self.boxes.append(box)
 
     def _squares(self, number: int, view: _View, before: _View | None) -> None:
         left, side = number * self._width + self._pad, self._side
@@ -421,7 +415,6 @@ class _Screen:
             words = (name[1] if column == 0 else "", name[0] if row == 7 else "")
             x, y = left + column * side, self._top + row * side
             self.canvas.paste(_square(cell[0], _SQUARES[dark + 2 * cell[1]], side, words), (x, y))
-            self.boxes.append((x, y, x + side, y + side))
 
 
 def _cells(view: _View) -> dict[str, tuple[str, bool]]:
@@ -451,8 +444,7 @@ def _gif(film: Film, check: Check) -> bytes:
             box = (0, 0, *screen.canvas.size)
             part = before = screen.canvas.copy()
         else:
-            lefts, tops, rights, bottoms = zip(*screen.boxes, strict=True)
-            box = (min(lefts), min(tops), max(rights), max(bottoms))
+            box = ImageChops.difference(screen.canvas, before).getbbox() or (0, 0, 1, 1)
             now, was = screen.canvas.crop(box), before.crop(box)
             part = Image.new("L", now.size, _SAME)
             part.paste(now, mask=ImageChops.difference(now, was).point(lambda value: 255 if value else 0))

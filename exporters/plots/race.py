@@ -40,6 +40,7 @@ from exporters.plots.words import (
     usable,
     whole_seconds,
 )
+from exporters.report.events import MARKS
 
 
 class Mark(NamedTuple):
@@ -50,26 +51,6 @@ class Mark(NamedTuple):
     text: str
 
 
-# kind and beginning of the detail → name in the legend; the first that fits counts
-_NAMES = (
-    ("takeback", "", "takeback"),
-    ("notice", "time-added", "time added"),
-    ("notice", "paused", "pause"),
-    ("notice", "resumed", "resumed"),
-    ("notice", "disconnected", "disconnection"),
-    ("clock", "adjusted", "clock changed"),
-    ("clock", "opponent-adjusted", "clock changed"),
-    ("clock", "set", "clock changed"),
-    ("result", "time", "flag"),
-    ("result", "adjourned-lost", "disconnection"),
-    ("result", "aborted-lost", "disconnection"),
-    ("result", "disconnect", "disconnection"),
-    ("feed", "lost feed", "not observed"),
-    ("feed", "unobserved", "not observed"),
-    ("feed", "server lost data", "not observed"),
-    ("chat", "kibitz", "kibitz"),
-    ("chat", "whisper", "kibitz"),
-)
 _SHAPES = {
     "takeback": "<",
     "time added": "P",
@@ -91,7 +72,7 @@ def marks_of(events: pd.DataFrame | None, *, chat: bool = False) -> list[Mark]:
     found = []
     for kind, detail, ply, text in zip(events["kind"], events["detail"], events["ply"], events["text"], strict=True):
         name = next(
-            (name for known, begin, name in _NAMES if kind == known and str(detail).startswith(begin)),
+            (name for known, begin, name in MARKS if kind == known and str(detail).startswith(begin)),
             None,
         )
         if name is None or pd.isna(ply) or (kind == "chat" and not chat):

@@ -9,6 +9,7 @@ import pandas as pd
 
 from exporters.measures.source import Plies, among
 from exporters.plots.style import plain
+from exporters.report.tables import control_words
 from exporters.tables.facts import ChosenPlayer
 from recorder.errors import ExportError
 from recorder.model import variant_beside
@@ -269,19 +270,12 @@ def _control(plies: pd.DataFrame) -> str:
         own = plies[plies["side"] == side]
         base, increment = one(own["base_s"]), one(own["increment_s"])
         if base is not None and increment is not None:
-            controls.append(_control_text(int(base), int(increment)))
+            controls.append(control_words(f"{base}+{increment}" if base or increment else "-"))
     if not controls:
         return "time control unknown"
     if len(set(controls)) == 1:
         return controls[0]
     return f"White {controls[0]}, Black {controls[1]}"
-
-
-def _control_text(base_s: int, increment_s: int) -> str:
-    if not base_s and not increment_s:
-        return "untimed"
-    base = f"{base_s // 60} min" if base_s % 60 == 0 else f"{base_s} s"
-    return f"{base} + {increment_s} s"
 
 
 def _ending(plies: pd.DataFrame) -> str:

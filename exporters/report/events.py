@@ -61,6 +61,28 @@ _FEEDS = {
 }
 
 
+MARKS = (
+    ("takeback", "", "takeback"),
+    ("notice", "time-added", "time added"),
+    ("notice", "paused", "pause"),
+    ("notice", "resumed", "resumed"),
+    ("notice", "disconnected", "disconnection"),
+    ("clock", "adjusted", "clock changed"),
+    ("clock", "opponent-adjusted", "clock changed"),
+    ("clock", "set", "clock changed"),
+    ("result", "time", "flag"),
+    ("result", "adjourned-lost", "disconnection"),
+    ("result", "aborted-lost", "disconnection"),
+    ("result", "disconnect", "disconnection"),
+    ("feed", "lost feed", "not observed"),
+    ("feed", "unobserved", "not observed"),
+    ("feed", "server lost data", "not observed"),
+    ("chat", "kibitz", "kibitz"),
+    ("chat", "whisper", "kibitz"),
+)
+"""Kinds of events and how their details begin, with the words of their mark; the first that fits counts."""
+
+
 def event_words(event: GameEvent, exact: bool) -> EventWords | None:
     """An event in words; None where the boards already show it, or it is about the log and not about the game.
 

@@ -25,6 +25,20 @@ _LONGEST_NAME: Final = 32
 
 _FIRST_ROWS: Final = 100
 """Games that the index lists without its script."""
+COLUMNS: Final = (
+    ("date", "Date", "date"),
+    ("white", "White", "who"),
+    ("white-rating", "Rating", "number rating"),
+    ("black", "Black", "who"),
+    ("black-rating", "Rating", "number rating"),
+    ("result", "Result", "result"),
+    (None, "Ended by", "more"),
+    ("time", "Time", "number time"),
+    (None, "Kind", "more kind"),
+    ("eco", "ECO", "more eco"),
+    ("plies", "Plies", "number plies"),
+)
+"""Of lists of games: the order by it, the heading, and the class."""
 
 
 def player_file(handle: str, server: str | None) -> str:
@@ -103,11 +117,15 @@ def index_of_files(games: Sequence[ListedGame], site: Site, in_progress: Collect
         "title": "Chess games",
         "description": plural(len(rows), "game"),
         "count": plural(len(rows), "game"),
+        "columns": [{"heading": heading, "kind": kind, "href": None, "way": None} for _, heading, kind in COLUMNS],
         "games": rows[:_FIRST_ROWS],
+        "form": None,
+        "pages": {"previous": None, "next": None},
+        **dict.fromkeys(("chosen", "downloads", "scores", "unknown", "unindexed", "without")),
     }
     data = [_searched(game, row) for game, row in zip(games, rows, strict=True)]
     styles, scripts = ("tables.css", "web.css"), ("static_index.js",)
-    return render_page("static_index.html", values, styles=styles, scripts=scripts, data=data, site=site)
+    return render_page("games.html", values, styles=styles, scripts=scripts, data=data, site=site)
 
 
 def _searched(game: ListedGame, row: dict[str, Any]) -> list[object]:

@@ -10,6 +10,7 @@ from operator import itemgetter
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from exporters.report.events import MARKS
 from exporters.report.moves import PlaybackBoard
 from exporters.report.page import clock_text, is_exact, number_text, plain_name, tenths_text, trusted
 from exporters.report.svg import Bar, Panel, Plot, Tick, clock_ticks, number_ticks, scaled_bars
@@ -23,18 +24,7 @@ if TYPE_CHECKING:
     from exporters.report.playback import Playback
     from exporters.report.player_measures import PlayerGame, PlayerTables
 
-_MARKS = (
-    ("takeback", "", "takeback"),
-    ("notice", "time-added", "time added"),
-    ("notice", "paused", "pause"),
-    ("notice", "disconnected", "disconnection"),
-    ("clock", "adjusted", "clock changed"),
-    ("clock", "opponent-adjusted", "clock changed"),
-    ("clock", "set", "clock changed"),
-    ("result", "time", "flag"),
-    ("result", "disconnect", "disconnection"),
-)
-"""Kinds of events and how their details begin, with the words of a mark in the picture of the clocks."""
+_NOT_MARKED = ("resumed", "not observed", "kibitz")
 
 
 def game_panels(boards: Sequence[PlaybackBoard], shown: Playback) -> Iterator[Panel]:
@@ -121,9 +111,10 @@ def _clock_race(board: PlaybackBoard) -> Iterator[Panel]:
 def _marked_events(board: PlaybackBoard) -> Iterator[tuple[int, str]]:
     """What changed the clocks: a half-move and words."""
     for event in board.game.events:
-        for kind, begin, words in _MARKS:
+        for kind, begin, words in MARKS:
             if event.kind.value == kind and (event.detail or "").startswith(begin):
-                yield event.ply, words
+                if words not in _NOT_MARKED:
+                    yield event.ply, words
                 break
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from exporters.report.game_list import list_row
+from exporters.report.game_list import COLUMNS, list_row
 from exporters.report.page import BarItem, plain_name, render_page
 from exporters.report.svg import draw_board, drawings
 from exporters.report.tables import NOTHING, control_words
@@ -30,20 +30,6 @@ _EXPLORER: Final = BarItem("Explorer", WebSite().explorer())
 _INSIGHTS: Final = BarItem("Insights", WebSite().insights())
 _LIVE: Final = BarItem("Live", WebSite().live)
 
-# name of the order, heading, class, whether numbers
-_COLUMNS: Final = (
-    ("date", "Date", "date"),
-    ("white", "White", "who"),
-    ("white-rating", "Rating", "number rating"),
-    ("black", "Black", "who"),
-    ("black-rating", "Rating", "number rating"),
-    ("result", "Result", "result"),
-    (None, "Ended by", "more"),
-    ("time", "Time", "number time"),
-    (None, "Kind", "more kind"),
-    ("eco", "ECO", "more eco"),
-    ("plies", "Plies", "number plies"),
-)
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _OUTCOMES: Final = (("win", "won"), ("draw", "drawn"), ("loss", "lost"))
 _FORMATS: Final = (("csv", "CSV"), ("pgn", "PGN"), ("jsonl", "JSON"))
@@ -82,7 +68,7 @@ def games_page(
     values = {
         "title": title,
         "description": f"{plural(count, 'game')} of {of:,}" if listed.values else plural(count, "game"),
-        "columns": [_column(listed, site, *column) for column in _COLUMNS],
+        "columns": [_column(listed, site, *column) for column in COLUMNS],
         "games": [list_row(game, site, in_progress) for game in games],
         "count": plural(count, "game"),
         "of": plural(of, "played game"),

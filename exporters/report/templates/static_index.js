@@ -4,7 +4,7 @@
   const games = JSON.parse(document.getElementById("data").textContent);
   const texts = games.map((game) => game.slice(0, 15).filter((_, place) => ![0, 4, 7].includes(place)).join(" ").toLowerCase());
   const input = document.getElementById("filter");
-  const body = document.getElementById("rows");
+  const body = document.querySelector("table.list tbody");
   const more = document.getElementById("more");
   const count = document.getElementById("count");
   const step = 100;
@@ -17,17 +17,26 @@
     if (href) within.href = href;
     within.textContent = text;
     made.append(within);
+    return made;
+  };
+  const who = (row, name, rating, href, won) => {
+    const beside = document.createElement("small"); // where the column of ratings is hidden
+    beside.textContent = rating;
+    cell(row, won ? "who won" : "who", name, href).append(" ", beside);
+    cell(row, "number rating", rating);
   };
   const add = () => {
     for (const game of found.slice(shown, shown + step)) {
       const [href, date, white, whiteRating, whiteHref, black, blackRating, blackHref, result, reason, time, kind, eco, , plies] = game;
       const row = body.insertRow();
-      cell(row, "date", date, href);
-      cell(row, "who", white, whiteHref);
-      cell(row, "number rating", whiteRating);
-      cell(row, "who", black, blackHref);
-      cell(row, "number rating", blackRating);
-      cell(row, "result", result);
+      const day = cell(row, "date", date.slice(0, 10), href).firstChild, hour = document.createElement("span");
+      day.className = "row";
+      hour.className = "hour";
+      hour.textContent = date.slice(10);
+      day.append(hour);
+      who(row, white, whiteRating, whiteHref, game[15] === "1-0");
+      who(row, black, blackRating, blackHref, game[15] === "0-1");
+      cell(row, game[15] === "*" ? "result open" : "result", result);
       cell(row, "more", reason);
       cell(row, "number time", time);
       cell(row, "more kind", kind);
