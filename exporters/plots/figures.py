@@ -21,8 +21,9 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from exporters.plots.style import FOOTER_POINTS, Theme, dress, fill_lines, theme_of
-from exporters.table_files import import_pyarrow, shielded, shielded_sql
+from exporters.table_files import import_pyarrow, shielded_sql
 from recorder.errors import ExportError
+from storage.read.engine import new_database
 
 _PREFIX = re.compile(r"[A-Za-z0-9_-]*")
 _ELEMENT = re.compile(r"<[^<>]*>")
@@ -101,42 +102,28 @@ def write_table(table: Any, out: BinaryIO, format_name: str, *, raw: bool = Fals
     Raises:
         ExportError: it is Parquet, and pyarrow is not installed.
     """
-    if not isinstance(table, pd.DataFrame):
-        return _write_relation(table, out, format_name, raw=raw)
     if format_name == "parquet":
         pa, pq = import_pyarrow()
-        pq.write_table(pa.Table.from_pandas(table, preserve_index=False), out)
-    elif format_name == "csv":
-        _shielded(table, raw=raw).to_csv(out, index=False, lineterminator="\n")
-    elif len(table):  # of none, pandas writes an empty line
-        table.to_json(out, orient="records", lines=True, force_ascii=False)
-    return len(table)
-
-
-def _write_relation(rows: Any, out: BinaryIO, format_name: str, *, raw: bool) -> int:
-    columns = ", ".join(
-        f"{shielded_sql(name)} AS {name}" if format_name == "csv" and not raw and name == "mover" else name
-        for name in rows.columns
-    )
+        if isinstance(table, pd.DataFrame):  # with the types of its columns
+            pq.write_table(pa.Table.from_pandas(table, preserve_index=False), out)
+            return len(table)
+    if isinstance(table, pd.DataFrame):
+        connection = new_database()
+        connection.register("given", table)
+        table = connection.table("given")
+    texts = {
+        name: shielded_sql(name) if format_name == "csv" and not raw and kind == "VARCHAR" and name != "san" else name
+        for name, kind in zip(table.columns, map(str, table.types), strict=True)
+    }
+    columns = ", ".join(f"{text} AS {name}" for name, text in texts.items())
     options = {"csv": "FORMAT csv, HEADER", "jsonl": "FORMAT json", "parquet": "FORMAT parquet"}[format_name]
     with tempfile.TemporaryDirectory(prefix="ics-recorder-") as folder:
         path = Path(folder, "rows")
-        rows.query("rows", f"COPY (SELECT {columns} FROM rows) TO '{path}' ({options})")
+        table.query("rows", f"COPY (SELECT {columns} FROM rows) TO '{path}' ({options})")
         with path.open("rb") as written:
             shutil.copyfileobj(written, out)
-    ((count,),) = rows.query("rows", "SELECT count(*) FROM rows").fetchall()
+    ((count,),) = table.query("rows", "SELECT count(*) FROM rows").fetchall()
     return int(count)
-
-
-def _shielded(rows: pd.DataFrame, *, raw: bool) -> pd.DataFrame:
-    if raw:
-        return rows
-    rows = rows.copy(deep=False)
-    for name in rows.select_dtypes(["object", "string", "category"]).columns.difference(["san"]):
-        column = rows[name]
-        # Of a category each word is changed once, not at every row.
-        rows[name] = (column if column.dtype == "category" else column.astype(object)).map(shielded)
-    return rows
 
 
 class _Shown(Figure):

@@ -261,11 +261,6 @@ def games_by_server(sides: Sequence[_Row], chosen: ChosenPlayer) -> dict[str, in
     return _servers([row for row in sides if row["player_id"] in chosen.identities])
 
 
-def player_report(plies: Plies | pd.DataFrame, sides: Sequence[_Row], **about: Any) -> bytes:
-    """Make a self-contained page about one player, of what ``player_values`` takes."""
-    return render_player(player_values(plies, sides, **about), about.get("site"))
-
-
 def player_values(
     plies: Plies | pd.DataFrame,
     sides: Sequence[_Row],

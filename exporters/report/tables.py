@@ -49,7 +49,7 @@ class Table(NamedTuple):
     """
 
     caption: str
-    columns: Sequence[str]
+    columns: Sequence[CellText]
     rows: Sequence[Sequence[CellText]]
     words: frozenset[int] = frozenset({0})
     note: str = ""

@@ -11,7 +11,16 @@ from urllib.parse import urlencode
 from exporters.measures.dimensions import DimensionError
 from exporters.report.page import plain_name
 from exporters.report.svg import Bar, scaled_bars
-from exporters.report.tables import NOTHING, cell_text, lead_text, seconds_text
+from exporters.report.tables import (
+    NOTHING,
+    CellText,
+    LinkedText,
+    Table,
+    cell_text,
+    lead_text,
+    linked_text,
+    seconds_text,
+)
 from recorder.archive.game_measures import DIMENSIONS, EXTRA_DIMENSIONS, MEASURES, GamesMeasure, measure_games
 from recorder.errors import ExportError
 from recorder.text import plural
@@ -156,19 +165,23 @@ def shown_insight(
     links = _Links(state, groups, site)
     of_lag = state.measure == "lag"
     marked = [name for name in shown if name in groups]
+    compared = len(sides) > 1
+    headings: list[CellText] = [
+        *([] if marked else ["Group"]),
+        *(LinkedText(heading(name), _sorting(state, name, site)) for name in marked),
+        *(["Player"] if compared else []),
+        *(LinkedText(heading(name), _sorting(state, name, site)) for name in shown if name not in groups),
+        "Plies excluded",
+    ]
+    words = max(len(marked), 1) + compared
+    rows_shown = [
+        _row(side, side.rows[key], marked, shown, links, of_lag=of_lag, compared=compared)
+        for key in keys[:_MOST_ROWS]
+        for side in sides
+        if key in side.rows
+    ]
     return {
-        "headings": [
-            *((heading(name), False, _sorting(state, name, site)) for name in marked),
-            *([("Player", False, None)] if len(sides) > 1 else []),
-            *((heading(name), True, _sorting(state, name, site)) for name in shown if name not in groups),
-            ("Plies excluded", False, None),
-        ],
-        "rows": [
-            _row(side, side.rows[key], marked, shown, links, of_lag=of_lag, compared=len(sides) > 1)
-            for key in keys[:_MOST_ROWS]
-            for side in sides
-            if key in side.rows
-        ],
+        "table": Table("Table", headings, rows_shown, frozenset((*range(words), len(headings) - 1))),
         "more_rows": max(len(keys) - _MOST_ROWS, 0),
         "figures": [(name, heading(name)) for name in figures],
         "figure": figure,
@@ -179,7 +192,7 @@ def shown_insight(
         ],
         "bars": _bars(sides, keys[:_MOST_BARS], marked, figure, links, of_lag=of_lag),
         "more_bars": max(len(keys) - _MOST_BARS, 0),
-        "names": [plain_name(side.name) for side in sides] if len(sides) > 1 else [],
+        "names": [plain_name(side.name) for side in sides] if compared else [],
         "counts": [_counted(side) for side in sides],
     }
 
@@ -213,20 +226,18 @@ def _row(
     *,
     of_lag: bool,
     compared: bool,
-) -> dict[str, Any]:
-    href = links.of(side.listed, row)
+) -> list[CellText]:
     counted = "games" if "games" in shown else "sides"
-    cells = [
-        (cell_text(name, row, of_lag=of_lag), href if name == counted else None) for name in shown if name not in marked
-    ]
+    cells: list[CellText] = [cell_text(name, row) for name in marked] or ["all"]
+    if compared:
+        cells.append(plain_name(side.name))
+    for name in shown:
+        if name not in marked:
+            href = links.of(side.listed, row) if name == counted else None
+            cells.append(linked_text(cell_text(name, row, of_lag=of_lag), href))
     found = side.insight.table
     excluded = found.omitted.get(tuple(row.get(name) for name in found.keys), {})
-    return {
-        "groups": [cell_text(name, row) for name in marked],
-        "player": plain_name(side.name) if compared else None,
-        "cells": cells,
-        "excluded": ", ".join(f"{number:,} {words}" for words, number in excluded.items()) or "none",
-    }
+    return [*cells, ", ".join(f"{number:,} {words}" for words, number in excluded.items()) or "none"]
 
 
 class _Links(NamedTuple):

@@ -11,7 +11,7 @@ import pytest
 from exporters.plots import PICTURES
 from exporters.plots.catalogue import PlotOptions
 from exporters.report.game import game_report
-from exporters.report.player import player_report
+from exporters.report.player import player_values, render_player
 from recorder import Archive
 from recorder.archive.game_measures import CLOCK_TABLES, measure_games
 from recorder.archive.pages.related import match_of
@@ -128,7 +128,8 @@ def test_every_page_of_every_mixture_is_written(mixed: Path, monkeypatch: pytest
     tables = Archive(mixed)
     player = member_of(tables)
     if player is not None:
-        page = player_report(tables.plies(player=player), records(tables.sides(player=player)), player=player)
+        sides = records(tables.sides(player=player))
+        page = render_player(player_values(tables.plies(player=player), sides, player=player), None)
         assert player in page.decode()
     with Storage.open(str(mixed), read_only=True) as archive:
         assert page_of_archive(archive, GameFilter()).html

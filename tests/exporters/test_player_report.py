@@ -18,7 +18,7 @@ from exporters.measures.source import Plies
 from exporters.report.game import game_report
 from exporters.report.index import index_report
 from exporters.report.pictures import rating_panels
-from exporters.report.player import _opponents, player_report
+from exporters.report.player import _opponents, player_values, render_player
 from recorder import Archive
 from recorder.archive.pages.reports import boards_of
 from recorder.web.links import WebSite
@@ -224,6 +224,10 @@ def test_whole_seconds_stay_whole(archive: Archive, monkeypatch: pytest.MonkeyPa
     tables = text.partition("Results by time control")[2].partition("Do the clocks")[0]
     assert "in whole seconds only" in tables
     assert not re.search(r"\d:\d\d\.\d\d", tables), "means have tenths, and nothing is finer"
+
+
+def player_report(plies: pd.DataFrame, sides: Any, **about: Any) -> bytes:
+    return render_player(player_values(plies, sides, **about), about.get("site"))
 
 
 def hostile(frame: pd.DataFrame) -> pd.DataFrame:

@@ -149,7 +149,7 @@ def test_a_game_of_a_group_is_one_game(site: TestClient) -> None:
 
 def test_each_row_states_what_it_excludes(site: TestClient) -> None:
     html = site.get("/insights?measure=instant&by=time-control").text
-    assert re.search(r'<td class="word">\d+ first move', html)
+    assert re.search(r'<td class="word"><bdi>\d+ first move', html)
     assert "counted" in html
     assert re.search(r"n = \d+", html)
 

@@ -146,6 +146,26 @@ def short_of_time(page: Page) -> None:
     assert search(page, **{"A clock below (seconds)": "60"}) == 3
 
 
+def lost_while_ahead(page: Page) -> None:
+    search(page, **{"Player": "Helmsman", "Lost with a lead of (seconds)": "1"})
+    assert page.locator(".chosen li").count() == 3  # two filters, and the way to remove both
+    assert "Not understood" not in page.locator("main").inner_text()
+
+
+def openings_by_time(page: Page) -> None:
+    open_player(page, "Helmsman")
+    card = page.locator("section.card", has=page.get_by_role("heading", name="Openings by time"))
+    expect(card.locator("li").first).to_contain_text(re.compile(r"[0-9]+\.[0-9] s"))
+
+
+def games_of_a_lead(page: Page) -> None:
+    page.get_by_role("link", name="Insights").click()
+    page.get_by_role("link", name="Score by lead on the clock").click()
+    page.locator(".bars a").first.click()
+    page.wait_for_url("**/?group=*")
+    assert page.locator("a.row").count() >= 1
+
+
 def list_in_a_notebook(page: Page) -> None:
     rows = saved(page, "CSV").splitlines()
     assert len(rows) == 1 + 19
@@ -167,6 +187,9 @@ TASKS: Final[dict[str, Callable[[Page], None]]] = {
     "find the longest thinks of a player": longest_thinks,
     "see a player's results by opening": results_by_opening,
     "list games in which a clock fell below a minute": short_of_time,
+    "list games that a player lost while ahead on the clock": lost_while_ahead,
+    "see which openings cost a player most time": openings_by_time,
+    "list the games behind a bar of insights": games_of_a_lead,
     "analyse a list of games in a notebook": list_in_a_notebook,
 }
 

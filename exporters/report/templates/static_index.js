@@ -4,7 +4,7 @@
   const games = JSON.parse(document.getElementById("data").textContent);
   const texts = games.map((game) => game.slice(0, 15).filter((_, place) => ![0, 4, 7].includes(place)).join(" ").toLowerCase());
   const input = document.getElementById("filter");
-  const body = document.querySelector("table.list tbody");
+  const body = document.getElementById("rows");
   const more = document.getElementById("more");
   const count = document.getElementById("count");
   const step = 100;
