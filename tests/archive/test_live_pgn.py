@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import io
 from pathlib import Path
+from typing import Any
 
 import chess.pgn
 import pytest
 
+from recorder.archive.following.game_events import GameEvents
 from recorder.archive.following.live_pgn import LiveGames
 from recorder.archive.recording.archiving import ArchiveChild
 from tests.archive.test_following import END, STREAM, append, follow
 from tests.archive.test_recording import journal_in
-from tests.support.cli import Cli
+from tests.support.cli import SERVER, Cli
 from tests.support.live import in_loop
+
+RELAY = (SERVER / "a10_examine" / "observer_GuestExb.raw").read_bytes()
 
 
 def shown(path: Path) -> dict[str, tuple[int, str]]:
@@ -76,6 +80,32 @@ def test_only_games_of_chosen_players_are_shown(cli: Cli, tmp_path: Path, player
         names.append((game.headers["White"], game.headers["Black"]))
     assert bool(names) is some
     assert all("Steinitz" in one for one in names)
+
+
+def test_a_relayed_game_stays_with_its_result_and_has_events(cli: Cli, tmp_path: Path) -> None:
+    """A server relays a tournament as an examined game, which no line ends; one examined by oneself is no event."""
+    path, log, events = tmp_path / "live.pgn", tmp_path / "session.log", list[dict[str, Any]]()
+    clock = Clock()
+    live = LiveGames(path, 0, print, clock)
+    hooked = GameEvents(events.append, str(log), (300,), clock)
+    follower = follow(cli, log, live.outlet(), hooked)
+    begin, over = (RELAY.index(text) for text in (b"<12> rnbqkbnr", b"Kramnik has stopped examining game 1."))
+    for at in range(begin, over, 2000):
+        append(log, RELAY[at : min(at + 2000, over)])
+        follower.look()
+        live.write()
+        clock.now_s += 1
+    assert [one["event"] for one in events[-1:]] == ["game-start"]
+    clock.now_s += 300
+    hooked.tick()
+    hooked.tick()
+    assert [one["event"] for one in events[-2:]] == ["game-start", "long-think"]
+    append(log, RELAY[over:])
+    follower.finish()
+    live.write()
+    ends = [one for one in events if one["event"] == "game-end"]
+    assert ("Kramnik", "1-0", 29) in [(one["white"], one["result"], one["plies"]) for one in ends]
+    assert (29, "1-0") in shown(path).values(), "it stays as a played game does"
 
 
 def test_no_other_file_is_replaced_and_a_full_disk_is_said_once(cli: Cli, tmp_path: Path) -> None:

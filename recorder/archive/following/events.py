@@ -55,6 +55,10 @@ class GameChanges(Outlet):
     def __init__(self) -> None:
         self._known: dict[_Place, _KnownGame] = {}
 
+    def concerns(self, game: Game) -> bool:
+        """Whether the changes of a game are reported."""
+        return game.kind is GameKind.PLAYED
+
     def report(self, event: str, key: str, game: Game, facts: dict[str, Any]) -> None:
         """Something new of a game, which now is this."""
 
@@ -73,7 +77,7 @@ class GameChanges(Outlet):
 
     def _take_all(self, games: list[Game], final: bool) -> None:
         for game in games:
-            if game.kind is GameKind.PLAYED:
+            if self.concerns(game):
                 self._take(game, final)
 
     def _take(self, game: Game, final: bool) -> None:

@@ -33,7 +33,7 @@ from recorder.archive.reading.inputs import Input
 from recorder.containment import contain
 from recorder.errors import RecorderError, SourceError, is_disk_full
 from recorder.live.secrets.logs import Scrubbing
-from recorder.model import SAVED_KINDS
+from recorder.model import SAVED_KINDS, GameKind
 from recorder.sources import SourceKind, is_journal
 from recorder.sources.redaction import Forgotten, Redactor
 from storage.write.in_progress import OvertakenError
@@ -97,6 +97,12 @@ def is_over(end: str, first_offset: int, read_up_to: int, final: bool = False) -
     ``read_up_to`` is of its source: what begins before it is final. ``final``: the log never goes on.
     """
     return final or end in OVER or (end != "log-ends" and first_offset < read_up_to)
+
+
+def has_ended(game: Game) -> bool:
+    """Whether a game is over. One that others examine, as a relay, has no line of its end, but may have a result."""
+    closed = game.kind is GameKind.EXAMINED and game.end != "log-ends" and game.result != "*"
+    return game.end in OVER or closed
 
 
 class MissingFacts(Outlet):

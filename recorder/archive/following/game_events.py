@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from exporters.games_json import game_object
 from recorder.archive.following.events import GameChanges
-from recorder.archive.following.follower import OVER
+from recorder.archive.following.follower import has_ended
+from recorder.model import GameKind
 from recorder.model.games import control_text
 from recorder.text import plural
 
 if TYPE_CHECKING:
     from recorder.model import Game
 
+_OTHERS_EXAMINE = -2
 _START = ("key", "server", "server_game_no", "rated", "variant", "base_s", "increment_s", "started_at")
 
 
@@ -38,9 +40,14 @@ class GameEvents(GameChanges):
         self._now = now
         self._thinking: dict[str, tuple[Game, float, set[float]]] = {}  # since when, and the long thinks since then
 
+    def concerns(self, game: Game) -> bool:
+        """Played games, and those that others examine, as a relay does."""
+        relayed = any(seen.relation == _OTHERS_EXAMINE for seen in game.observations)
+        return super().concerns(game) or (game.kind is GameKind.EXAMINED and relayed)
+
     def report(self, event: str, key: str, game: Game, facts: dict[str, Any]) -> None:
         """Fire what a hook may ask for, and note when a think begins."""
-        over = game.end in OVER
+        over = has_ended(game)
         if event == "game_started" and not (over and self.quiet):
             self._event("game-start", game, f"{_pair(game, ratings=True)}, {_what(game)}: the game has begun.", {})
         elif event == "game_ended" and over and not self.quiet:

@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from recorder.archive.following.follower import OVER, Outlet
+from recorder.archive.following.follower import Outlet, has_ended
 from recorder.errors import ExportError
 from recorder.model import GameKind
 
@@ -46,7 +46,7 @@ def refuse_live(path: Path) -> None:
 
 def is_live(game: Game) -> bool:
     """Whether a game is in progress or over; others are no longer observed, or no games."""
-    return game.kind is not GameKind.SETUP and (game.end in OVER or game.end == "log-ends")
+    return game.kind is not GameKind.SETUP and (has_ended(game) or game.end == "log-ends")
 
 
 class LiveGame:
@@ -129,7 +129,7 @@ class LiveGames:
     def show(self, log: object, game: Game) -> None:
         place = log, game.first_offset, game.game_no
         before = self._games.get(place)
-        if not is_live(game) or (before is not None and before.over is not None and game.end not in OVER):
+        if not is_live(game) or (before is not None and before.over is not None and not has_ended(game)):
             self._games.pop(place, None)  # it is no longer observed, or the first of a new log
             before = None
         if is_live(game) and self._is_chosen(game):
