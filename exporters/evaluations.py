@@ -164,3 +164,65 @@ def _evaluation(line: Thinking, analysed: bool) -> Evaluation | None:
         return Evaluation(None, sign * line.mate, line.depth, line.engine, analysed)
     assert line.score_cp is not None
     return Evaluation(sign * line.score_cp, None, line.depth, line.engine, analysed)
+
+
+class Judged(NamedTuple):
+    """What evaluations say of a move, as its mover sees it, in the order of the table's columns.
+
+    ``depth`` and ``engine`` are of the evaluation after the move.
+    """
+
+    before_cp: int | None
+    before_mate: int | None
+    after_cp: int | None
+    after_mate: int | None
+    depth: int | None
+    engine: str | None
+    loss_cp: int | None
+    loss_permille: int | None
+
+
+_NOT_JUDGED: Final = Judged(None, None, None, None, None, None, None, None)
+
+
+def judged(game: Game) -> list[Judged] | None:
+    """Evaluations before and after each half-move of the main line, and what the move lost; None: there are none.
+
+    A loss is known where both evaluations are one engine's, of one analysis or of none. It is how far the bounded
+    evaluation fell, and how far the chances of winning did that it stands for; a mate counts as the bound. It is never
+    below 0: a position that became better had been misjudged.
+    """
+    stated = evaluations(game)
+    return [_judged(row[0], stated) for row in game.rows] if stated else None
+
+
+def _judged(ply: int, stated: dict[int, Evaluation]) -> Judged:
+    before, after = stated.get(ply - 1), stated.get(ply)
+    sign = 1 if ply & 1 else -1
+    found = _NOT_JUDGED
+    if before is not None:
+        found = found._replace(before_cp=_signed(before.score_cp, sign), before_mate=_signed(before.mate, sign))
+    if after is None:
+        return found
+    found = found._replace(
+        after_cp=_signed(after.score_cp, sign),
+        after_mate=_signed(after.mate, sign),
+        depth=after.depth,
+        engine=after.engine or None,
+    )
+    if before is None or ((before.engine or "") != (after.engine or "")) or before.analysed is not after.analysed:
+        return found
+    # Mate in 0 is on the board: the last mover has given it.
+    was, now = (_bounded(found.before_cp, found.before_mate, 1), _bounded(found.after_cp, found.after_mate, 0))
+    lost = CHANCES[was + BOUND_CP] - CHANCES[now + BOUND_CP]
+    return found._replace(loss_cp=max(was - now, 0), loss_permille=max(lost, 0))
+
+
+def _signed(value: int | None, sign: int) -> int | None:
+    return None if value is None else sign * value
+
+
+def _bounded(cp: int | None, mate: int | None, wins_from: int) -> int:
+    if mate is not None:
+        return BOUND_CP if mate >= wins_from else -BOUND_CP
+    return max(-BOUND_CP, min(BOUND_CP, cp or 0))

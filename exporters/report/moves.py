@@ -15,6 +15,7 @@ from exporters.evaluations import (
     MISTAKE_PERMILLE,
     Evaluation,
     evaluations,
+    judged,
     pawns_text,
 )
 from exporters.games_json import PROOFS
@@ -22,11 +23,9 @@ from exporters.report.events import EventWords, event_words, is_engine_talk
 from exporters.report.page import clock_text, is_exact, number_text, plain_name, tenths_text
 from exporters.report.playback import Playback
 from exporters.report.positions import Branch, Course, ReportPosition
-from exporters.tables.evaluations import judge_games
 from recorder.model import Anomaly, EventKind, Game, GameEvent, GameKind, Ply, Proof
 from recorder.text import plural
 from recorder.times import low_limit_ms
-from storage.read.columns import NULL
 
 _LEVELS = ((BLUNDER_PERMILLE, "blunder"), (MISTAKE_PERMILLE, "mistake"), (INACCURACY_PERMILLE, "inaccuracy"))
 
@@ -69,18 +68,17 @@ class PlaybackBoard(NamedTuple):
 
 def verdicts(game: Game) -> dict[int, MoveVerdict]:
     """Verdicts by ply of the main line; none if the game has no evaluations."""
-    judged = judge_games([game])
-    if judged is None:
+    losses = judged(game)
+    if losses is None:
         return {}
     scores = evaluations(game)
     found = {}
-    losses = zip(judged.loss_cp.tolist(), judged.loss_permille.tolist(), strict=True)
-    for ply, (loss_cp, loss_permille) in zip(game.plies, losses, strict=True):
+    for ply, loss in zip(game.plies, losses, strict=True):
         one = scores.get(ply.ply)
         if one is not None:
-            word = next((word for least, word in _LEVELS if loss_permille >= least), None)
+            word = next((word for least, word in _LEVELS if (loss.loss_permille or 0) >= least), None)
             text = (pawns_text(one.score_cp, one.mate, signed=True) or "").replace("-", "−")
-            found[ply.ply] = MoveVerdict(text, _chances(one), word, None if loss_cp == NULL else loss_cp)
+            found[ply.ply] = MoveVerdict(text, _chances(one), word, loss.loss_cp)
     return found
 
 

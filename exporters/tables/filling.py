@@ -1,4 +1,4 @@
-"""Games of an archive as rows of the tables ``games`` and ``plies``: what is known of a game is computed here."""
+"""Games as rows of the tables ``games`` and ``plies``: what is known of a game is computed here."""
 
 from __future__ import annotations
 
@@ -9,64 +9,46 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from exporters.evaluations import judged
+from exporters.holdings import plies_with_holdings
+from exporters.tables.columns import EVALUATIONS, PLY_COLUMNS
 from exporters.tables.facts import game_facts
+from exporters.tables.plain import plain_plies
 from exporters.tables.sql import GAME_TYPES, PLY_TYPES
-from exporters.tables.values import Spread, values_of
+from recorder.ledger import Cause, LedgerEntry, ledger_rows
+from recorder.model import Game, Ply
+from recorder.model.boards import phases
 from storage.read.columns import NULL, ColumnReader, pieces
 
 Arrays = dict[str, NDArray[Any]]
-"""The columns of a table; a text is an object, and an integer that is unknown is ``NULL``."""
-_UNKNOWN: Final = -1  # of truths
-
-
-def _arrays_of_games(reader: ColumnReader, games: Sequence[tuple[int, int]]) -> Arrays:
-    """The rows of ``games``, of row numbers and numbers of plies."""
-    ids = [row_id for row_id, _ in games]
-    named = reader.named_events(ids)
-    rows = [
-        game_facts(facts, plies) | {"event": named.get(facts.id)}
-        for facts, (_, plies) in zip(reader.facts(ids), games, strict=True)
-    ]
-    found: Arrays = {"id": np.array(ids, dtype=np.int64)}
-    for name, kind in GAME_TYPES.items():
-        values = [row[name] for row in rows]
-        if kind == "VARCHAR":
-            found[name] = np.array(values, dtype=object)
-        elif kind == "BOOLEAN":
-            found[name] = np.array([_UNKNOWN if one is None else one for one in values], dtype=np.int8)
-        else:
-            found[name] = np.array([NULL if one is None else one for one in values], dtype=np.int64)
-    return found
-
-
-def _arrays_of_plies(reader: ColumnReader, ids: list[int]) -> tuple[Arrays, dict[str, list[Any]]] | None:
-    """The rows of ``plies``, with ``game``; None: there are none.
-
-    Also return the lists of words in which columns have places.
-    """
-    values = values_of(reader, ids, ["game", *PLY_TYPES])
-    if values is None:
-        return None
-    found: Arrays = {}
-    words: dict[str, list[Any]] = {}
-    for name, of in values.items():
-        if isinstance(of, Spread):
-            found[name] = np.where(of.rows < 0, len(of.facts) - 1, of.rows).astype(np.int32)
-            words[name] = list(of.facts)
-        else:
-            found[name] = of
-    return found, words
-
-
-def _typed(name: str, kind: str, words: Mapping[str, Sequence[Any]]) -> str:
-    """The SQL of a column of arrays."""
-    if name in words:
-        return f"getvariable('words_{name}')[{name} + 1]::{kind} AS {name}"
-    if kind == "VARCHAR":
-        return f'"{name}"::VARCHAR AS "{name}"'
-    if name == "ply":  # always known
-        return f"ply::{kind} AS ply"
-    return f'nullif("{name}", {_UNKNOWN if kind == "BOOLEAN" else NULL})::{kind} AS "{name}"'
+"""The columns of a table: a text is an object, an integer that is unknown ``NULL``, a word its place in ``_WORDS``."""
+_WORDS: Final = {column.name: column.words for column in PLY_COLUMNS if column.words and column.name in PLY_TYPES}
+_CAUSES: Final = {None: None} | {cause: place for place, cause in enumerate(Cause)}
+_OF_PLY: Final = {
+    "ply": "ply",
+    "move": "move",
+    "san": "san",
+    "elapsed_ms": "elapsed_ms",
+    "lag_ms": "lag_ms",
+    "arrival_ms": "at_ms",
+    "proof": "proof_code",
+    "origin": "origin_code",
+    "precision": "precision_code",
+}
+_OF_ENTRY: Final = {
+    "clock_before_ms": "before_ms",
+    "clock_after_ms": "after_ms",
+    "opponent_clock_ms": "opponent_ms",
+    "interval_ms": "interval_ms",
+    "thinking_ms": "thinking_ms",
+    "residual_ms": "residual_ms",
+    "cause": "cause",
+}
+"""Columns that are fields of a ply and of the ledger's entry."""
+_PLACES: Final = {name: Ply._fields.index(field) for name, field in _OF_PLY.items()}
+_ENTRY_PLACES: Final = {name: LedgerEntry._fields.index(field) for name, field in _OF_ENTRY.items()}
+_HANDS: Final = {"white_holdings": 0, "black_holdings": 1}
+_JUDGED: Final = {name: place for place, name in enumerate(EVALUATIONS)}
 
 
 def make_table(connection: Any, name: str, like: str) -> None:
@@ -77,45 +59,114 @@ def make_table(connection: Any, name: str, like: str) -> None:
 
 
 def add_games(
-    connection: Any,
-    table: str,
-    reader: ColumnReader,
-    games: Sequence[tuple[int, int]],
-    *,
-    part: int = 0,
-    first: int = 0,
+    connection: Any, table: str, reader: ColumnReader, games: Sequence[tuple[int, int]], *, part: int = 0
 ) -> None:
-    """Add rows to a table of games.
-
-    ``games`` are row number and number of plies of each, ``part`` is the file of plies that has theirs; ``first`` is
-    added to row numbers.
-    """
+    """Add games to a table; ``games`` are row number and number of plies of each, ``part`` the file that has these."""
     arrays = _arrays_of_games(reader, games)
-    columns = _columns(connection, GAME_TYPES, {}, f"{part} AS part, id + {first} AS id")
-    connection.execute(f"INSERT INTO {table} SELECT {columns} FROM arrays")
-    del arrays
+    connection.execute(f"INSERT INTO {table} {_select('arrays', arrays, GAME_TYPES, f'{part} AS part, id')}")
 
 
 def add_plies(
-    connection: Any, statement: str, reader: ColumnReader, ids: list[int], *, part: int = 0, first: int = 0
+    connection: Any, statement: str, reader: ColumnReader, games: Sequence[tuple[int, int]], *, part: int = 0
 ) -> int:
     """Run a statement, with ``{}`` for the SELECT, over the plies of games; return how many there are.
 
     Without plies it is not run.
     """
-    found = _arrays_of_plies(reader, ids)
-    if found is None:
+    plain = plain_plies(reader, [row_id for row_id, _ in games])
+    known = set(plain["game"].tolist())
+    other = _other_plies(reader, [row_id for row_id, plies in games if plies and row_id not in known])
+    found = {name: arrays for name, arrays in (("plain", plain), ("other", other)) if len(arrays["game"])}
+    for arrays in found.values():
+        _add_waiting(arrays)
+    if found:
+        own = f"{part}::INTEGER AS part, game"
+        selects = [_select(name, arrays, PLY_TYPES, own) for name, arrays in found.items()]
+        connection.execute(statement.format(" UNION ALL ".join(selects)))
+    return len(plain["game"]) + len(other["game"])
+
+
+def _arrays_of_games(reader: ColumnReader, games: Sequence[tuple[int, int]]) -> Arrays:
+    """The rows of ``games``, of row numbers and numbers of plies."""
+    ids = [row_id for row_id, _ in games]
+    named = reader.named_events(ids)
+    rows = [
+        game_facts(facts, plies) | {"event": named.get(facts.id)}
+        for facts, (_, plies) in zip(reader.facts(ids), games, strict=True)
+    ]
+    columns = {name: _column(kind, [row[name] for row in rows]) for name, kind in GAME_TYPES.items()}
+    return {"id": np.array(ids, dtype=np.int64)} | columns
+
+
+def _other_plies(reader: ColumnReader, ids: list[int]) -> Arrays:
+    """The columns of the plies of any games, one game after another; those of which nothing is known are not there."""
+    counts: list[int] = []
+    plies: dict[str, list[Any]] = {}
+    for game in reader.games(ids):
+        counts.append(_take(plies, game))
+    return {"game": np.repeat(np.array(ids, dtype=np.int64), counts)} | (_arrays_of(plies) if plies else {})
+
+
+def _take(found: dict[str, list[Any]], game: Game) -> int:
+    """Append the values of a game's plies to columns: no row stays in memory. Return how many plies there are."""
+    rows = game.rows
+    if not rows:
         return 0
-    arrays, words = found
-    columns = _columns(connection, PLY_TYPES, words, f"{part}::INTEGER AS part, game + {first} AS game")
-    connection.execute(statement.format(f"SELECT {columns} FROM arrays"))
-    return len(arrays["ply"])
+    held = any(seen.holdings for seen in game.observations)
+    hands = [hands for _, hands in plies_with_holdings(game)] if held else None
+    entries = ledger_rows(game)
+    for names, values in ((_PLACES, rows), (_ENTRY_PLACES, entries), (_HANDS, hands), (_JUDGED, judged(game))):
+        columns = None if values is None else list(zip(*values, strict=True))
+        for name, place in names.items():
+            found.setdefault(name, []).extend([None] * len(rows) if columns is None else columns[place])
+    found.setdefault("phase", []).extend(phases(game))
+    return len(rows)
 
 
-def _columns(connection: Any, types: Mapping[str, str], words: Mapping[str, list[Any]], own: str) -> str:
-    for name, facts in words.items():
-        connection.execute(f"SET VARIABLE words_{name} = ?::VARCHAR[]", [facts])
-    return ", ".join((own, *(_typed(name, kind, words) for name, kind in types.items())))
+def _arrays_of(plies: dict[str, list[Any]]) -> Arrays:
+    """The columns of plies; those of which nothing is known are not there."""
+    plies["cause"] = [_CAUSES[cause] for cause in plies["cause"]]
+    return {
+        name: _column("INTEGER" if name in _WORDS else PLY_TYPES[name], values)
+        for name, values in plies.items()
+        if name.endswith("clock_ms") or values.count(None) < len(values)
+    }
+
+
+def _add_waiting(arrays: Arrays) -> None:
+    """Complete the opponent's clock after each ply: if it was not printed, it is that after the opponent's move before.
+
+    Saved games and deltas print the mover's clock only. It does not change while the mover thinks.
+    """
+    printed, game, ply = arrays["opponent_clock_ms"], arrays["game"], arrays["ply"]
+    follows = (printed[1:] == NULL) & (game[1:] == game[:-1]) & (ply[1:] == ply[:-1] + 1)
+    arrays["both_clocks"] = (printed != NULL).astype(np.int64)
+    arrays["opponent_clock_ms"] = printed.copy()
+    arrays["opponent_clock_ms"][1:][follows] = arrays["clock_after_ms"][:-1][follows]
+
+
+def _select(table: str, arrays: Arrays, types: Mapping[str, str], own: str) -> str:
+    columns = ", ".join((own, *(_typed(name, kind, arrays) for name, kind in types.items())))
+    return f"SELECT {columns} FROM {table}"
+
+
+def _typed(name: str, kind: str, arrays: Arrays) -> str:
+    """The SQL of a column of arrays."""
+    if name not in arrays:
+        return f'NULL::{kind} AS "{name}"'
+    if name in _WORDS:
+        return f"{list(_WORDS[name])}[{name} + 1] AS {name}"
+    if kind == "VARCHAR":
+        return f'"{name}"::VARCHAR AS "{name}"'
+    return f'nullif("{name}", {NULL})::{kind} AS "{name}"'
+
+
+def _column(kind: str, values: Sequence[Any]) -> NDArray[Any]:
+    if kind == "VARCHAR":
+        return np.array(values, dtype=object)
+    if None in values:
+        values = [NULL if value is None else value for value in values]
+    return np.array(values, dtype=np.int64)
 
 
 def in_pieces(games: Sequence[tuple[int, int]], plies: int) -> Iterator[list[tuple[int, int]]]:

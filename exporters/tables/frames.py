@@ -106,10 +106,11 @@ def instants(values: Any) -> Any:
 
 def frame_of_lists(columns: Sequence[Column], values: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
     """Plain values by the names of the columns: an instant is milliseconds since 1970; None: missing."""
-    return pd.DataFrame({column.name: _of_list(column, values[column.name]) for column in columns})
+    return pd.DataFrame({column.name: list_column(column, values[column.name]) for column in columns})
 
 
-def _of_list(column: Column, values: Sequence[Any]) -> Any:
+def list_column(column: Column, values: Sequence[Any]) -> Any:
+    """A column of plain values, as ``frame_of_lists`` has it."""
     if column.dtype == "category":
         return pd.Categorical(values, categories=pd.Index(column.words or sorted({*values} - {None}), dtype="str"))
     if column.kind == "instant":

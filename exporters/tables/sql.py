@@ -40,7 +40,7 @@ PLY_TYPES: Final = {
     ),
     **dict.fromkeys(
         (
-            "phase", "elapsed_origin", "precision", "proof", "origin", "white_holdings", "black_holdings", "cause",
+            "phase", "precision", "proof", "origin", "white_holdings", "black_holdings", "cause",
             "eval_engine",
         ),
         "VARCHAR",
@@ -86,6 +86,10 @@ _PLIES: Final = {
     "mover_score": _SCORES.format("(p.ply % 2)"),
     "mover_sealed": _mine("white_sealed", "black_sealed"),
     "uci": _uci(),
+    "elapsed_origin": (
+        "CASE WHEN p.elapsed_ms IS NULL THEN NULL WHEN starts_with(p.precision, 'elapsed_derived') THEN 'derived'"
+        " WHEN p.origin IN ('pgn', 'comment') THEN 'imported' ELSE 'printed' END"
+    ),
     "white_clock_ms": "CASE WHEN p.ply % 2 = 1 THEN p.clock_after_ms WHEN p.both_clocks THEN p.opponent_clock_ms END",
     "black_clock_ms": "CASE WHEN p.ply % 2 = 0 THEN p.clock_after_ms WHEN p.both_clocks THEN p.opponent_clock_ms END",
     "at": _AT.format("p.arrival_ms"),

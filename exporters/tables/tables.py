@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -50,7 +50,6 @@ from recorder.errors import StorageError
 from recorder.progress import Progress, no_progress
 from storage.columnar import copy_folder
 from storage.dataset.reading import DatasetReader, DatasetStore
-from storage.read.columns import NULL
 from storage.read.engine import new_database
 from storage.read.game_filter import ALL_PLAYED
 from storage.schema.upgrade import HEAD
@@ -58,11 +57,12 @@ from storage.schema.upgrade import HEAD
 if TYPE_CHECKING:
     import pandas as pd
 
+    from recorder.model import Game
     from storage import GameFilter
     from storage.read.columns import ColumnReader
     from storage.read.store import GameStore, TableReader
 
-_VERSION: Final = 2
+_VERSION: Final = 3
 _PART_PLIES: Final = 120_000
 _MEMORY_PLIES: Final = 100_000
 _OPTIONS: Final = "FORMAT parquet, COMPRESSION snappy, PARQUET_VERSION V2"
@@ -159,7 +159,7 @@ class ColumnarCopy:
             name = f"plies-{token}-{number}.parquet"
             add_games(connection, "new_games", reader, run, part=number)
             statement = f"COPY ({{}}) TO '{_quoted(self.folder / name)}' ({_OPTIONS})"
-            if rows := add_plies(connection, statement, reader, [row_id for row_id, _ in run], part=number):
+            if rows := add_plies(connection, statement, reader, run, part=number):
                 parts[number] = (name, rows)
             done += sum(plies for _, plies in run)
             progress("Preparing the tables of moves", done, total)
@@ -261,7 +261,7 @@ def fill(connection: Any, reader: ColumnReader, games: Sequence[tuple[int, int]]
     for run in in_pieces(games, _MEMORY_PLIES):
         add_games(connection, "games", reader, run)
         if plies:
-            add_plies(connection, "INSERT INTO plies {}", reader, [row_id for row_id, _ in run])
+            add_plies(connection, "INSERT INTO plies {}", reader, run)
 
 
 def _view(connection: Any, name: str, paths: Sequence[str]) -> None:
@@ -368,7 +368,7 @@ class GamesTables:
     def _ply_frame(
         self, games: Sequence[tuple[int, int]], extra: Collection[str], *, of_matches: bool = False
     ) -> pd.DataFrame:
-        from exporters.tables.frames import column_of, encode_games, frame_of
+        from exporters.tables.frames import encode_games, frame_of, list_column
 
         columns = [one for one in ALL_PLY_COLUMNS if one in PLY_COLUMNS or one.name in extra]
         encode_games(self.connection, columns)
@@ -386,15 +386,10 @@ class GamesTables:
         if isinstance(self.reader, DatasetReader):
             wanted = " or ".join(one.name for one in columns if one not in stored)
             raise StorageError(f"A data set has no column {wanted}: read the plies of an archive.")
-        from exporters.tables.values import values_of  # boards are in no copy: they are played again
-
-        names = [name for name in _OF_BOARDS if name in extra]
-        values: Any = values_of(self.reader, [row_id for row_id, _ in games], names)
+        found = _of_boards(self.reader.games([row_id for row_id, _ in games]))  # boards are in no copy
         for place, column in enumerate(columns):
             if column not in stored:
-                found: Any = np.empty(0) if values is None else values[column.name]
-                missing = found == NULL if column.kind == "integer" else [one is None for one in found]
-                frame.insert(place, column.name, column_of(column, np.ma.array(found, mask=missing)))
+                frame.insert(place, column.name, list_column(column, found[column.name]))
         return frame
 
     def match_frame(self) -> pd.DataFrame:
@@ -502,3 +497,18 @@ def open_tables(
             if few or copy is None or not copy.read(connection, reader, progress, make=True):
                 fill(connection, reader, chosen, plies=plies)
         yield GamesTables(connection, reader, chosen, matches)
+
+
+def _of_boards(games: Iterable[Game]) -> dict[str, list[Any]]:
+    """The columns that follow from the boards of games, of each ply; None: its board is not known."""
+    from exporters.holdings import plies_with_holdings
+    from recorder.model.boards import boards_by_ply, fen_after, is_played_here, material
+
+    found: dict[str, list[Any]] = {"material": [], "fen": []}
+    for game in games:
+        boards = boards_by_ply(game) if is_played_here(game.variant) else {}
+        for ply, hands in plies_with_holdings(game):
+            board = boards.get(ply.ply)
+            found["material"].append(None if board is None else material(board))
+            found["fen"].append(None if board is None else fen_after(board, ply, *hands))
+    return found

@@ -6,56 +6,36 @@ A board is the text of ``recorder.rules.position.Position.board``: 71 characters
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 from recorder.model.games import Game
-from recorder.model.plies import Ply, Proof, is_null_move
+from recorder.model.plies import Ply, PlyRow, Proof, is_null_move
 from recorder.rules.boards import exploded
-from recorder.rules.fen import STANDARD_FEN, board_from_fen
-from recorder.rules.legality import castled, moved
+from recorder.rules.fen import STANDARD_FEN, board_fen, board_from_fen
+from recorder.rules.legality import phase_of, played
 from recorder.rules.position import decode_move
 from recorder.rules.tables import index_of
 
-# The king's step from the d or e file by its two files → the files of the rook before and after it.
-_ROOKS = {"ec": "ad", "eg": "hf", "db": "ac", "df": "he"}
+_OTHER_ARMIES: Final = frozenset(("crazyhouse", "bughouse", "horde", "racing-kings"))
+_OF_CHESS: Final = _OTHER_ARMIES | frozenset(
+    (
+        "chess", "chess960", "suicide", "giveaway", "antichess", "losers", "atomic", "three-check",
+        "king-of-the-hill", "wildcastle", "nocastle", "twokings",
+    )
+)  # fmt: skip
 
 
 def board_after(board: str, ply: Ply, variant: str | None) -> str | None:
     """Play a ply on a board; None: the move is not known, or no piece of the mover is on its first square.
 
-    Castling is a king that takes its own rook, or that goes two files. A capture in atomic explodes.
+    A capture in atomic explodes.
     """
     if ply.move is None:
         return board if is_null_move(ply) else None
-    uci, white = decode_move(ply.move), ply.white_moved
-    target = index_of(uci[2:4])
-    if uci[1] == "@":
-        return f"{board[:target]}{uci[0] if white else uci[0].lower()}{board[target + 1 :]}"
-    origin = index_of(uci[:2])
-    piece = board[origin]
-    if piece == "-" or piece.isupper() is not white:
-        return None
-    castling = _castling(board, uci, white) if piece in "Kk" else None
-    if castling is not None:
-        return castled(board, origin, *castling)
-    placed = piece if len(uci) == 4 else uci[4].upper() if white else uci[4]
-    after = moved(board, origin, target, placed)
-    if piece in "Pp" and board[target] == "-" and origin % 9 != target % 9:  # en passant
-        victim = origin // 9 * 9 + target % 9
-        after = f"{after[:victim]}-{after[victim + 1 :]}"
-    return exploded(after, target) if variant == "atomic" and "x" in ply.san else after
-
-
-def _castling(board: str, uci: str, white: bool) -> tuple[int, int, int] | None:
-    """The square of the rook, and of king and rook afterwards; None: the king's move is no castling."""
-    rook, target = "R" if white else "r", index_of(uci[2:4])
-    rank = uci[1]
-    if board[target] == rook:
-        king_to, rook_to = "gf" if uci[2] > uci[0] else "cd"
-        return target, index_of(king_to + rank), index_of(rook_to + rank)
-    files = _ROOKS.get(uci[0] + uci[2]) if uci[3] == rank else None
-    if files is None or board[index_of(files[0] + rank)] != rook:
-        return None
-    return index_of(files[0] + rank), target, index_of(files[1] + rank)
+    after = played(board, ply.move, ply.white_moved)
+    if after is None or variant != "atomic" or "x" not in ply.san:
+        return after
+    return exploded(after, index_of(decode_move(ply.move)[2:4]))
 
 
 def shown_board(fen: str) -> str | None:
@@ -108,3 +88,52 @@ def board_text(board: str) -> str:
     """Draw a board as nine lines, White below, with ``.`` for empty squares and the names of files and ranks."""
     rows = (f"{8 - row}  {' '.join(rank).replace('-', '.')}" for row, rank in enumerate(board.split(" ")))
     return "\n".join([*rows, "   a b c d e f g h"])
+
+
+def is_played_here(variant: str | None) -> bool:
+    """Whether a variant has pieces of chess that move as in chess. None: taken as chess."""
+    return variant is None or variant in _OF_CHESS or variant.startswith("wild/")
+
+
+def has_phases(variant: str | None) -> bool:
+    """Whether opening, middlegame and endgame mean something: not where pieces come back, or armies are others."""
+    return is_played_here(variant) and variant not in _OTHER_ARMIES
+
+
+def phases(game: Game) -> list[int]:
+    """The phase of the position before each ply of the main line, as ``line_phases``; -1: it is not known."""
+    boards = boards_by_ply(game) if has_phases(game.variant) else {}
+    found = []
+    reached = 0
+    for row in game.rows:
+        board = boards.get(row[0] - 1)
+        reached = reached if board is None else max(reached, phase_of(board))
+        found.append(-1 if board is None else reached)
+    return found
+
+
+_POINTS: Final = {"P": 1, "N": 3, "B": 3, "R": 5, "Q": 9, "p": -1, "n": -3, "b": -3, "r": -5, "q": -9}
+
+
+def material(board: str) -> int:
+    """White's pieces less Black's: a pawn 1, knight and bishop 3, rook 5, queen 9."""
+    return sum(board.count(letter) * points for letter, points in _POINTS.items())
+
+
+def fen_after(board: str, row: Ply | PlyRow, white_hand: str | None, black_hand: str | None) -> str:
+    """The position after a ply.
+
+    The en passant square is written where a pawn is next to the one that was pushed, pinned or not. Holdings follow the
+    board in brackets where they were printed. Unknown castling rights and half-moves are ``-`` and 0.
+    """
+    ply, flags, irreversible = row[0], row[8] or 0, row[9] or 0
+    white = ply & 1 == 1
+    hands = "" if white_hand is None else f"[{white_hand}{(black_hand or '').lower()}]"
+    rights = "".join(letter for bit, letter in enumerate("KQkq") if flags >> bit & 1) or "-"
+    pushed = "-"
+    if flags >> 4:
+        file, home, taker = (flags >> 4) - 1, 36 if white else 27, "p" if white else "P"
+        if taker in board[home + max(file - 1, 0) : home + file + 2]:
+            pushed = f"{'abcdefgh'[file]}{3 if white else 6}"
+    side = "b" if white else "w"
+    return f"{board_fen(board)}{hands} {side} {rights} {pushed} {max(irreversible, 0)} {(ply >> 1) + 1}"

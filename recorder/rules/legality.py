@@ -35,6 +35,7 @@ _ROOK: Final[i64] = 82
 _QUEEN: Final[i64] = 81
 _KING: Final[i64] = 75
 _OWN: Final = ("pnbrqk", "PNBRQK")
+_MEN: Final = ".NBRQKP"
 
 
 def attacked(board: str, square: int, by_white: bool) -> bool:
@@ -89,6 +90,88 @@ def moved(board: str, origin: int, target: int, placed: str) -> str:
     if origin < target:
         return f"{board[:origin]}-{board[origin + 1 : target]}{placed}{board[target + 1 :]}"
     return f"{board[:target]}{placed}{board[target + 1 : origin]}-{board[origin + 1 :]}"
+
+
+def played(board: str, move: int, white: bool) -> str | None:
+    """The board after a move that was proved before; None: no piece of the mover is on its first square.
+
+    Castling is a king that takes its own rook, or that goes two files from d or e where a corner has its rook: some
+    servers call any step of a king from e to g castling.
+    """
+    target = 9 * (7 - (move >> 9 & 7)) + (move >> 6 & 7)
+    extra = move >> 12
+    if extra >= 8:
+        man = _MEN[extra - 8]
+        return f"{board[:target]}{man if white else man.lower()}{board[target + 1 :]}"
+    origin = 9 * (7 - (move >> 3 & 7)) + (move & 7)
+    man = board[origin]
+    if man not in _OWN[white]:
+        return None
+    if man in "Kk":
+        squares = _castling(board, origin, target, "R" if white else "r")
+        if squares is not None:
+            return castled(board, origin, *squares)
+    elif man in "Pp" and board[target] == "-" and origin % 9 != target % 9:  # en passant
+        victim = origin // 9 * 9 + target % 9
+        board = f"{board[:victim]}-{board[victim + 1 :]}"
+    if extra:
+        man = _MEN[extra] if white else _MEN[extra].lower()
+    return moved(board, origin, target, man)
+
+
+def _castling(board: str, king: int, target: int, rook: str) -> tuple[int, int, int] | None:
+    """The square of the rook, and of king and rook afterwards; None: the king's move is no castling."""
+    home, short = king - king % 9, target % 9 > king % 9
+    if board[target] == rook:
+        return target, home + (6 if short else 2), home + (5 if short else 3)
+    corner = home + (7 if short else 0)
+    if king % 9 not in (3, 4) or abs(target - king) != 2 or target // 9 != king // 9 or board[corner] != rook:
+        return None
+    return corner, target, target + (-1 if short else 1)
+
+
+def phase_of(board: str) -> int:
+    """0: the opening, 1: the middlegame, 2: the endgame, of one position alone.
+
+    It is the middlegame if at most 10 queens, rooks, bishops and knights are left or a side has fewer than four pieces
+    on its own first rank, the endgame if at most 6 of those pieces are left. Source: the "Divider" of lichess, without
+    its measure of how mixed the armies are.
+    """
+    officers: i64 = 0
+    at: i64 = 0
+    while at < _END:
+        letter: i64 = ord(board[at])
+        if letter > 96:  # a small letter
+            letter -= _TO_LOWER
+        if letter in (_KNIGHT, _BISHOP, _ROOK, _QUEEN):
+            officers += 1
+        at += 1
+    if officers <= 6:
+        return 2
+    return 1 if officers <= 10 or _men(board, 63, True) < 4 or _men(board, 0, False) < 4 else 0
+
+
+def _men(board: str, rank: int, white: bool) -> int:
+    own = _OWN[white]
+    return sum(board[at] in own for at in range(rank, rank + 8))
+
+
+def line_phases(board: str, moves: list[int], white: bool) -> list[int] | None:
+    """The phase of the position before each move of a line; None: a move cannot be played.
+
+    A phase lasts until the next one begins. ``white``: whose move is the first.
+    """
+    found: list[int] = []
+    reached = 0
+    for move in moves:
+        if reached < 2:
+            reached = max(reached, phase_of(board))
+        found.append(reached)
+        after = played(board, move, white)
+        if after is None:
+            return None
+        board, white = after, not white
+    return found
 
 
 def castling_squares(position: Position, long: bool) -> tuple[int, int, int, int, int] | None:

@@ -19,13 +19,12 @@ from recorder.corrections import from_json
 from recorder.model import Game, Proof, TimeBasis, day_of
 from storage.files import open_sqlite, reading, uri_to_read
 from storage.mapping import GAMES, QUALITIES
-from storage.read.analyses import has_analyses
 from storage.read.game_filter import GameFilter
 from storage.read.games import load_games
 from storage.read.query import EVENT_TAG, game_ids
 from storage.read.store import Rows, SqlDriver
 from storage.settings import content_version
-from storage.sound import FORMS, SOURCE_KINDS, TIMES, RowCheck, UnsoundError, require_moves
+from storage.sound import SOURCE_KINDS, TIMES, RowCheck, UnsoundError, require_moves
 
 NULL: Final = -(1 << 62)
 ROWS_AT_ONCE = 50_000
@@ -92,33 +91,25 @@ class GameFacts(NamedTuple):
         return None if day is None else str(day)
 
 
-class SegmentColumns(NamedTuple):
-    """A segment of a game with the observation that gives its plies.
+class PlainLine(NamedTuple):
+    """The only line of the only observation of a game, without anchors, pieces in hand and evaluations.
 
-    ``time_basis`` is that of the game in this source; ``lines``, ``observations``: how many the observation
-    and the game have.
+    Every ply of the game is one of it, and each is there.
     """
 
     game_id: int
-    from_ply: int
-    to_ply: int
-    observation_id: int
     started_at_ms: int | None
-    offset: int
     start_ply: int | None
     start_white_clock_ms: int | None
     start_black_clock_ms: int | None
     start_at_ms: int | None
     start_precision: int | None
-    time_basis: str
     first_ply_id: int
     ply_count: int
-    lines: int
-    observations: int
 
 
 class PlyArrays(NamedTuple):
-    """Rows of ``plies``, in the order that was asked for; times and offsets count from their observation's."""
+    """Rows of ``plies``, in the order that was asked for; times count from their observation's."""
 
     ply: Ints
     quality: Ints
@@ -128,36 +119,7 @@ class PlyArrays(NamedTuple):
     elapsed_ms: Ints
     lag_ms: Ints
     at_ms: Ints
-    from_offset: Ints
-    flags: Ints
-    irreversible: Ints
     san: NDArray[np.object_]
-
-    def at(self, rows: NDArray[Any]) -> PlyArrays:
-        """Some of the rows."""
-        return PlyArrays._make(column[rows] for column in self)
-
-
-class HoldingsColumns(NamedTuple):
-    """A plain holdings line."""
-
-    observation_id: int
-    ply: int
-    white: str
-    black: str
-    offset: int
-
-
-class ThinkingColumns(NamedTuple):
-    """Rows of ``thinking``, without times and moves; an engine that is not named is an empty text."""
-
-    observation_id: Ints
-    ply: Ints
-    white: Ints
-    depth: Ints
-    score_cp: Ints
-    mate: Ints
-    engine: NDArray[np.object_]
 
 
 _STAMPS: Final = """
@@ -176,16 +138,19 @@ _OF_SOURCES = {
     "source_kind": "s.kind",
 }
 _SELECT_GAMES = f"SELECT {', '.join(_OF_SOURCES.get(name, f'g.{name}') for name in GameFacts._fields)}"
-_SELECT_VIEWS = (
-    "SELECT s.game_id, s.from_ply, s.to_ply, o.id, o.started_at_ms, o.offset, o.start_ply, o.start_white_clock_ms,"
-    " o.start_black_clock_ms, o.start_arrival_ms + coalesce(o.started_at_ms, 0), o.start_precision, w.time_basis,"
-    " l.first_ply_id, l.ply_count, (SELECT count(*) FROM ply_lines WHERE observation_id = o.id),"
-    " (SELECT count(*) FROM observations WHERE game_id = s.game_id)"
+_SELECT_PLAIN = (
+    "SELECT g.id, o.started_at_ms, o.start_ply, o.start_white_clock_ms, o.start_black_clock_ms,"
+    " o.start_arrival_ms + coalesce(o.started_at_ms, 0), o.start_precision, l.first_ply_id, l.ply_count"
 )
-_FROM_VIEWS = (
-    "segments s ON s.game_id = wanted.value LEFT JOIN observations o ON o.id = s.observation_id"
-    " LEFT JOIN games w ON w.id = o.game_id LEFT JOIN ply_lines l ON l.observation_id = o.id AND l.line_no = 0"
-    " ORDER BY wanted.key, s.seq"
+_OF_OBSERVATION = " AND NOT EXISTS (SELECT 1 FROM {} WHERE observation_id = o.id)"
+_FROM_PLAIN = (
+    "games g ON g.id = wanted.value JOIN observations o ON o.game_id = g.id"
+    " JOIN ply_lines l ON l.observation_id = o.id JOIN segments s ON s.game_id = g.id"
+    " WHERE s.to_ply - s.from_ply + 1 = l.ply_count AND l.ply_count = g.ply_count AND l.line_no = 0"
+    " AND (SELECT count(*) FROM observations WHERE game_id = g.id) = 1"
+    " AND (SELECT count(*) FROM ply_lines WHERE observation_id = o.id) = 1"
+    f"{''.join(map(_OF_OBSERVATION.format, ('anchors', 'holdings', 'thinking')))}"
+    " AND NOT EXISTS (SELECT 1 FROM analyses WHERE game_key = g.key) AND l.ply_count > 0 ORDER BY wanted.key"
 )
 _NULLABLE = PlyArrays._fields[2:-1]
 _VALUES = ", ".join(f"coalesce(p.{name}, {NULL}) AS {name}" for name in _NULLABLE)
@@ -196,15 +161,9 @@ _FROM_PLIES = (
     "FROM json_each(?) run CROSS JOIN plies p"
     " ON p.id BETWEEN json_extract(run.value, '$[0]') AND json_extract(run.value, '$[1]')"
 )
-_VALUES = ", ".join(f"coalesce(CAST(t.{name} AS BIGINT), {NULL})" for name in ThinkingColumns._fields[3:-1])
-SELECT_THINKING = (
-    f"SELECT t.observation_id, t.ply, coalesce(CAST(t.white AS INTEGER), {NULL}), {_VALUES}, coalesce(t.engine, '')"
-)
-_FROM_THINKING = "FROM json_each(?) wanted CROSS JOIN thinking t ON t.observation_id = wanted.value"
 _CHECK_FACTS: Final = RowCheck.of(GameFacts, GAMES.words | {"source_kind": SOURCE_KINDS})
 _CHECK_COUNT: Final = RowCheck({name: GAMES.types[name] for name in ("id", "ply_count")}, {})
-_CHECK_VIEWS: Final = RowCheck.of(SegmentColumns, {"time_basis": GAMES.words["time_basis"]})
-_CHECK_HOLDINGS: Final = RowCheck.of(HoldingsColumns, {}, "holdings")
+_CHECK_PLAIN: Final = RowCheck.of(PlainLine, {})
 _QUALITIES: Final = np.isin(np.arange(512), QUALITIES)
 _T = TypeVar("_T", bound=NamedTuple)
 
@@ -245,42 +204,18 @@ class ColumnReader:
         """Row number and number of plies of each shown game, and what changes when its row or main line does."""
         return self._driver.execute(_STAMPS).fetchall()
 
-    def games(self, ids: list[int], *, thinking: bool = False) -> Iterator[Game]:
-        """Games, in this order: with what explains their clocks, or with what engines thought of their moves."""
-        return load_games(
-            self._driver,
-            ids,
-            with_events=not thinking,
-            with_holdings=False,
-            with_lines=not thinking,
-            with_thinking=thinking,
-        )
+    def games(self, ids: list[int]) -> Iterator[Game]:
+        """Games, in this order, with everything."""
+        return load_games(self._driver, ids)
 
     def facts(self, ids: list[int]) -> list[GameFacts]:
         """The rows of games, in this order."""
         source = "games g ON g.id = wanted.value LEFT JOIN sources s ON s.id = g.source_id ORDER BY wanted.key"
         return list(_made(GameFacts, _CHECK_FACTS, self._rows(_SELECT_GAMES, source, ids)))
 
-    def views(self, ids: list[int]) -> list[SegmentColumns]:
-        """The segments of games, in this order."""
-        return list(_made(SegmentColumns, _CHECK_VIEWS, self._rows(_SELECT_VIEWS, _FROM_VIEWS, ids)))
-
-    def anchors(self, observations: Iterable[int]) -> dict[int, list[tuple[int, str]]]:
-        """Ply and FEN of each anchor of these observations' main lines."""
-        found: dict[int, list[tuple[int, str]]] = {}
-        source = "anchors ON observation_id = wanted.value WHERE line_no = 0 ORDER BY observation_id, seq"
-        for observation_id, ply, fen in self._rows("SELECT observation_id, ply, fen", source, sorted(observations)):
-            if fen not in FORMS["fen"]:
-                raise UnsoundError("a FEN is malformed")
-            found.setdefault(observation_id, []).append((ply, fen))
-        return found
-
-    def holdings(self, observations: Iterable[int]) -> list[HoldingsColumns]:
-        """The plain holdings lines of these observations, by observation and offset."""
-        source = "holdings h ON h.observation_id = wanted.value WHERE h.passed IS NULL ORDER BY 1, 5, h.seq"
-        select = "SELECT h.observation_id, h.ply, h.white, h.black, h.offset"
-        rows = self._rows(select, source, sorted(observations))
-        return list(_made(HoldingsColumns, _CHECK_HOLDINGS, rows))
+    def plain_lines(self, ids: list[int]) -> list[PlainLine]:
+        """The lines of those of the games that are plain, in this order."""
+        return list(_made(PlainLine, _CHECK_PLAIN, self._rows(_SELECT_PLAIN, _FROM_PLAIN, ids)))
 
     def named_events(self, ids: list[int]) -> dict[int, str]:
         """Of those of the games that have one, the Event tag: of a saved game, or as the server printed it.
@@ -298,32 +233,6 @@ class ColumnReader:
         for number, text in self._rows("SELECT wanted.value, g.corrected", by_hand, ids):
             found.update((number, one.value) for one in from_json(text) if one.field == "Event")
         return found
-
-    def games_with_thinking(self, ids: list[int]) -> set[int]:
-        """Those of the games in which an engine printed its analysis."""
-        if not self._driver.execute("SELECT EXISTS (SELECT 1 FROM thinking)").fetchone()[0]:
-            return set()
-        source = (
-            "games g ON g.id = wanted.value OR g.merged_into = wanted.value JOIN observations o ON o.game_id = g.id"
-            " WHERE EXISTS (SELECT 1 FROM thinking WHERE observation_id = o.id)"
-        )
-        return {row_id for (row_id,) in self._rows("SELECT wanted.value", source, ids)}
-
-    def analysed(self, ids: list[int]) -> set[int]:
-        """Those of the games of which there are analyses."""
-        if not has_analyses(self._driver):
-            return set()
-        source = (
-            "games g ON g.id = wanted.value OR g.merged_into = wanted.value"
-            " WHERE EXISTS (SELECT 1 FROM analyses WHERE game_key = g.key)"
-        )
-        return {row_id for (row_id,) in self._rows("SELECT wanted.value", source, ids)}
-
-    def thinking(self, observations: Iterable[int]) -> ThinkingColumns:
-        """The lines that engines printed in these observations."""
-        numbers, engine = self._fetch_thinking(sorted(observations))
-        # Without rows Arrow does not know that the engines are texts.
-        return ThinkingColumns._make((*numbers, engine.astype(object)))
 
     def plies(self, runs: list[tuple[int, int]]) -> PlyArrays:
         """Read rows of ``plies``, by the first row number and the number of rows of each run.
@@ -354,10 +263,6 @@ class ColumnReader:
     def _fetch_plies(self, runs: list[list[int]]) -> Arrays:
         """The columns of ``SELECT_PLIES`` of the rows from … to …, in this order."""
         return self._fetch(f"{SELECT_PLIES} {_FROM_PLIES}", json.dumps(runs))
-
-    def _fetch_thinking(self, observations: list[int]) -> Arrays:
-        """The columns of ``SELECT_THINKING``."""
-        return self._fetch(f"{SELECT_THINKING} {_FROM_THINKING}", json.dumps(observations))
 
     def _rows(self, select: str, source: str, wanted: list[int]) -> Rows:
         """Rows of a SELECT: ``source`` joins what it needs to ``wanted``: the numbers are ``value``, places ``key``."""

@@ -68,16 +68,25 @@ def test_board_text() -> None:
     assert board_text(board).splitlines()[7:] == ["1  . . . . K . . .", "   a b c d e f g h"]
 
 
-@pytest.mark.parametrize(("uci", "after"), [("d1b1", "1KR4R"), ("d1f1", "R3RK2")])
-def test_the_castling_of_a_king_on_d(uci: str, after: str) -> None:
-    board = board_after(board_from_fen("8/8/8/8/8/8/8/R2K3R"), ply_of(uci, True), "wild/1")
-    assert board == board_from_fen(f"8/8/8/8/8/8/8/{after}")
-
-
-def test_a_castling_without_a_rook_moves_the_king_alone() -> None:
+@pytest.mark.parametrize(
+    ("before", "uci", "after"),
+    [
+        ("4K2R", "e1g1", "5RK1"),
+        ("R3K3", "e1c1", "2KR4"),
+        ("R2K3R", "d1b1", "1KR4R"),
+        ("R2K3R", "d1f1", "R3RK2"),
+        ("1R3K1R", "f1b1", "2KR3R"),  # chess960: king takes rook
+        ("4K2N", "e1g1", "6KN"),
+        ("4K3", "e1c1", "2K5"),
+        ("4K2r", "e1g1", "6Kr"),
+        ("R4K1R", "f1d1", "R2K3R"),
+        ("R3K2R", "e1b1", "RK5R"),
+    ],
+)
+def test_a_rook_castles_only_where_there_is_one(before: str, uci: str, after: str) -> None:
     """Some servers call any step of a king from e to g castling."""
-    board = board_after(board_from_fen("8/8/8/8/8/8/8/4K2N"), ply_of("e1g1", True), None)
-    assert board == board_from_fen("8/8/8/8/8/8/8/6KN")
+    board = board_after(board_from_fen(f"8/8/8/8/8/8/8/{before}"), ply_of(uci, True), None)
+    assert board == board_from_fen(f"8/8/8/8/8/8/8/{after}")
 
 
 @pytest.mark.parametrize(("uci", "white"), [("e4e5", True), ("e2e4", False)])

@@ -8,14 +8,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from exporters.evaluations import CHANCES
+from exporters.evaluations import CHANCES, judged
 from exporters.tables.columns import EVALUATIONS
-from exporters.tables.evaluations import judge_games
 from recorder import Archive
 from recorder.model import AnalysedPosition, Analysis, Thinking
 from recorder.model.boards import boards_by_ply
 from storage import ArchiveStore as Storage
-from storage.read.columns import NULL
 from tests.support.cli import Cli
 from tests.support.evaluated import LOSSES, PGN
 
@@ -119,10 +117,7 @@ def test_an_analysis_comes_first_the_one_of_most_positions(tmp_path: Path) -> No
         (30, -50, None, None, None, 80),
     ]
     (game,) = archive.games()
-    judged = judge_games([game])
-    assert judged is not None
-    losses = zip(judged.loss_cp.tolist(), judged.loss_permille.tolist(), strict=True)
-    expected = [tuple(None if value == NULL else value for value in of) for of in losses]
+    expected = [(move.loss_cp, move.loss_permille) for move in judged(game) or ()]
     assert cells(archive.plies(), "loss_cp", "loss_permille") == expected, "of a report, game by game"
 
 

@@ -12,13 +12,13 @@ import pandas as pd
 import pytest
 
 from exporters.selection import Filters, make_filter
-from exporters.tables.boards import NORMAL_START, board_of_fen, is_played_here
 from exporters.tables.columns import PLY_COLUMNS
 from recorder import Archive
 from recorder.archive.game_tables import free_bytes
 from recorder.ledger import Cause, ledger
 from recorder.model import Proof
-from recorder.rules.fen import position_from_fen
+from recorder.model.boards import is_played_here
+from recorder.rules.fen import board_from_fen, position_from_fen
 from recorder.rules.position import Position
 from recorder.rules.prove import play_san
 from recorder.rules.variants import rules_of
@@ -146,8 +146,8 @@ def test_a_table_is_of_one_moment(tmp_path: Path) -> None:
         ((row_id, count),) = reader.games_of(GameFilter())
         with sqlite3.connect(cli.archive) as writer:
             writer.execute("DELETE FROM plies")
-        (view,) = reader.views([row_id])
-        assert len(reader.plies([(view.first_ply_id, view.ply_count)]).ply) == count == 4
+        (line,) = reader.plain_lines([row_id])
+        assert len(reader.plies([(line.first_ply_id, line.ply_count)]).ply) == count == 4
     writer.close()
 
 
@@ -179,7 +179,7 @@ def test_boards_are_those_of_our_own_rules(plies: pd.DataFrame, corpus_archive: 
                 assert all(fens[game.key, ply.ply] is pd.NA for ply in game.plies)
                 continue
             anchors = {anchor.ply: anchor.fen for anchor in game.anchors()}
-            anchors.setdefault(game.start_ply, game.start_fen or f"{NORMAL_START} w KQkq - 0 1")
+            anchors.setdefault(game.start_ply, game.start_fen or chess.STARTING_FEN)
             position: Position | None = None
             last = None
             for ply in game.plies:
@@ -191,8 +191,7 @@ def test_boards_are_those_of_our_own_rules(plies: pd.DataFrame, corpus_archive: 
                 step = "not known" if position is None or ply.proof not in PROVED else play_san(position, ply.san)
                 position = None if isinstance(step, str) else step[2]
                 if position is not None:
-                    board = position.board.replace(" ", "/").replace("-", "1")
-                    assert board_of_fen(fens[game.key, ply.ply]) == board_of_fen(board), (game.key, ply)
+                    assert board_from_fen(fens[game.key, ply.ply]) == position.board, (game.key, ply)
                     compared[game.variant] += 1
     assert {"chess", "chess960", "crazyhouse", "bughouse", "suicide", "losers", "atomic", "wild/5"} <= set(compared)
     assert compared.total() > 10_000
