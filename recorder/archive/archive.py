@@ -15,7 +15,7 @@ from recorder.archive.game_tables import GameTables
 from recorder.archive.locate import open_archive
 from recorder.corrections import checked
 from recorder.errors import ExportError, StorageError
-from recorder.model import SourceKind
+from recorder.model import ImportStatus, SourceKind
 from recorder.progress import Progress, shown_progress
 from recorder.text import plural
 
@@ -139,7 +139,7 @@ class Archive(GameTables):
         with shown_progress(progress) as show:
             merged = merge_file(self._archive, self._where, Input(str(other), other), show)
         for outcome in merged.outcomes:
-            if outcome.status == "failed":
+            if outcome.status == ImportStatus.FAILED:
                 raise StorageError(str(outcome.message))
         return merged
 

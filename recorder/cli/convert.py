@@ -14,6 +14,7 @@ from recorder.cli.options import Command, Rare, dask_option, jobs_option, readin
 from recorder.cli.output import long_work, say, say_skipped
 from recorder.errors import ExitCode
 from recorder.filters import INCLUDES
+from recorder.model import ImportStatus
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:
@@ -212,7 +213,7 @@ def _make_dataset(
 
     def on_file(outcome: Outcome) -> None:
         nonlocal written
-        written = written or outcome.status in ("new", "replaced")
+        written = written or outcome.status in (ImportStatus.NEW, ImportStatus.REPLACED)
         _print_outcome(outcome)
 
     try:

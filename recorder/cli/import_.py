@@ -14,6 +14,7 @@ from recorder.archive.locate import open_archive
 from recorder.cli.options import Command, Rare, archive_option, jobs_option, json_option, reading_options, typed
 from recorder.cli.output import long_work, print_json, print_table, say, say_skipped
 from recorder.errors import ExitCode
+from recorder.model import ImportStatus
 from recorder.text import plural
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def _add_report(found: Outcome | Merged, archive: ArchiveStore) -> None:
     """Add to the outcome of a known log what was found in it when it was read."""
     from recorder.archive.reading.importing import Outcome
 
-    if isinstance(found, Outcome) and found.status == "known" and found.sha256 and found.part_of is None:
+    if isinstance(found, Outcome) and found.status == ImportStatus.KNOWN and found.sha256 and found.part_of is None:
         found.report = archive.report(found.sha256)
 
 
@@ -210,7 +211,8 @@ def _sum_up(outcomes: list[Outcome], archive: ArchiveStore | None, before: int, 
     from recorder.cli.import_report import print_notes, print_total, say_archive
 
     stored = [outcome for outcome in outcomes if outcome.status in STORED]
-    countable = all(outcome.status == "new" for outcome in stored)  # others may repeat games of an earlier import
+    # others than new logs may repeat games of an earlier import
+    countable = all(outcome.status == ImportStatus.NEW for outcome in stored)
     if len(outcomes) > 1:
         distinct = None
         if archive is not None and countable:

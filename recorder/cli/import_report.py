@@ -12,6 +12,7 @@ import click
 from recorder.archive.exporting import count_excluded
 from recorder.cli.export_options import say_excluded
 from recorder.cli.output import ANOMALY, named, say
+from recorder.model import ImportStatus
 from recorder.sources.name_dates import format_of
 from recorder.text import clean, plural
 
@@ -53,11 +54,11 @@ def print_outcome(outcome: Outcome, *, verbose: bool, alone: bool = True) -> Non
             click.echo(f"{name}: an earlier part of {clean(outcome.part_of)}; nothing new")
         elif outcome.status in _EXCLUDED:
             click.echo(f"{name}: {_EXCLUDED[outcome.status]}{f'. {_BY_NAME}' if alone else ''}")
-        elif outcome.kind is not None and outcome.status != "empty":
-            click.echo(f"{name}: {_KNOWN if outcome.status == 'known' else f'{outcome.kind} log'}")
+        elif outcome.kind is not None and outcome.status != ImportStatus.EMPTY:
+            click.echo(f"{name}: {_KNOWN if outcome.status == ImportStatus.KNOWN else f'{outcome.kind} log'}")
         return
     report = outcome.report
-    if outcome.status == "known":
+    if outcome.status == ImportStatus.KNOWN:
         click.echo(f"{name}: {_KNOWN}")
         _print_findings(report, verbose=verbose)
         return
@@ -91,7 +92,7 @@ def print_merged(merged: Merged, *, dry_run: bool) -> None:
         if outcome.part_of is not None or outcome.status not in _MERGED:
             print_outcome(outcome, verbose=False)
             continue
-        found = "" if outcome.status == "forgotten" else f": {plural(outcome.games, 'game')}"
+        found = "" if outcome.status == ImportStatus.FORGOTTEN else f": {plural(outcome.games, 'game')}"
         click.echo(f"{clean(outcome.name)}: {_MERGED[outcome.status]}{found}")
     if merged.players:
         _print_players(merged, dry_run=dry_run)
@@ -184,7 +185,7 @@ def print_notes(outcomes: Sequence[Outcome]) -> None:
     if undated:
         games = sum(outcome.undated for outcome in undated)
         say(f"{plural(games, 'game')} of {plural(len(undated), 'log')} without a date: {_remedy(undated)}.")
-    if any(outcome.status in ("forgotten", "exported") for outcome in outcomes):
+    if any(outcome.status in (ImportStatus.FORGOTTEN, ImportStatus.EXPORTED) for outcome in outcomes):
         say(f"Files were excluded. {_BY_NAME}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import Final, NamedTuple
 
 _FICS_SITE: Final = "FICS freechess.org"
@@ -152,6 +152,21 @@ class Disposition(Enum):
     HOLDINGS = "holdings"  # <b1>: plain, of a followed game
     PASS = "pass"  # <b1>: with <-
     FOREIGN = "foreign"  # <b1> of a game that is not followed
+
+
+class ImportStatus(StrEnum):
+    """What an import made of a source."""
+
+    NEW = "new"
+    GROWN = "grown"
+    REPLACED = "replaced"  # it was here, and was read again from its start
+    KNOWN = "known"
+    LOG = "log"  # it is one, and nothing was to be stored
+    FORGOTTEN = "forgotten"
+    EXPORTED = "exported"  # this program wrote it
+    EMPTY = "empty"
+    NOT_A_LOG = "not-a-log"
+    FAILED = "failed"
 
 
 class Shape(NamedTuple):

@@ -32,7 +32,7 @@ from recorder.errors import SourceError
 from recorder.events import Chunk, CutLines, EngineLine
 from recorder.journal.parts import session_parts
 from recorder.ledger import Cause, ledger
-from recorder.model import SAVED_KINDS, Disposition, Game, GameKind
+from recorder.model import SAVED_KINDS, Disposition, Game, GameKind, ImportStatus
 from recorder.pipeline import PARSER_VERSION
 from recorder.progress import of_several
 from recorder.relating.bughouse import pair_bughouse
@@ -490,7 +490,7 @@ def read_again(
             missing.append(found)
             if carry_over:
                 facts, copied = facts_of(row, old.source_timing(row.id)), CopiedSource(old, row, wanted)
-                store(new, facts, copied, Outcome(row.name, "new"), keep=row.kept or None)
+                store(new, facts, copied, Outcome(row.name, ImportStatus.NEW), keep=row.kept or None)
         elif found is not None:
             unread.append(found)
     if carry_over or not missing:
@@ -558,7 +558,7 @@ def _store(
         # Who is not in what is kept is still to be read.
         version = row.parser_version if row.lacks_player and reads_kept(row) else PARSER_VERSION
         facts = facts_of(row, source_timing(old, row), parser_version=version)
-        found = store(new, facts, reading, Outcome(row.name, "new"), keep=row.kept_bytes > 0)
+        found = store(new, facts, reading, Outcome(row.name, ImportStatus.NEW), keep=row.kept_bytes > 0)
     except Exception as error:  # as above
         return _broken(row, error)
     return failures_sentence(found.report, row.name)

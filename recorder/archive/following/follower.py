@@ -33,7 +33,7 @@ from recorder.archive.reading.inputs import Input
 from recorder.containment import contain
 from recorder.errors import RecorderError, SourceError, is_disk_full
 from recorder.live.secrets.logs import Scrubbing
-from recorder.model import SAVED_KINDS, GameKind
+from recorder.model import SAVED_KINDS, GameKind, ImportStatus
 from recorder.sources import SourceKind, is_journal
 from recorder.sources.redaction import Forgotten, Redactor
 from storage.write.in_progress import OvertakenError
@@ -350,9 +350,9 @@ class Follower:
             outcome = importing.take(source)
             path = archive.path
             self._step(True)
-        if outcome.status == "failed":
+        if outcome.status == ImportStatus.FAILED:
             raise SourceError(outcome.message or f"{self._path} cannot be read")
-        if outcome.status == "forgotten":
+        if outcome.status == ImportStatus.FORGOTTEN:
             self.waiting = f"{self._path} was taken out of the archive"
             return False
         log = self._log

@@ -18,6 +18,7 @@ from recorder.archive.reading.inputs import Input
 from recorder.archive.reading.workers import Channel, WorkerDiedError, Workers, in_order, jobs_for
 from recorder.containment import failures_sentence
 from recorder.errors import JournalError, NoGamesError, SourceError
+from recorder.model import ImportStatus
 from recorder.progress import of_several
 from recorder.sources import HEAD_BYTES, is_own_export
 
@@ -189,11 +190,11 @@ def convert_unique(
 def _of_outcome(outcome: Outcome) -> Converted:
     """What became of a log that was imported."""
     found = Converted(outcome.name)
-    if outcome.status in ("exported", "not-a-log", "failed"):
+    if outcome.status in (ImportStatus.EXPORTED, ImportStatus.NOT_A_LOG, ImportStatus.FAILED):
         found.failed = outcome.message or f"{outcome.name}: ics-recorder wrote it; name it to convert it"
         found.stray = not outcome.unreadable
         return found
-    if outcome.status == "empty":
+    if outcome.status == ImportStatus.EMPTY:
         found.notes += [outcome.message or ""]
         return found
     found.unread = outcome.message

@@ -43,6 +43,7 @@ from recorder.archive.reading.workers import WorkerDiedError
 from recorder.corrections import recorded
 from recorder.errors import SourceError, StorageError
 from recorder.live.status import is_state_file
+from recorder.model import ImportStatus
 from recorder.pipeline import PARSER_VERSION
 from recorder.progress import Progress, of_several
 from recorder.sources.redaction import Forgotten, ForgottenHandle
@@ -67,7 +68,7 @@ class _Step:
     """
 
     row: SourceRow
-    status: str
+    status: ImportStatus
     ours: SourceRow | None = None
     part_of: str | None = None
     options: dict[str, Any] | None = None
@@ -106,7 +107,7 @@ def merge(archive: ArchiveStore | None, other: ArchiveStore, name: str, *, dry_r
     """
     theirs = set(other.erasures.forgotten_handles())
     if archive is None:
-        return Merged(name, [_outcome(name, _Step(row, "new")) for row in other.sources()], len(theirs), 0)
+        return Merged(name, [_outcome(name, _Step(row, ImportStatus.NEW)) for row in other.sources()], len(theirs), 0)
     if dry_run:
         return Merged(name, [_outcome(name, step) for step in _plan(archive, other)], *_going(archive, theirs))
     with archive.transaction():
@@ -193,17 +194,17 @@ def _plan(archive: ArchiveStore, other: ArchiveStore) -> list[_Step]:
         if (mine := by_hash.get(row.sha256)) is not None:
             steps.append(_of_both(archive, other, row, mine))
         elif _was_forgotten(other, row, forgotten):
-            steps.append(_Step(row, "forgotten"))
+            steps.append(_Step(row, ImportStatus.FORGOTTEN))
         elif (whole := next((mine for mine in ours if there.begins(row, here, mine)), None)) is not None:
-            steps.append(_Step(row, "known", part_of=whole.name))
+            steps.append(_Step(row, ImportStatus.KNOWN, part_of=whole.name))
         else:
             before = next((mine for mine in ours if here.begins(mine, there, row)), None)
             if before is not None:
                 ours.remove(before)  # another version of it goes on differently and is a log of its own
             if before is None:
-                steps.append(_Step(row, "new"))
+                steps.append(_Step(row, ImportStatus.NEW))
             else:
-                steps.append(_Step(row, "grown", before, options=_to_read_with(archive, other, row, before)))
+                steps.append(_Step(row, ImportStatus.GROWN, before, options=_to_read_with(archive, other, row, before)))
     return steps
 
 
@@ -211,7 +212,7 @@ def _of_both(archive: ArchiveStore, other: ArchiveStore, row: SourceRow, mine: S
     """What becomes of a source that both archives have."""
     if mine.lacks_player and mine.kept and not row.kept:
         return _Step(
-            row, "known", mine
+            row, ImportStatus.KNOWN, mine
         )  # its games would have bytes without them; the kept ones may be all that is left
     if (row.parser_version == PARSER_VERSION) != (mine.parser_version == PARSER_VERSION):
         better = row.parser_version == PARSER_VERSION
@@ -219,11 +220,11 @@ def _of_both(archive: ArchiveStore, other: ArchiveStore, row: SourceRow, mine: S
         better = row.kept and not mine.kept
     either = _given(_of_either(row, mine))
     if not better and either == _given(mine.options):
-        return _Step(row, "known", mine)
+        return _Step(row, ImportStatus.KNOWN, mine)
     options = _to_read_with(archive, other, row, mine)
     if options is None and not better and either != _given(row.options):
-        return _Step(row, "known", mine)  # what this archive says would be lost
-    return _Step(row, "replaced", mine, options=options)
+        return _Step(row, ImportStatus.KNOWN, mine)  # what this archive says would be lost
+    return _Step(row, ImportStatus.REPLACED, mine, options=options)
 
 
 def _of_either(row: SourceRow, mine: SourceRow) -> dict[str, Any]:
@@ -389,7 +390,7 @@ def merge_file(archive: ArchiveStore | None, where: str, source: Input, progress
                 raise StorageError(f"{source.name} is the archive itself.")
             other = stack.enter_context(reading_other(source.path))
         except StorageError as error:
-            return Merged(source.name, [Outcome(source.name, "failed", str(error))], 0, 0)
+            return Merged(source.name, [Outcome(source.name, ImportStatus.FAILED, str(error))], 0, 0)
         if archive is not None or not ours.exists():
             return merge(archive, other, source.name, dry_run=archive is None, progress=progress)
         with open_archive(where) as reading:

@@ -26,7 +26,7 @@ from recorder.corrections import stated
 from recorder.errors import JournalError, SourceError
 from recorder.journal.parts import find_part, is_being_written
 from recorder.live.secrets.logs import scrubbed
-from recorder.model import SAVED_KINDS, AnomalyKind, SourceReport, site_of
+from recorder.model import SAVED_KINDS, AnomalyKind, ImportStatus, SourceReport, site_of
 from recorder.pipeline import PARSER_VERSION, Pipeline
 from recorder.progress import no_progress
 from recorder.reading import AnyPipeline, joined_games, make_pipeline
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 _HEAD_BYTES: Final = 4096
 _HELD_BYTES: Final = 8 << 20
 
-STORED: Final = ("new", "grown", "replaced")
+STORED: Final = (ImportStatus.NEW, ImportStatus.GROWN, ImportStatus.REPLACED)
 """``Outcome.status`` of the logs of which an import has stored something."""
 
 
@@ -211,7 +211,7 @@ class Outcome:
     """
 
     name: str
-    status: str
+    status: ImportStatus
     message: str | None = None
     kind: str | None = None
     sha256: str | None = None
@@ -229,7 +229,7 @@ class Outcome:
     @property
     def unreadable(self) -> bool:
         """Whether a log could not be read; False for files of a folder that are not logs."""
-        stray = self.status == "empty" or (self.status == "not-a-log" and not self.named)
+        stray = self.status == ImportStatus.EMPTY or (self.status == ImportStatus.NOT_A_LOG and not self.named)
         return self.message is not None and not stray
 
     def count(self, games: list[Game]) -> None:
@@ -503,8 +503,8 @@ class Import:
         ``before`` is what another process found out, or that it died.
         """
         if source.error is not None:
-            return Outcome(source.name, "failed", source.error)
-        archive, outcome = self.archive, Outcome(source.name, "new", named=source.named)
+            return Outcome(source.name, ImportStatus.FAILED, source.error)
+        archive, outcome = self.archive, Outcome(source.name, ImportStatus.NEW, named=source.named)
         try:
             if isinstance(before, WorkerDiedError):
                 raise before
@@ -527,10 +527,10 @@ class Import:
                 for row in plan.forgotten:
                     archive.erasures.recall_source(row.sha256)
         except NothingYetError as error:
-            return Outcome(source.name, "not-a-log", str(error))
+            return Outcome(source.name, ImportStatus.NOT_A_LOG, str(error))
         except Exception as error:  # one source that cannot be read costs no other
             why = why_failed(error, source.name)
-            return Outcome(source.name, "failed", why, outcome.kind, outcome.sha256, outcome.size_bytes)
+            return Outcome(source.name, ImportStatus.FAILED, why, outcome.kind, outcome.sha256, outcome.size_bytes)
         outcome.message = outcome.message or failures_sentence(found.report, source.name)
         outcome.flawed = bool(archive.anomaly_kinds(outcome.sha256))
         return outcome
@@ -560,12 +560,12 @@ class Import:
         archive = self.archive
         hashed = self._hashed(source, hashed, progress)
         self._heads[hashed.sha256] = hashed.head[:_HEAD_BYTES]
-        outcome.status, outcome.message = "new", hashed.damage
+        outcome.status, outcome.message = ImportStatus.NEW, hashed.damage
         outcome.sha256, outcome.size_bytes = hashed.sha256, hashed.size
         forgotten = [row for row in archive.erasures.forgotten_sources() if _begins_with(hashed, row)]
         if forgotten and not source.named:
             kind = kind_of(hashed, self.options)
-            outcome.status, outcome.kind = "forgotten", None if kind is None else kind.value
+            outcome.status, outcome.kind = ImportStatus.FORGOTTEN, None if kind is None else kind.value
             return None
         before = self._continued(hashed)
         changed = before is None or before.sha256 != hashed.sha256
@@ -573,7 +573,7 @@ class Import:
         if changed and hashed.size:
             whole = self._partial_logs.whole_of(partial(_scrubbed, source, hashed), hashed.size, hashed.head)
         if whole is not None:
-            outcome.status, outcome.kind, outcome.part_of = "known", whole.kind, whole.name
+            outcome.status, outcome.kind, outcome.part_of = ImportStatus.KNOWN, whole.kind, whole.name
             return None
         options = self.options.of(source, forgotten=forgotten_in(archive))
         cut = None if before is not None else self._longer(source, hashed)
@@ -582,11 +582,11 @@ class Import:
             same = cut is None and self._is_read_alike(before, options)
             options = options.over(ReadOptions.from_json(before.options, archive.source_timing(before.id)))
             if same and not changed and not (self._again or before.unfinished):
-                outcome.status, outcome.kind = "known", before.kind
+                outcome.status, outcome.kind = ImportStatus.KNOWN, before.kind
                 self._note_place(before, source)
                 outcome.flawed = bool(archive.anomaly_kinds(hashed.sha256))
                 return None
-            outcome.status = "grown" if same else "replaced"
+            outcome.status = ImportStatus.GROWN if same else ImportStatus.REPLACED
             if not same:
                 before = replace(before, read_up_to=0)
         kind = SourceKind(before.kind) if before and options.kind is None else kind_of(hashed, options)
@@ -595,7 +595,7 @@ class Import:
             return None
         outcome.kind = kind.value
         if before is None and was_exported(source, hashed.head, kind):
-            outcome.status = "exported"
+            outcome.status = ImportStatus.EXPORTED
             return None
         return Plan(source, hashed, kind, options, before, tuple(forgotten))
 
@@ -713,13 +713,13 @@ def identify(
 ) -> Outcome:
     """Identify a file without storing anything; the outcome has the hashes of the bytes up to ``marks``."""
     if source.error is not None:
-        return Outcome(source.name, "failed", source.error)
+        return Outcome(source.name, ImportStatus.FAILED, source.error)
     try:
         hashed = fingerprint(source, marks, progress)
     except SourceError as error:
-        return Outcome(source.name, "failed", str(error))
+        return Outcome(source.name, ImportStatus.FAILED, str(error))
     outcome = Outcome(
-        source.name, "log", hashed.damage, sha256=hashed.sha256, size_bytes=hashed.size, named=source.named
+        source.name, ImportStatus.LOG, hashed.damage, sha256=hashed.sha256, size_bytes=hashed.size, named=source.named
     )
     outcome.marks = hashed.marks
     kind = kind_of(hashed, options)
@@ -727,20 +727,20 @@ def identify(
         return _no_log(outcome, source, hashed)
     outcome.kind = kind.value
     if was_exported(source, hashed.head, kind):
-        outcome.status = "exported"
+        outcome.status = ImportStatus.EXPORTED
     return outcome
 
 
 def read_identified(source: Input, options: ReadOptions, outcome: Outcome, progress: Progress) -> None:
     """Read a log without storing anything."""
-    if outcome.status != "log" or outcome.kind is None:
+    if outcome.status != ImportStatus.LOG or outcome.kind is None:
         return
     reader = GameReader(source, replace(options, kind=SourceKind(outcome.kind)), progress, outcome.size_bytes)
     try:
         for game in reader:
             outcome.count([game])
     except Exception as error:  # as in take: it costs no other source
-        outcome.status, outcome.message = "failed", why_failed(error, source.name)
+        outcome.status, outcome.message = ImportStatus.FAILED, why_failed(error, source.name)
         return
     outcome.report, outcome.flawed = reader.report, bool(reader.report.anomalies)
     outcome.message = outcome.message or failures_sentence(reader.report, source.name)
@@ -769,10 +769,10 @@ def kind_of(hashed: Fingerprint, options: ReadOptions) -> SourceKind | None:
 
 def _no_log(outcome: Outcome, source: Input, hashed: Fingerprint) -> Outcome:
     if not hashed.size and is_journal(source.path):
-        outcome.status, outcome.kind = "empty", SourceKind.JOURNAL.value
+        outcome.status, outcome.kind = ImportStatus.EMPTY, SourceKind.JOURNAL.value
         outcome.message = f"{outcome.name} is a journal without a byte: its recorder could not write its first line"
     else:
-        outcome.status = "not-a-log"
+        outcome.status = ImportStatus.NOT_A_LOG
         outcome.message = f"{outcome.name} {why_not_a_log(hashed.head, nameable=True)}"
     return outcome
 

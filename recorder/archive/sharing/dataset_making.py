@@ -21,7 +21,7 @@ from recorder.archive.reading.inputs import Input, open_inputs
 from recorder.archive.reading.workers import Workers, in_order, jobs_for
 from recorder.archive.sharing.dataset_sources import Making, Reporting, Run
 from recorder.errors import ExportError
-from recorder.model import SourceKind
+from recorder.model import ImportStatus, SourceKind
 from recorder.pipeline import PARSER_VERSION
 from recorder.progress import shown_progress
 from recorder.text import plural
@@ -147,7 +147,7 @@ def _finished(folder: DataFolder, report: DatasetReport, *, incomplete: bool) ->
     problems = {record.source: why_broken(folder.name, record, files) for record in found}
     for record in found:
         if (problem := problems[record.source]) is not None:
-            report.outcomes.append(Outcome(record.name, "failed", problem, record.kind, record.source))
+            report.outcomes.append(Outcome(record.name, ImportStatus.FAILED, problem, record.kind, record.source))
     whole = [record for record in found if problems[record.source] is None]
     games = [part.name for record in whole for part in record.parts if part.name.startswith("games/")]
     shared = count_shared_games(folder, games) if len(whole) > 1 else 0

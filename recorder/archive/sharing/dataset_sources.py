@@ -34,7 +34,7 @@ from recorder.archive.reading.inputs import Input
 from recorder.archive.reading.workers import WorkerDiedError
 from recorder.containment import failures_sentence
 from recorder.errors import StorageError
-from recorder.model import SourceKind, SourceReport
+from recorder.model import ImportStatus, SourceKind, SourceReport
 from recorder.pipeline import PARSER_VERSION
 from recorder.progress import of_several
 from storage.dataset.folder import DataFolder, Part
@@ -110,7 +110,8 @@ def find_wholes(
     ``earlier`` is as ``find_earlier`` gives it, and of all records.
     """
     wholes = {
-        sha256: Outcome(record.name, "known", size_bytes=record.size_bytes) for sha256, record in records.items()
+        sha256: Outcome(record.name, ImportStatus.KNOWN, size_bytes=record.size_bytes)
+        for sha256, record in records.items()
     } | dict(logs)
     found: dict[str, Outcome] = {}
     for sha256 in sorted(earlier, key=lambda sha256: (wholes[sha256].size_bytes, sha256)):
@@ -222,7 +223,7 @@ def make_source(task: SourceToMake, reporting: Reporting) -> SourceMade:
         ArchiveStore.open(str(Path(folder, "source.sqlite")), create=True, read_only=False) as archive,
     ):
         try:
-            outcome = Outcome(task.source.name, "new")
+            outcome = Outcome(task.source.name, ImportStatus.NEW)
             with archive.transaction():
                 report = store(archive, plan.facts(), plan.reading(progress), outcome, keep=False).report
                 if values := task.options.stated():
@@ -288,7 +289,7 @@ class Making:
             for number, source in enumerate(sources, 1)
         ]
         self.outcomes = self._find(looks)
-        logs = {one.sha256: one for one in self.outcomes if one.status == "log" and one.sha256 is not None}
+        logs = {one.sha256: one for one in self.outcomes if one.status == ImportStatus.LOG and one.sha256 is not None}
         look_of = {one.sha256: look for look, one in zip(looks, self.outcomes, strict=True)}
 
         def look_again(sizes: dict[str, list[int]]) -> list[Outcome]:
@@ -302,7 +303,7 @@ class Making:
             plan = self._plan(source, outcome, (number, len(sources)), seen)
             whole = wholes.get(outcome.sha256 or "")
             if whole is not None:
-                outcome.status, outcome.part_of = "known", whole.name
+                outcome.status, outcome.part_of = ImportStatus.KNOWN, whole.name
             if plan is not None and whole is not None:
                 self._parts.append((plan, whole))
             elif plan is not None:
@@ -325,16 +326,16 @@ class Making:
                 found.append(future.result())
             except WorkerDiedError as error:
                 self.incomplete = True
-                found.append(Outcome(source.name, "failed", _died(source, error), named=source.named))
+                found.append(Outcome(source.name, ImportStatus.FAILED, _died(source, error), named=source.named))
         return found
 
     def make(self) -> None:
         """Make sources; what an earlier run has left of them is removed before."""
         left = part_names(self._folder.files())
         self._make(self._plans, left)
-        alone = [plan for plan, whole in self._parts if whole.status == "failed"]
+        alone = [plan for plan, whole in self._parts if whole.status == ImportStatus.FAILED]
         for plan in alone:
-            plan.outcome.status, plan.outcome.part_of = "new", None
+            plan.outcome.status, plan.outcome.part_of = ImportStatus.NEW, None
         self._make(alone, left)
         self._report()
         for record in read_records(self._folder):
@@ -355,18 +356,19 @@ class Making:
 
     def _plan(self, source: Input, outcome: Outcome, place: tuple[int, int], seen: set[str]) -> _Plan | None:
         """What is to be made of a source; None: nothing. ``seen``: hashes of the sources before it."""
-        if outcome.status != "log" or outcome.sha256 is None:
+        if outcome.status != ImportStatus.LOG or outcome.sha256 is None:
             return None
         options = self._options.of(source)
         known = self._records.get(outcome.sha256)
         current = known is not None and known.source not in self._broken and _is_current(known, options)
         if outcome.sha256 in seen or current:
-            outcome.status = "known"
+            outcome.status = ImportStatus.KNOWN
             return None
         seen.add(outcome.sha256)
         parts = [self._records[part] for part in self._earlier.get(outcome.sha256, ()) if part in self._records]
         before = known or max(parts, key=lambda record: record.size_bytes, default=None)
-        outcome.status = "new" if before is None else "grown" if known is None else "replaced"
+        again = ImportStatus.GROWN if known is None else ImportStatus.REPLACED
+        outcome.status = ImportStatus.NEW if before is None else again
         if before is not None:
             options = options.over(ReadOptions.from_json(before.options, options.timing))
         return _Plan(source, options, outcome, place)
@@ -389,7 +391,7 @@ class Making:
                 made = SourceMade(failed=_died(plan.source, error))
             self.incomplete = self.incomplete or made.internal
             if made.failed is not None:
-                plan.outcome.status, plan.outcome.message = "failed", made.failed
+                plan.outcome.status, plan.outcome.message = ImportStatus.FAILED, made.failed
             else:
                 self._finish(plan, made)
             plan.done = True
