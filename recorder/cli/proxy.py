@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -102,7 +103,7 @@ def command(
 
     refuse_outlets(where, to_archive, pgn, events, live[0], hooks)
     journals = journal_dir.absolute()
-    with MessagePrinter() as printer:
+    with contextlib.closing(MessagePrinter()) as printer:
         log = None if log_file is None else RunLog(log_file.absolute(), printer.say)
         make_folder(journal_dir)
         listeners = listen(listen_at)

@@ -185,7 +185,7 @@ def _record(ctx: click.Context, settings: _Settings, login: _Login, plan: Observ
     poll_ms = _poll_ms(ctx)
     observing = plan.observing(poll_ms=poll_ms)
     journals = settings.journal_dir.absolute()
-    with MessagePrinter() as printer:
+    with contextlib.closing(MessagePrinter()) as printer:
         mode = ScreenMode.choose(quiet=settings.quiet, plain=settings.plain, events=has_events)
         screen = Screen(mode, printer)
         log = None if settings.log_file is None else RunLog(settings.log_file.absolute(), screen.say)

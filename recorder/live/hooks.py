@@ -242,12 +242,12 @@ class _Runner:
         """Run the command; return why it failed, or None. Its processes have ended then."""
         if self._process is not None and self._process.poll() is None:
             return "its last process cannot be ended"
-        env = child_environment() | _variables(facts)
+        known = {f"ICS_{name.upper()}": _text(value) for name, value in facts.items() if value is not None}
         by = [_ENV] if "=" not in self.hook.command[0] and os.access(_ENV, os.X_OK) else []
         try:
             process = self._process = subprocess.Popen(
                 [*by, *self.hook.command],
-                env=env,
+                env=child_environment() | known,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -330,11 +330,6 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
             process.kill()
     with suppress(subprocess.TimeoutExpired):
         process.wait(_KILLED_S)
-
-
-def _variables(facts: Mapping[str, Any]) -> dict[str, str]:
-    """The facts that are known, as ``ICS_*`` variables."""
-    return {f"ICS_{name.upper()}": _text(value) for name, value in facts.items() if value is not None}
 
 
 def _text(value: Any) -> str:

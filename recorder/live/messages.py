@@ -22,8 +22,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Protocol, Self
+from typing import Final, Protocol
 
 from recorder.errors import ExportError
 from recorder.text import clean, plural
@@ -108,18 +107,10 @@ class BackgroundQueue:
 
 
 class MessagePrinter:
-    """Prints sentences on standard error from a thread; as a context it waits a moment for them at its end."""
+    """Prints sentences on standard error from a thread; ``close`` waits a moment for them."""
 
     def __init__(self) -> None:
         self._queue = BackgroundQueue(lambda missed: _write(_encoded(f"({plural(missed, 'message')} dropped.)")))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.settle()
 
     def say(self, sentence: str) -> None:
         """Print one line, made safe for a terminal."""
@@ -132,6 +123,8 @@ class MessagePrinter:
     def settle(self, limit_s: float = _END_S) -> bool:
         """Wait until everything is printed, but not longer than a limit; False: lines are left."""
         return self._queue.settle(limit_s)
+
+    close = settle
 
 
 def _encoded(sentence: str) -> bytes:

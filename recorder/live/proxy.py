@@ -145,13 +145,9 @@ class Proxy:
                 how=why,
             )
         if len(self._refusing) < self._max_clients:
-            self._start(self._dismiss(client, f"ics-recorder: {why}. Try again later."), self._refusing)
+            self._start(say_farewell(client, f"ics-recorder: {why}. Try again later."), self._refusing)
         else:
             client.close()
-
-    async def _dismiss(self, client: socket.socket, sentence: str) -> None:
-        with client:
-            await say_farewell(client, sentence)
 
     def _start(self, work: Coroutine[Any, Any, None], tasks: set[asyncio.Task[None]]) -> None:
         task = asyncio.create_task(work)

@@ -331,7 +331,11 @@ class Redactor:
         lines = [(line, _encoding(line)) for line in data.split(b"\n")]
         text = "\n".join([line.decode(encoding) for line, encoding in lines])
         players = [match.span(1) for match in _PLAYERS_NAME().finditer(text)]
-        others = ((begin, end) for begin, end in self._forgotten.places(text) if not _within(players, begin))
+        others = (
+            (begin, end)
+            for begin, end in self._forgotten.places(text)
+            if not any(first <= begin < last for first, last in players)
+        )
         erased = [span for span in players if text[slice(*span)].replace('\\"', '"') in self._forgotten]
         places = sorted([*others, *erased])
         if not places:
@@ -363,10 +367,6 @@ def _first(word: NameWord) -> str:
 def _are_apart(gap: str) -> bool:
     """Whether what is between two words divides them: one name does not have both."""
     return len(gap) > _LONGEST_GAP or "\n\n" in gap or "\n\r\n" in gap
-
-
-def _within(spans: list[tuple[int, int]], place: int) -> bool:
-    return any(begin <= place < end for begin, end in spans)
 
 
 def _encoding(line: bytes) -> str:

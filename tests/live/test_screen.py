@@ -150,7 +150,7 @@ async def test_ctrl_z_gives_the_terminal_back_until_the_recorder_goes_on(tmp_pat
 @in_loop
 async def test_what_python_writes_to_standard_error_is_kept_for_the_end(capfd: pytest.CaptureFixture[str]) -> None:
     before = sys.stderr
-    with MessagePrinter() as printer:
+    with contextlib.closing(MessagePrinter()) as printer:
         screen = Screen(ScreenMode.VIEW, printer)
         screen.open()
         sys.stderr.write("Task exception was never retrieved\nTrace")

@@ -218,9 +218,9 @@ def is_loopback(listener: socket.socket) -> bool:
 
 
 async def say_farewell(client: socket.socket, sentence: str) -> None:
-    """Send a line, and read for a second: unread bytes would reset the connection before it has the line."""
+    """Send a line, read for a second, and close: unread bytes would reset the connection before it has the line."""
     loop = asyncio.get_running_loop()
-    with contextlib.suppress(OSError, TimeoutError):
+    with client, contextlib.suppress(OSError, TimeoutError):
         async with asyncio.timeout(_FAREWELL_S):
             await loop.sock_sendall(client, f"\r\n{sentence}\r\n".encode())
             client.shutdown(socket.SHUT_WR)

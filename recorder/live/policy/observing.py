@@ -240,7 +240,7 @@ class Polling:
     """
 
     def __init__(self, every_ms: int | None) -> None:
-        self._given_ms = every_ms
+        self.every_ms = every_ms
         self._since_ms: int | None = None  # the last table's end, or the end of the login; None: not connected
         self._asked_ms: int | None = None  # an answer is waited for
         self._first = True  # no table has been asked for on this connection
@@ -255,9 +255,6 @@ class Polling:
         self.not_before_ms = now_ms + _PATIENCE_MS
         self._took_ms = 0
         self._announces = False
-
-    def set_every(self, every_ms: int | None) -> None:
-        self._given_ms = every_ms
 
     def disconnected(self) -> None:
         self._since_ms = None
@@ -300,7 +297,7 @@ class Polling:
             return self._asked_ms + TURN_MS
         if self._first:
             return self._since_ms
-        every_ms = self._given_ms
+        every_ms = self.every_ms
         if every_ms is None:
             least_ms = _ANNOUNCED_MS if self._announces else _QUIET_MS
             every_ms = min(_LONGEST_MS, max(least_ms, _SHARE * self._took_ms))
@@ -471,7 +468,7 @@ class Observing:
         self._wishes = ObservationWishes(policy, handles, share)
         self.share = share
         self._rotate_after_ms = rotate_after_ms
-        self._polling.set_every(poll_ms)
+        self._polling.every_ms = poll_ms
         self.places.set_limit(limit)
         for game in self._games.values():
             game.judgement = None
