@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from PIL import Image, ImageDraw
 
-from exporters.report.svg import SQUARE, harmless
+from exporters.report.svg import SQUARE, piece_drawing
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -111,10 +111,6 @@ def _draw_element(draw: ImageDraw.ImageDraw, element: Element, inherited: Mappin
 @cache
 def draw_piece(letter: str, side: int) -> Image.Image:
     """A piece as large as a square, on nothing."""
-    import chess
-    import chess.svg
-
     drawn = Image.new("RGBA", (side * _FINE, side * _FINE))
-    root = harmless(chess.svg.piece(chess.Piece.from_symbol(letter)))
-    _draw_element(ImageDraw.Draw(drawn), root, {}, side * _FINE / SQUARE)
+    _draw_element(ImageDraw.Draw(drawn), piece_drawing(letter), {}, side * _FINE / SQUARE)
     return drawn.resize((side, side), Image.Resampling.BOX)

@@ -1,12 +1,7 @@
-"""What pages draw as SVG: boards by python-chess, and lines, bands and bars. Style sheets have the colours.
-
-A strict Content-Security-Policy forbids style attributes and style elements. So the drawings of python-chess are read
-as XML: declarations become presentation attributes, and whatever could run or load something is dropped.
-"""
+"""What pages draw as SVG: boards by python-chess, and lines, bands and bars. Style sheets have the colours."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from html import escape
@@ -185,8 +180,6 @@ def scaled_bars(rows: Sequence[Bar], most: float = 0) -> list[dict[str, Any]]:
 SQUARE = 45
 """The side of a square in the units of a drawn board."""
 _NAMES = {"p": "pawn", "n": "knight", "b": "bishop", "r": "rook", "q": "queen", "k": "king"}
-_LEFT_OUT = frozenset(("script", "style", "metadata", "foreignObject", "desc", "title", "image", "a", "animate", "set"))
-_OURS = re.compile(r"#[\w.-]+")
 
 
 def piece_name(letter: str) -> str:
@@ -194,14 +187,19 @@ def piece_name(letter: str) -> str:
     return f"{'white' if letter.isupper() else 'black'}-{_NAMES[letter.lower()]}"
 
 
-def harmless(svg: str) -> ElementTree.Element:
-    """A drawing without name spaces, styles, scripts and links to anything but itself."""
-    return _clean(ElementTree.fromstring(svg))
+def piece_drawing(letter: str) -> ElementTree.Element:
+    """The piece of python-chess without name spaces, with attributes in the place of styles, which pages forbid."""
+    import chess
+    import chess.svg
 
-
-def serialise(element: ElementTree.Element) -> Markup:
-    """The drawing as a page contains it."""
-    return trusted(ElementTree.tostring(element, encoding="unicode", short_empty_elements=True))
+    drawn = ElementTree.fromstring(chess.svg.piece(chess.Piece.from_symbol(letter)))[0]
+    for one in drawn.iter():
+        one.tag = one.tag.rpartition("}")[2]
+        for declaration in one.attrib.pop("style", "").split(";"):
+            name, _, value = declaration.partition(":")
+            if value.strip():
+                one.set(name.strip(), value.strip())
+    return drawn
 
 
 @cache
@@ -210,14 +208,10 @@ def drawings(assets: str | None = None) -> Markup:
 
     A page of a site (``assets`` as ``Site`` has it) loads the pieces as files that all pages share.
     """
-    import chess
-    import chess.svg
-
     found = []
     for letter in "PNBRQKpnbrqk":
-        drawn = harmless(chess.svg.piece(chess.Piece.from_symbol(letter))).find("g")
-        assert drawn is not None
-        piece, name = serialise(drawn), piece_name(letter)
+        name = piece_name(letter)
+        piece = trusted(ElementTree.tostring(piece_drawing(letter), encoding="unicode"))
         if assets is not None:
             svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SQUARE} {SQUARE}">{piece}</svg>'
             href = assets + site_file(name, "svg", svg)
@@ -270,35 +264,3 @@ def _corner(square: str, white_below: bool) -> tuple[int, int]:
     if not white_below:
         column, row = 7 - column, 7 - row
     return 15 + SQUARE * column, 15 + SQUARE * row
-
-
-def _clean(element: ElementTree.Element) -> ElementTree.Element:
-    made = ElementTree.Element(_local(element.tag), dict(_attributes(element)))
-    made.text, made.tail = _text(element.text), None  # pictures contain handles, too
-    for child in element:
-        if isinstance(child.tag, str) and _local(child.tag) not in _LEFT_OUT:
-            made.append(_clean(child))
-    return made
-
-
-def _attributes(element: ElementTree.Element) -> Iterator[tuple[str, str]]:
-    for name, value in element.attrib.items():
-        name = _local(name)
-        if name == "style":
-            for declaration in value.split(";"):
-                key, _, setting = declaration.partition(":")
-                if setting.strip():
-                    yield key.strip(), setting.strip()
-        elif name == "href":
-            if _OURS.fullmatch(value):
-                yield name, value
-        elif not name.startswith("on"):
-            yield name, value
-
-
-def _local(tag: str) -> str:
-    return tag.rpartition("}")[2]
-
-
-def _text(text: str | None) -> str | None:
-    return visible(text) if text and text.strip() else None
