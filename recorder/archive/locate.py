@@ -1,21 +1,17 @@
-"""Where an archive is, opening it, whether it can be written, and how much of each session it has.
-
-``python -m recorder.archive.locate ARCHIVE`` prints one sentence if an archive cannot be written. The recorder runs it
-as a process of its own, because the modules that read archives take as much memory as all that records.
-"""
+"""Where an archive is, opening it, whether it can be written, and how much of each session it has."""
 
 from __future__ import annotations
 
 import errno
 import os
 import shlex
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from recorder.errors import ExitCode, RecorderError, StorageError
+from recorder.errors import StorageError
 
 if TYPE_CHECKING:
     from storage import ArchiveStore
@@ -115,20 +111,35 @@ _PATIENCE_S: Final = 60.0
 
 def refuse_unusable(where: str) -> None:
     """Make sure, before anything is recorded, that an archive can take it. One that is only locked now can."""
-    if "://" not in where and where and not os.path.lexists(Path(where).expanduser()):
-        _refuse_folder(where)
-        return
-    import subprocess
+    failed: list[StorageError] = []
 
+    def look() -> None:
+        try:
+            _refuse(where)
+        except StorageError as error:
+            failed.append(error)
+
+    looking = Thread(target=look, daemon=True)
+    looking.start()
+    looking.join(_PATIENCE_S)  # a disk that hangs keeps no one from recording: the archive's process will report it
+    for error in failed:
+        raise error
+
+
+def _refuse(where: str) -> None:
+    from storage.schema.upgrade import current, require_current
+
+    path = archive_file(where)
+    if not path.exists():
+        _refuse_folder(str(path))
+        return
     try:
-        asked = subprocess.run(
-            [sys.executable, "-P", "-m", "recorder.archive.locate", where],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=_PATIENCE_S, check=False,
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired):
-        return  # the archive process will report what is wrong
-    if asked.returncode == ExitCode.ARCHIVE:
-        raise StorageError(asked.stdout.decode(errors="replace").strip())
+        if current(path) is not None:  # an empty one becomes one
+            require_current(path)
+        _refuse_read_only(path)
+    except StorageError as error:
+        if not _is_locked(error.__cause__):  # the lock will be released
+            raise
 
 
 def _refuse_folder(where: str) -> None:
@@ -169,27 +180,3 @@ def _is_locked(reason: BaseException | None) -> bool:
 
     code = reason.sqlite_errorcode & 0xFF if isinstance(reason, sqlite3.Error) else None
     return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-
-
-def main() -> int:
-    """Look at the archive that the only argument names; returns the exit status."""
-    from storage.schema.upgrade import current, require_current
-
-    try:
-        path = archive_file(sys.argv[1])
-        if not path.exists():
-            _refuse_folder(str(path))
-        elif current(path) is not None:  # an empty one becomes one
-            require_current(path)
-        if path.exists():
-            _refuse_read_only(path)
-    except RecorderError as error:
-        if _is_locked(error.__cause__):
-            return ExitCode.OK  # the lock will be released
-        print(error)
-        return ExitCode.ARCHIVE
-    return ExitCode.OK
-
-
-if __name__ == "__main__":
-    sys.exit(main())
