@@ -601,40 +601,21 @@ class ArchiveStore(Closing, Database):
 
     @contextmanager
     def write_source(
-        self,
-        *,
-        sha256: str,
-        size_bytes: int,
-        name: str,
-        path: str | None,
-        kind: str,
-        keep: bool,
-        parser_version: str,
-        options: dict[str, Any],
-        timing: bytes | None = None,
-        continues: SourceRow | None = None,
+        self, *, keep: bool, timing: bytes | None = None, continues: SourceRow | None = None, **facts: Any
     ) -> Iterator[SourceWriter]:
         """Write one source in one transaction: committed when the block ends, undone when it raises.
 
-        ``sha256`` and ``size_bytes`` are of all its decompressed bytes. ``kind`` is the word ``--kind`` takes.
-        ``continues`` is the source of which this is a longer version: its games that began at or after its
-        ``read_up_to`` are deleted, to be added again, and ``keep`` goes on at ``SourceWriter.keep_from``: at its first
-        byte if it is read as a whole, since handles may have been replaced in what was kept.
+        ``facts`` are columns of its row: ``sha256`` and ``size_bytes`` of all its decompressed bytes, ``name``,
+        ``path``, ``kind``, ``parser_version``, ``options``. ``continues`` is the source of which this is a longer
+        version: its games that began at or after its ``read_up_to`` are deleted, to be added again, and ``keep`` goes
+        on at ``SourceWriter.keep_from``: at its first byte if it is read as a whole, since handles may have been
+        replaced in what was kept.
         """
         from storage.write.source import SourceWriter, continue_source, reopen_last_chunk, start_source
 
-        values: dict[str, Any] = {
-            "sha256": sha256,
-            "size_bytes": size_bytes,
-            "name": name,
-            "path": path,
-            "kind": kind,
-            "parser_version": parser_version,
-            "options": options,
-            "timing": packed_timing(timing) if keep and timing is not None else None,
-        }
+        values = facts | {"timing": packed_timing(timing) if keep and timing is not None else None}
         with self.writing() as connection:
-            recall_source(driver_of(connection), sha256)
+            recall_source(driver_of(connection), facts["sha256"])
             chunk_offset, rest, corrected = 0, b"", []
             if continues is None:
                 row_id = start_source(connection, values)
@@ -645,6 +626,7 @@ class ArchiveStore(Closing, Database):
                 corrected = continue_source(connection, row_id, continues.read_up_to, values)
                 if keep:
                     chunk_offset, rest = reopen_last_chunk(connection, row_id)
+            size_bytes: int = facts["size_bytes"]
             writer = SourceWriter(
                 connection, row_id, size_bytes=size_bytes, keep=keep, chunk_offset=chunk_offset, rest=rest
             )

@@ -113,7 +113,8 @@ def command(
             )
             archiving = None
             if to_archive:
-                archiving = ProxyArchive(where, pgn, events is not None, live, report, printer, running)
+                outlets = {"pgn": pgn, "events": events is not None, "live": live, "hooks": running}
+                archiving = ProxyArchive(where, report, printer, **outlets)
             proxy = asyncio.run(
                 run_proxy(server, listeners, max_clients, journals, sync_word, where, archiving, report, printer)
             )

@@ -8,7 +8,7 @@ import os
 import socket
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 from recorder.archive.locate import import_command
 from recorder.archive.recording.archiving import ArchiveChild, cancel, keep_archive
@@ -21,9 +21,6 @@ from recorder.live.proxy import Closed, Proxy, ProxySide
 from recorder.live.recording import DeferredJournal, RecordedConnection
 from recorder.live.service import heed_signals
 from recorder.text import plural
-
-if TYPE_CHECKING:
-    from recorder.live.hooks import Hooks
 
 _CHAT: Final = ("--chat", "own")
 
@@ -109,22 +106,11 @@ def _recorded(
 class ProxyArchive:
     """The archive's process, and the messages about it.
 
-    ``missing``: at the end, the archive or the PGN does not have all.
+    ``outlets`` are as of ``ArchiveChild``. ``missing``: at the end, the archive or the PGN does not have all.
     """
 
-    def __init__(
-        self,
-        where: str,
-        pgn: str | None,
-        events: bool,
-        live: tuple[str | None, float, tuple[str, ...]],
-        report: MessageSink,
-        printer: MessagePrinter,
-        hooks: Hooks | None = None,
-    ) -> None:
-        self.child = ArchiveChild(
-            where, self._trouble, pgn=pgn, events=events, chat="own", live=live, hooks=hooks, done=self._done
-        )
+    def __init__(self, where: str, report: MessageSink, printer: MessagePrinter, **outlets: Any) -> None:
+        self.child = ArchiveChild(where, self._trouble, chat="own", done=self._done, **outlets)
         self._where = where
         self._report = report
         self._printer = printer
