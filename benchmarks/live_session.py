@@ -130,7 +130,7 @@ def record(times: Path, words: list[str]) -> None:
 def archive(times: Path) -> int:
     """The archive's process with the time of every commit, and the place of the last board in it, noted in memory."""
     from recorder.archive.recording import archiving
-    from storage.write import in_progress as living
+    from storage.write import source as living
 
     noted = bytearray()
 

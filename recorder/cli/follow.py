@@ -210,7 +210,7 @@ class _Run:
 
 def _refuse_unfit(log: str, *, wait: bool) -> None:
     """Make sure that a log can be followed, and say if it is waited for."""
-    from recorder.archive.following.tail import state_of
+    from recorder.archive.following.follower import state_of
     from recorder.model import SAVED_KINDS
     from recorder.sources import HEAD_BYTES, detect, path_kind, read_blocks
 

@@ -26,9 +26,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from exporters.report.page import plain_name, visible
-from recorder.archive.following.follower import OVER
+from recorder.archive.following.follower import OVER, open_tail
 from recorder.archive.following.live_pgn import LiveGame, is_live
-from recorder.archive.following.tail import open_tail
 from recorder.containment import contain
 from recorder.errors import JournalError, RecorderError
 from recorder.journal import OpenSession, RecordKind, open_sessions, parse_note, parse_record

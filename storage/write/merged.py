@@ -37,7 +37,7 @@ COMPARABLE: Final = """(g.ending IN ('result', 'adjourned', 'aborted') OR NOT EX
   WHERE n.game_id = g.id AND l.first_ply_id < 0))"""
 """Condition that game ``g`` can be compared with games of other sources: it has ended, or is not in progress.
 
-The plies of games in progress have row numbers below 0: see ``storage.write.in_progress``.
+The plies of games in progress have row numbers below 0: see ``storage.write.source``.
 """
 _NEIGHBOURS: Final = f"""
 SELECT g.id, g.first_offset, g.last_offset, w.handle_folded, b.handle_folded, g.server_game_no

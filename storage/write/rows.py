@@ -131,7 +131,7 @@ def insert_plies(driver: sqlite3.Connection, values: list[Any], end: int, *, tim
     """Insert what was gathered, in this order.
 
     Rows from 1 on are those behind the largest ``id``, so SQLite numbers them. Rows below 0 are of games in progress:
-    see ``storage.write.in_progress``. ``end`` is the number behind the last of them.
+    see ``storage.write.source``. ``end`` is the number behind the last of them.
     """
     columns = _TIMED if timed else _UNTIMED
     width = len(columns)

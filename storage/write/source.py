@@ -1,23 +1,38 @@
-"""Writing one source: its bytes, games and report, in one transaction."""
+"""Writing one source: its bytes, games and report, in one transaction, or again and again while it grows.
+
+``SourceWriter`` is for a source that is read to its end. ``SourceInProgress`` is for one that is being written: games
+that are over are stored as an import stores them and never touched again. A game in progress is stored as it stands, by
+the same writer; when it has changed, its rows are deleted and it is stored again under the same row number of
+``games``. Its observations and plies have row numbers below 0, so that the rows of games that are over have no gaps
+between them. When it is over, its rows are deleted and it is stored like any other.
+
+Until ``settle`` the source's row contains fewer bytes than its games: a program that continues from there deletes those
+games and reads them again.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
 
 from sqlalchemy import Connection, insert, select, update
 
 from recorder.errors import StorageError
 from recorder.model import Disposition, Game, SourceReport
-from storage.files import driver_of
+from storage.files import driver_of, identity_of, make_engine, storage_error, storage_errors
 from storage.maintenance.removal import delete_games, delete_unused_players
 from storage.mapping import ANOMALIES, SHAPES, Row
 from storage.read.sources import ELSEWHERE, drop_kept, unpacked
 from storage.schema import tables as models
+from storage.settings import FORGOTTEN, mark_changed
 from storage.write.chunks import ChunkCutter
 from storage.write.corrections import rename_corrections
 from storage.write.games import GameRows
+from storage.write.merged import dissolve, relate, touch
 from storage.write.rows import insert_sql
 
 _CORRECTED = (
@@ -209,3 +224,228 @@ def reopen_last_chunk(connection: Connection, row_id: int) -> tuple[int, bytes]:
         return 0, b""
     driver.execute('DELETE FROM source_chunks WHERE source_id = ? AND "offset" = ?', (row_id, last[0]))
     return last[0], unpacked(last[1], f"zstd in the row of source_chunks with source_id {row_id}, offset {last[0]}")
+
+
+_WAIT_MS: Final = 5_000  # for another writer; who waits longer comes again
+_MANY_COMMITS: Final = 100  # a journal's sync waits behind what the disk is given at once: this takes it a moment
+_MARK: Final = "SELECT unfinished FROM sources WHERE id = ?"
+_FORGOTTEN: Final = f"SELECT name FROM settings WHERE name GLOB '{FORGOTTEN}*' ORDER BY name"
+_GAMES: Final = "SELECT id FROM games WHERE source_id = ?"
+_OBSERVATIONS: Final = "SELECT id FROM observations WHERE game_id = ?"
+_PLIES: Final = (
+    f"SELECT min(first_ply_id), max(first_ply_id + ply_count) FROM ply_lines WHERE observation_id IN ({_OBSERVATIONS})"
+)
+_OF_OBSERVATION: Final = ("events", "holdings", "thinking", "anchors", "ply_lines")
+
+
+class OvertakenError(StorageError):
+    """Another program has changed this source or replaced the archive: read the source again."""
+
+
+class _RowsInProgress(GameRows):
+    """Rows of games in progress."""
+
+    def __init__(self, driver: sqlite3.Connection, source_id: int, games: Sequence[Game]) -> None:
+        super().__init__(driver, source_id)
+        seen = [one for game in games for one in game.observations]
+        self._next_observation = self._below("observations", len(seen))
+        self._next_ply = self._below("plies", sum(len(line.rows) for one in seen for line in one.lines))
+
+    def _below(self, table: str, count: int) -> int:
+        """The first of so many row numbers below 0 and below all others; the number behind them is below 0, too."""
+        (lowest,) = self._driver.execute(f"SELECT min(id) FROM {table}").fetchone()
+        return min(lowest or 0, 0) - 1 - count
+
+    def add_as(self, game: Game, game_id: int | None) -> int:
+        """Take a game; return its row number, which is a new one if ``game_id`` is None."""
+        self._learn_players([game])
+        if game_id is None:
+            game_id = self._next_game
+            self._next_game += 1
+        self._add(game, game_id)
+        return game_id
+
+
+class SourceInProgress:
+    """Writes one source that is in the archive already, again and again.
+
+    ``mark`` is ``unfinished`` in its row; ``in_progress`` are row numbers of the games that are stored as they stand.
+    After a StorageError, which every method may raise, close it and start again.
+    """
+
+    def __init__(self, path: Path, sha256: str, mark: str) -> None:
+        self._path = path
+        self._where = str(path)
+        self._mark = mark
+        self._engine = make_engine(path, foreign_keys=False)
+        with storage_errors(path):
+            self._connection = self._engine.connect()
+            self._driver = driver_of(self._connection)
+            self._driver.execute(f"PRAGMA busy_timeout={_WAIT_MS}")
+            self._driver.execute("PRAGMA wal_autocheckpoint=0")
+            row = self._driver.execute("SELECT id FROM sources WHERE sha256 = ?", (sha256,)).fetchone()
+        if row is None:
+            raise OvertakenError(f"The source {sha256[:12]} is no longer in {path}.")
+        self._row_id: int = row[0]
+        self._file = identity_of(path)
+        self._version = -1
+        self._forgotten: list[Any] = []  # players and sources that the archive forgets
+        self._rows: GameRows | None = None  # in a transaction
+        self.in_progress: set[int] = set()
+        self._commits = 0  # since the last checkpoint
+        self._removed = False  # a game in progress was removed: players of it may be left over
+
+    def close(self) -> None:
+        """Let go of the archive."""
+        self._connection.close()
+        self._engine.dispose()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Commit what is written in the block when it ends, and undo it when it raises."""
+        try:
+            self._begin()
+            yield
+            self.commit()
+        except BaseException as error:  # Ctrl-C, too, must not leave a transaction open
+            if self._driver.in_transaction:
+                with storage_errors(self._path):
+                    self._driver.execute("ROLLBACK")
+            if (failure := storage_error(self._path, error)) is not None:
+                raise failure from error
+            raise
+        finally:
+            self._rows = None
+
+    def _begin(self) -> None:
+        """Begin a transaction, and check the source if another program has written; OvertakenError: it changed it."""
+        self._driver.execute("BEGIN IMMEDIATE")
+        (version,) = self._driver.execute("PRAGMA data_version").fetchone()
+        if identity_of(self._where) != self._file:
+            raise OvertakenError(f"{self._path} was replaced by another archive.")
+        if version != self._version:
+            self._look_around(version)
+        self._rows = GameRows(self._driver, self._row_id)
+
+    def commit(self) -> None:
+        """Insert what is held back, and commit."""
+        self._open_rows.touch()
+        mark_changed(self._driver)
+        self._driver.execute("COMMIT")
+        self._commits += 1
+        if self._commits >= _MANY_COMMITS:
+            self.checkpoint()
+
+    def _look_around(self, version: int) -> None:
+        """Make sure that source, games in progress and erased players are as this program left them.
+
+        ``version`` counts commits of other connections.
+        """
+        found = self._driver.execute(_MARK, (self._row_id,)).fetchone()
+        there = {number for (number,) in self._driver.execute(_GAMES, (self._row_id,))} if self.in_progress else set()
+        forgotten = self._driver.execute(_FORGOTTEN).fetchall()
+        if self._version < 0:
+            self._forgotten = forgotten
+        if found != (self._mark,) or not there >= self.in_progress or forgotten != self._forgotten:
+            raise OvertakenError(f"Another program has changed the source {self._mark} in {self._path}.")
+        self._version = version
+
+    @property
+    def _open_rows(self) -> GameRows:
+        assert self._rows is not None, "outside a transaction"
+        return self._rows
+
+    # --- in a transaction
+
+    def add_games(self, games: Sequence[Game]) -> None:
+        """Store games that are over."""
+        self._open_rows.add(games)
+
+    def replace(self, games: Sequence[tuple[int | None, Game]]) -> list[int]:
+        """Store games in progress as they are now, each with its row number if it was stored before.
+
+        Return the row numbers.
+        """
+        if not games:
+            return []
+        self._open_rows.touch()
+        rows = _RowsInProgress(self._driver, self._row_id, [game for _, game in games])
+        for number, _ in games:
+            if number is not None:
+                self._delete(number)
+        numbers = [rows.add_as(game, number) for number, game in games]
+        rows.flush()
+        for number in numbers:
+            touch(self._driver, "VALUES (?)", (number,))
+        self.in_progress.update(numbers)
+        self._rows = GameRows(self._driver, self._row_id)
+        return numbers
+
+    def remove(self, number: int) -> None:
+        """Remove a game in progress."""
+        self._delete(number)
+        self._driver.execute("DELETE FROM game_links WHERE game_id = ? OR other_game_id = ?", (number, number))
+        self.in_progress.discard(number)
+
+    def _delete(self, number: int) -> None:
+        """Delete all of a game but its links."""
+        run = self._driver.execute
+        dissolve(
+            self._driver,
+            [merged for (merged,) in run("SELECT merged_into FROM games WHERE id = ?", (number,)) if merged],
+        )
+        run("DELETE FROM segments WHERE game_id = ?", (number,))
+        run("DELETE FROM plies WHERE id >= ? AND id < ?", run(_PLIES, (number,)).fetchone())
+        for table in _OF_OBSERVATION:
+            run(f"DELETE FROM {table} WHERE observation_id IN ({_OBSERVATIONS})", (number,))
+        run("DELETE FROM observations WHERE game_id = ?", (number,))
+        run("DELETE FROM games WHERE id = ?", (number,))
+        self._removed = True
+
+    def relate(self) -> None:
+        """Make the games of several sources that follow from those that are over: the last step of a transaction."""
+        self._open_rows.touch()
+        relate(self._driver)
+
+    # --- by itself
+
+    def settle(
+        self,
+        *,
+        sha256: str,
+        size_bytes: int,
+        kept: Sequence[bytes] | None,
+        drop: bool = False,
+        read_up_to: int,
+        unfinished: str | None,
+        report: SourceReport,
+    ) -> None:
+        """Record in the source's row how far it was read, in one transaction.
+
+        ``kept`` are the bytes that came since the last time, secrets replaced; None: they are not kept. ``drop``: those
+        that were kept are to be kept no more.
+        """
+        with self.transaction():
+            connection = self._connection
+            self._driver.execute(
+                "UPDATE sources SET sha256 = ?, size_bytes = ? WHERE id = ?", (sha256, size_bytes, self._row_id)
+            )
+            offset, rest = (0, b"") if kept is None else reopen_last_chunk(connection, self._row_id)
+            writer = SourceWriter(
+                connection, self._row_id, size_bytes=size_bytes, keep=kept is not None, chunk_offset=offset, rest=rest
+            )
+            for block in kept or ():
+                writer.keep(block)
+            if drop:
+                writer.keep_nothing()
+            writer.read_up_to(read_up_to, unfinished)
+            writer.finish(report)
+            if self._removed and not self.in_progress:
+                delete_unused_players(connection)
+            self.relate()
+
+    def checkpoint(self) -> None:
+        """Have what was committed brought into the archive's file, as far as no reader needs it as it was."""
+        self._commits = 0
+        with suppress(sqlite3.Error):  # the next one does it
+            self._driver.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()

@@ -23,7 +23,7 @@ import pytest
 
 import recorder.archive.following.events
 import recorder.archive.following.follower
-import storage.write.in_progress
+import storage.write.source
 from exporters.games_json import game_object
 from exporters.pgn.exporter import PgnOptions
 from recorder.archive.following.events import EventLineWriter, EventPipe
@@ -162,7 +162,7 @@ def test_a_result_is_stored_when_its_line_is_complete(cli: Cli, tmp_path: Path) 
 
 
 def test_a_locked_archive_is_filled_later(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(storage.write.in_progress, "_WAIT_MS", 50)
+    monkeypatch.setattr(storage.write.source, "_WAIT_MS", 50)
     monkeypatch.setattr(storage.files, "BUSY_TIMEOUT_MS", 50)
     log = tmp_path / "session.log"
     append(log, STREAM[:END])
