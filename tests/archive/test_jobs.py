@@ -24,9 +24,8 @@ from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
 
 @pytest.fixture(autouse=True)
-def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two or three logs are a batch, and the processes find the functions of this module."""
-    monkeypatch.setattr(workers, "_BATCH_LOGS", 3)
+def few_logs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few logs are enough, and the processes find the functions of this module."""
     monkeypatch.setattr(workers, "_WORTH_BYTES", 1)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
@@ -137,13 +136,11 @@ def test_rebuild_makes_the_same_archive(made: Cli, tmp_path: Path, no_reading_he
     assert contents(made.archive) == contents(copy)
 
 
-def dying_reading(
-    task: verifying._Task, numbered: tuple[int, SourceRow], channel: Channel
-) -> SourceReading | verifying.Unread:
+def dying_reading(task: tuple[verifying._Task, int, SourceRow], channel: Channel) -> SourceReading | verifying.Unread:
     """As ``_read_apart``; kills its process when it comes to one log."""
-    if numbered[1].name == WATCHER.name:
+    if task[2].name == WATCHER.name:
         os.kill(os.getpid(), signal.SIGKILL)
-    return verifying._read_apart(task, numbered, channel)
+    return verifying._read_apart(task, channel)
 
 
 def dying_audit(task: tuple[Path, SourceRow, int, int], channel: Channel) -> verifying.Audit:

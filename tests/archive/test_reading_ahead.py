@@ -31,9 +31,8 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture(autouse=True)
-def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every log is a batch, and the processes find the functions of this module."""
-    monkeypatch.setattr(workers, "_BATCH_BYTES", 1)
+def few_logs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few logs are enough, and the processes find the functions of this module."""
     monkeypatch.setattr(workers, "_WORTH_BYTES", 1)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
@@ -134,11 +133,11 @@ def test_what_is_read_ahead_is_read_once(tmp_path: Path, monkeypatch: pytest.Mon
     assert [outcome.status for outcome in report.outcomes] == ["new", "new"]
 
 
-def dying_log(task: _Task, log: tuple[int, Input], channel: Channel) -> ReadBefore | None:
+def dying_log(task: tuple[_Task, int, Input], channel: Channel) -> ReadBefore | None:
     """As ``_read_log``; kills its process when it comes to one log."""
-    if log[1].path.name == ADJOURNED.name:
+    if task[2].path.name == ADJOURNED.name:
         os.kill(os.getpid(), signal.SIGKILL)
-    return _read_log(task, log, channel)
+    return _read_log(task, channel)
 
 
 @pytest.mark.long
@@ -159,7 +158,7 @@ def test_a_process_that_dies_costs_the_log_that_it_was_reading(tmp_path: Path, m
     assert contents(where) == contents(tmp_path / "one.db")
 
 
-def full_log(task: _Task, log: tuple[int, Input], channel: Channel) -> ReadBefore | None:
+def full_log(task: tuple[_Task, int, Input], channel: Channel) -> ReadBefore | None:
     """As ``_read_log``, without space in the temporary folder."""
 
     def full(*_: object, **_how: object) -> None:
@@ -167,7 +166,7 @@ def full_log(task: _Task, log: tuple[int, Input], channel: Channel) -> ReadBefor
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading_ahead, "write_parts", full)
-        return _read_log(task, log, channel)
+        return _read_log(task, channel)
 
 
 @pytest.mark.long

@@ -25,7 +25,7 @@ from recorder.archive.reading.importing import (
 )
 from recorder.archive.reading.kept_bytes import reads_kept, source_blocks, source_timing
 from recorder.archive.reading.reading_ahead import ReadParts, write_parts
-from recorder.archive.reading.workers import Channel, WorkerDiedError, Workers, in_order, jobs_for, of_batches
+from recorder.archive.reading.workers import Channel, WorkerDiedError, Workers, in_order, jobs_for
 from recorder.containment import contain, failures_sentence
 from recorder.corrections import recorded
 from recorder.errors import SourceError
@@ -513,23 +513,22 @@ def _read_all(
             yield _store(old, new, row, _open(old, row, forgotten, of_several(progress, number, count)))
         return
     with tempfile.TemporaryDirectory(prefix="ics-recorder-rebuild-") as folder, Workers(processes) as workers:
-        task = _Task(old.path, forgotten, Path(folder), count)
-        read = of_batches(workers, _read_apart, lambda: task, list(enumerate(rows, 1)), sizes, progress)
-        for row, found in zip(rows, read, strict=True):
-            if isinstance(found, WorkerDiedError):
-                yield Unread(row, f"is not read, since the process that read it {found}", True)
-            else:
-                yield _store(old, new, row, found)
+        tasks = [(_Task(old.path, forgotten, Path(folder), count), number, row) for number, row in enumerate(rows, 1)]
+        for row, future in zip(rows, in_order(workers, _read_apart, tasks, progress), strict=True):
+            try:
+                yield _store(old, new, row, future.result())
+            except WorkerDiedError as error:
+                yield Unread(row, f"is not read, since the process that read it {error}", True)
 
 
-def _read_apart(task: _Task, numbered: tuple[int, SourceRow], channel: Channel) -> SourceReading | Unread:
+def _read_apart(task: tuple[_Task, int, SourceRow], channel: Channel) -> SourceReading | Unread:
     """Read a numbered source; runs in a process of its own."""
-    number, row = numbered
-    with ArchiveStore.open(str(task.old), read_only=True) as old:
-        reading = _open(old, row, task.forgotten, of_several(channel.progress, number, task.count))
+    how, number, row = task
+    with ArchiveStore.open(str(how.old), read_only=True) as old:
+        reading = _open(old, row, how.forgotten, of_several(channel.progress, number, how.count))
         if isinstance(reading, Unread):
             return reading
-        path = task.folder / f"{number}.parts"
+        path = how.folder / f"{number}.parts"
         try:
             return ReadParts(path, write_parts(path, reading, keep=row.kept_bytes > 0))
         except Exception as error:  # the other sources are still read

@@ -508,7 +508,8 @@ class Import:
         try:
             if isinstance(before, WorkerDiedError):
                 raise before
-            hashed = fingerprint(source, self.known_sizes(), progress) if before is None else before.hashed
+            sizes = [size for size, _ in self.beginnings()] if before is None else []
+            hashed = fingerprint(source, sizes, progress) if before is None else before.hashed
             with archive.snapshot():
                 version = archive.content_version()
                 plan = self._plan(source, hashed, outcome, progress)
@@ -542,16 +543,8 @@ class Import:
             outcome.corrected = self.archive.corrections.edit_source(outcome.sha256, values, older.stated())
             outcome.undated = 0 if "Date" in values else outcome.undated
 
-    def known_sizes(self) -> list[int]:
-        """Sizes of sources with which a log may begin."""
-        return sorted({size for size, _ in self._beginnings()})
-
-    def known(self) -> frozenset[str]:
-        """Hashes of sources with which a log may begin, or which it may be."""
-        return frozenset(self._heads).union(sha256 for _, sha256 in self._beginnings())
-
-    def _beginnings(self) -> list[tuple[int, str]]:
-        """Size and hash of sources with which a log may begin."""
+    def beginnings(self) -> list[tuple[int, str]]:
+        """Size and hash of sources with which a log may begin, or which it may be."""
         forgotten = self.archive.erasures.forgotten_sources()
         return [*self.archive.growth_candidates(), *((row.size_bytes, row.sha256) for row in forgotten)]
 
@@ -603,7 +596,7 @@ class Import:
         """Add the hashes at the sizes of sources that were stored since then, if the log may begin with them."""
         sizes = {
             size
-            for size, sha256 in self._beginnings()
+            for size, sha256 in self.beginnings()
             if size <= hashed.size and size not in hashed.marks and hashed.head.startswith(self._heads.get(sha256, b""))
         }
         if not sizes - {0}:

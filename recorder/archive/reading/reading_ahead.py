@@ -45,14 +45,14 @@ from recorder.archive.reading.workers import (
     WorkerDiedError,
     Workers,
     count_of_cores,
+    in_order,
     jobs_for,
     look_until_done,
-    of_batches,
 )
 from recorder.model import SourceKind
 from recorder.model.plies import PlyLine
 from recorder.progress import no_progress, of_several
-from storage import is_database
+from storage import ArchiveStore, is_database
 from storage.write.chunks import ChunkCutter
 
 if TYPE_CHECKING:
@@ -117,42 +117,39 @@ class ReadParts:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """How logs are read in another process.
+    """How logs are read in another process, and for which archive. PGN files of ``divided_bytes`` are not read."""
 
-    ``sizes`` are those at which the hash so far is wanted, ``known`` hashes of sources with which nothing new begins.
-    PGN files of ``divided_bytes`` are not read.
-    """
-
+    archive: Path
     options: ReadOptions
-    sizes: list[int]
-    known: frozenset[str]
     keep: bool
     folder: Path
     count: int
     divided_bytes: int
 
 
-def _read_log(task: _Task, log: tuple[int, Input], channel: Channel) -> ReadBefore | None:
+def _read_log(task: tuple[_Task, int, Input], channel: Channel) -> ReadBefore | None:
     """Read a numbered log, if it is new; runs in a process of its own.
 
     None: it cannot be read here. Perhaps there is no space in the temporary folder, so that is decided in its turn.
     """
-    number, source = log
+    how, number, source = task
     try:
-        hashed = fingerprint(source, task.sizes)
-        kind, found = kind_of(hashed, task.options), ReadBefore(replace(hashed, held=None))
-        known = not task.known.isdisjoint({hashed.sha256, *hashed.marks.values()})
+        with ArchiveStore.open(str(how.archive), read_only=True) as archive:
+            beginnings = Import(archive, how.options).beginnings()
+        hashed = fingerprint(source, [size for size, _ in beginnings])
+        kind, found = kind_of(hashed, how.options), ReadBefore(replace(hashed, held=None))
+        known = not {hashed.sha256, *hashed.marks.values()}.isdisjoint(sha256 for _, sha256 in beginnings)
         if (
             kind is None
             or known
             or was_exported(source, hashed.head, kind)
-            or _is_divided(kind, hashed, task.divided_bytes)
+            or _is_divided(kind, hashed, how.divided_bytes)
         ):
             return found
-        plan = Plan(source, hashed, kind, task.options.of(source))
-        progress = of_several(channel.progress, number, task.count)
-        path = task.folder / f"{number}.parts"
-        read = write_parts(path, plan.reading(progress), keep=task.keep and kind is not SourceKind.JOURNAL)
+        plan = Plan(source, hashed, kind, how.options.of(source))
+        progress = of_several(channel.progress, number, how.count)
+        path = how.folder / f"{number}.parts"
+        read = write_parts(path, plan.reading(progress), keep=how.keep and kind is not SourceKind.JOURNAL)
         return ReadBefore(found.hashed, kind, plan.options, ReadParts(path, read))
     except Exception:  # the importer reads it itself, and states why it fails
         return None
@@ -324,13 +321,13 @@ def _read_logs(
     sizes = [source.size_bytes for _, source in logs]
     if jobs_for(sizes, workers.jobs) < 2:
         yield from repeat(None)
-    options = replace(importing.options, forgotten=forgotten_in(importing.archive))
-
-    def task() -> _Task:
-        sizes, known = importing.known_sizes(), importing.known()
-        return _Task(options, sizes, known, importing.keep, folder, len(sources), _DIVIDED_BYTES)
-
-    read = of_batches(workers, _read_log, task, logs, sizes, progress)
+    archive = importing.archive
+    options = replace(importing.options, forgotten=forgotten_in(archive))
+    how = _Task(archive.path, options, importing.keep, folder, len(sources), _DIVIDED_BYTES)
+    read = in_order(workers, _read_log, ((how, *log) for log in logs), progress)
     numbers = {number for number, _ in logs}
     for number in range(1, len(sources) + 1):
-        yield next(read) if number in numbers else None
+        try:
+            yield next(read).result() if number in numbers else None
+        except WorkerDiedError as error:
+            yield error

@@ -27,12 +27,9 @@ if TYPE_CHECKING:
 
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
-_Shared = TypeVar("_Shared")
 _NEW_VALUES: Final = 200_000  # as in ``recorder.cli``: to search for reference cycles more often takes longer
 _ENDED_S: Final = 1.0
 _WORTH_BYTES: Final = 8 << 20  # with less, the processes take longer to start than they save
-_BATCH_BYTES: Final = 2 << 20
-_BATCH_LOGS: Final = 256
 TASKS_AHEAD: Final = 2
 """How many tasks wait for each process."""
 _LOOK_S: Final = 0.1
@@ -179,18 +176,6 @@ def jobs_for(sizes: Sequence[int], jobs: int | None) -> int:
     return min(jobs or count_of_cores(), len(sizes))
 
 
-def batches(sizes: Sequence[int]) -> list[range]:
-    """Divide logs into groups for one process each: large ones alone, small ones together; numbers count from 0."""
-    found: list[range] = []
-    begin = size = 0
-    for number, its in enumerate(sizes):
-        if number > begin and (size + its > _BATCH_BYTES or number - begin == _BATCH_LOGS):
-            found.append(range(begin, number))
-            begin, size = number, 0
-        size += its
-    return [*found, range(begin, len(sizes))] if sizes else []
-
-
 def in_order(
     workers: Workers,
     function: Callable[[_Task, Channel], _Result],
@@ -212,46 +197,6 @@ def in_order(
         future, steps = submitted.popleft()
         look_until_done(future, partial(_show_last, progress, steps))
         yield future
-
-
-def of_batches(
-    workers: Workers,
-    function: Callable[[_Shared, _Task, Channel], _Result],
-    shared: Callable[[], _Shared],
-    tasks: Sequence[_Task],
-    sizes: Sequence[int],
-    progress: Progress,
-) -> Iterator[_Result | WorkerDiedError]:
-    """Have a function called for many tasks, small ones together, in several processes.
-
-    The function is one of a module; it gets what ``shared`` gave when the task was submitted, the task, and a channel.
-    Results are in the order of the tasks; a WorkerDiedError means that a process died with this task alone.
-    """
-    groups = [[tasks[number] for number in numbers] for numbers in batches(sizes)]
-
-    def run(some: Iterable[list[_Task]]) -> Iterator[Future[list[_Result]]]:
-        return in_order(workers, _run_batch, ((function, shared(), group) for group in some), progress)
-
-    for group, future in zip(groups, run(groups), strict=True):
-        try:
-            yield from future.result()
-        except WorkerDiedError as error:
-            if len(group) == 1:
-                yield error
-                continue
-            for alone in run([task] for task in group):
-                try:
-                    yield from alone.result()
-                except WorkerDiedError as died:
-                    yield died
-
-
-def _run_batch(
-    batch: tuple[Callable[[_Shared, _Task, Channel], _Result], _Shared, list[_Task]], channel: Channel
-) -> list[_Result]:
-    """Call a function for each task of a batch; runs in a process of its own."""
-    function, shared, tasks = batch
-    return [function(shared, task, channel) for task in tasks]
 
 
 def _show_last(progress: Progress, steps: deque[tuple[str, int, int | None]]) -> None:
