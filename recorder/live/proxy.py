@@ -258,18 +258,11 @@ class _Link:
         self._ends[side] = _End(self, side, connected)
         self.transports[side] = await open_connection(connected, self._ends[side])
         self.transports[side].set_write_buffer_limits(HIGH_BYTES)
-        self.transports[side].pause_reading()
 
     def start(self) -> None:
         self._started = True
-        for side, end in self._ends.items():
-            end.resume()
-            self.transports[side].resume_reading()
-        for side, end in self._ends.items():
-            if end.ended:
-                self.end(side)
-            if end.closed.done():
-                self.lose(side)
+        for transport in self.transports.values():
+            transport.resume_reading()
 
     def abort(self) -> None:
         self._how = self._how or "stopped"

@@ -25,7 +25,7 @@ _READ_BYTES: Final = 1 << 14
 
 
 class Incoming(asyncio.BufferedProtocol):
-    """Passes on all bytes that arrived before the connection ended or failed; none before ``resume``.
+    """Passes on all bytes that arrived before the connection ended or failed.
 
     A read is short: what it asks for, such as thousands of pings to be answered, is done before a signal or a time
     counts. When writing fails, asyncio reports the failure without the bytes that the system still has: they are read
@@ -42,14 +42,7 @@ class Incoming(asyncio.BufferedProtocol):
         self._rest = connected.dup()  # still readable when the transport has failed
         self._take = take
         self._on_end = ended
-        self._early: list[bytes] | None = []  # bytes that arrived before ``resume``
         self._buffer = bytearray(_READ_BYTES)
-
-    def resume(self) -> None:
-        """Pass on bytes from now on, and those that have arrived."""
-        early, self._early = self._early, None
-        for data in early or ():
-            self._take(data)
 
     def get_buffer(self, sizehint: int) -> bytearray:
         """Called by asyncio, for the place of the next bytes."""
@@ -57,13 +50,7 @@ class Incoming(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Called by asyncio, when so many bytes are there."""
-        self._arrived(bytes(self._buffer[:nbytes]))
-
-    def _arrived(self, data: bytes) -> None:
-        if self._early is None:
-            self._take(data)
-        else:
-            self._early.append(data)
+        self._take(bytes(self._buffer[:nbytes]))
 
     def eof_received(self) -> bool:
         """Called by asyncio; the other side may still read what is sent."""
@@ -74,7 +61,7 @@ class Incoming(asyncio.BufferedProtocol):
         if exc is not None:
             with contextlib.suppress(OSError):
                 while data := self._rest.recv(_READ_BYTES):
-                    self._arrived(data)
+                    self._take(data)
         self._rest.close()
         self._end(exc)
         self.closed.set_result(None)
@@ -88,9 +75,10 @@ class Incoming(asyncio.BufferedProtocol):
 
 
 async def open_connection(connected: socket.socket, incoming: Incoming) -> asyncio.Transport:
-    """A transport for a socket that does not block."""
+    """A transport for a socket that does not block; nothing is read before ``resume_reading``."""
     loop = asyncio.get_running_loop()
     transport, _ = await loop.create_connection(lambda: incoming, sock=connected)
+    transport.pause_reading()
     return transport
 
 
@@ -201,7 +189,7 @@ class Connection:
         try:
             if self._sealing is not None:
                 self._write(self._sealing.hello(self._now_ms()))
-            self._incoming.resume()
+            self._transport.resume_reading()
             while True:
                 self._send_due()
                 with contextlib.suppress(TimeoutError):
