@@ -166,7 +166,6 @@ class ObservedBoard(NamedTuple):
     white_to_move: bool | None
     lag_ms: int | None
     quiet_ms: int | None
-    result: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +174,7 @@ class Snapshot(RecorderState):
 
     Attributes:
         state_ms: how long the connection, or the lack of one, lasts.
-        connections, frames, games: since the start of the program.
+        frames, games: since the start of the program.
         waiting, limit: games waiting for a place; how many may be observed.
         tally: counts of the games that matched, in words.
         journal_bytes, synced_ms: the size of the file being written, and how long ago the disk confirmed all of it;
@@ -185,7 +184,6 @@ class Snapshot(RecorderState):
     """
 
     state_ms: int
-    connections: int
     frames: int
     games: int
     waiting: int
@@ -234,7 +232,6 @@ def take_snapshot(
         retry_ms=None if connection.until_s is None else max(0, round((connection.until_s - now_s) * 1000)),
         handle=None if we is None else we.handle,
         guest=None if we is None else we.guest,
-        connections=counts.connections,
         outages=counts.outages,
         received_bytes=counts.received,
         frames=counts.boards,
@@ -280,7 +277,6 @@ def _board(run: TrackedGame, utc_ms: int) -> ObservedBoard:
         white_to_move=white_to_move,
         lag_ms=lag_ms,
         quiet_ms=None if at_ms is None else max(0, utc_ms - at_ms),
-        result=run.result,
     )
 
 

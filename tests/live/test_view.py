@@ -15,7 +15,7 @@ from recorder.live.status import ObservedBoard, Snapshot
 
 def board(number: int, **facts: object) -> ObservedBoard:
     usual = ObservedBoard(
-        number, f"White{number}", f"Black{number}", "blitz", "12. Nf3", 299_500, 61_000, False, 40, 2500, "*"
+        number, f"White{number}", f"Black{number}", "blitz", "12. Nf3", 299_500, 61_000, False, 40, 2500
     )
     return usual._replace(**facts)
 
@@ -34,7 +34,6 @@ def snapshot(*boards: ObservedBoard, **facts: Any) -> Snapshot:
         retry_ms=None,
         handle="GuestABCD",
         guest=True,
-        connections=1,
         outages=0,
         received_bytes=12_345_678,
         frames=12_345,
@@ -78,7 +77,7 @@ def test_a_small_terminal_has_room_for_all_that_matters() -> None:
 
 
 def test_unknown_values_are_a_dash() -> None:
-    nothing = ObservedBoard(3, "A", "B", None, None, None, None, None, None, None, "*")
+    nothing = ObservedBoard(3, "A", "B", None, None, None, None, None, None, None)
     assert screen(snapshot(nothing))[6].split() == ["3", "A", "B", *"-----"]
     lines = screen(snapshot(journal=None, synced_ms=None, archive=None, handle=None))
     assert lines[3:5] == [" no journal is open", " no archive is kept; no outage; 12.3 MB received"]
