@@ -22,7 +22,7 @@ from recorder.errors import ExitCode
 from storage import ArchiveStore
 from tests.live.test_capture import ACCOUNTS, ANSWERS, BOARD, END, MOVE, PASSWORD, TABLE
 from tests.support.live import in_loop, journalled, running
-from tests.support.script import Hear, Say, Step
+from tests.support.script import Fault, Hear, Say, Step
 from tests.support.testserver import FICS, Dialogue, ScriptedServer
 
 SCRIPT: list[Step] = [Hear(b"observe 12"), Say(BOARD), Say(MOVE), Say(END)]
@@ -362,3 +362,38 @@ def test_an_empty_list_of_handles_is_refused(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, words)
     assert result.exit_code == ExitCode.USAGE
     assert f"{handles} contains no handle" in result.stderr
+
+
+@pytest.mark.long
+@in_loop
+async def test_hooks_are_notified_of_games_an_outage_and_its_end(tmp_path: Path) -> None:
+    """Each once: the game goes on after the outage, and a hook that fails is counted in ``status``."""
+    out, hook, config = (tmp_path / name for name in ("events", "hook.sh", "config.toml"))
+    hook.write_text(f"cat >> {out}; echo >> {out}\n")
+    events = ["game-start", "outage", "back", "game-end"]
+    config.write_text(f'[[hook]]\non = {events}\ncommand = ["sh", "{hook}"]\n')
+    first = [Hear(b"observe 12"), Say(BOARD), Say(MOVE), Fault.RESET]
+    rest: list[Step] = [Hear(b"observe 12"), Say(MOVE), Say(END)]
+
+    def dialogue(number: int) -> Dialogue:
+        return Dialogue(FICS, script=rest if number else first, answers={b"games": TABLE})
+
+    async with (
+        ScriptedServer(dialogue) as server,
+        running("--config", config, *_words(server, tmp_path, "--guest", "--on", "back=false")) as run,
+    ):
+        while not out.exists() or '"game-end"' not in out.read_text():
+            await asyncio.sleep(0.05)
+        counts: list[tuple[str, int]] = []
+        while ("false", 1) not in counts:
+            status = CliRunner().invoke(main, ["status", "--json", "--journal-dir", str(tmp_path / "journals")])
+            hooks = [hook for connection in json.loads(status.stdout) for hook in connection["hooks"] or ()]
+            counts = [(hook["name"], hook["failed"]) for hook in hooks]
+        assert await run.end(signal.SIGTERM) == ExitCode.OK
+    found = [json.loads(line) for line in out.read_text().splitlines() if line]
+    assert sorted(one["event"] for one in found) == sorted(events)
+    assert {one["white"] for one in found if "white" in one} == {"Ann"}
+    assert [(one["result"], one["reason"]) for one in found if one["event"] == "game-end"] == [("1-0", "Bob resigns")]
+    assert [one["lasted_s"] >= 0 for one in found if one["event"] == "back"] == [True]
+    assert sorted(counts) == [("false", 1), ("sh", 0)]
+    assert "Hook false: exit status 1. Recording goes on." in run.talk

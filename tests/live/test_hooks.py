@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -13,8 +15,13 @@ from typing import Any, ClassVar
 
 import pytest
 
+from recorder.journal import Sync
+from recorder.journal.parts import new_part
 from recorder.live.hooks import QUEUE, Hooks, make_hook
+from tests.live.test_proxy import between
 from tests.support.cli import Cli
+from tests.support.live import Caller, in_loop
+from tests.support.testserver import Dialogue, ScriptedServer
 
 SECRET = "s3cr3t-token"
 
@@ -132,7 +139,8 @@ class Server(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.got.append((self.path, self.headers["Content-Type"], body))
         assert "urllib" not in self.headers["User-Agent"]  # Discord refuses it
-        self.send_response({"/204": 204, "/302": 302, "/hangs": 200}.get(self.path, 404))
+        path = self.path.removeprefix("http://chess.example")
+        self.send_response({"/204": 204, "/302": 302, "/hangs": 200}.get(path, 404))
         if self.path == "/302":
             self.send_header("Location", "/204")
         if self.path == "/hangs":
@@ -185,6 +193,92 @@ def test_an_address_that_refuses_redirects_or_hangs(address: str, path: str, why
     assert [name for name, _ in failures] == ["URL"]
     assert failures[0][1].startswith(why)
     assert [got for got in Server.got if got[0] == "/204"] == [], "a redirection is not followed"
+
+
+_OF_THIS_TEST = """\
+-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgmdUDeM2yknDZnksD
+iEJyODxAfJtvCiK4ZPN7lneH3BmhRANCAAT0hQg9LJEQE5SctLhv6O7OC+JWwu61
+Znzu+UtsYPC67A9gqX5RZbcS+SpHA+w2fzAsG23mc3/Jxsv6z/fHvCTx
+-----END PRIVATE KEY-----
+-----BEGIN CERTIFICATE-----
+MIIBWzCCAQKgAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAkxMjcuMC4w
+LjEwIBcNMDAwMTAxMDAwMDAwWhgPMjEyNjAxMDEwMDAwMDBaMBQxEjAQBgNVBAMM
+CTEyNy4wLjAuMTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABPSFCD0skRATlJy0
+uG/o7s4L4lbC7rVmfO75S2xg8LrsD2CpflFltxL5KkcD7DZ/MCwbbeZzf8nGy/rP
+98e8JPGjQzBBMA8GA1UdEQQIMAaHBH8AAAEwDwYDVR0TAQH/BAUwAwEB/zAdBgNV
+HQ4EFgQUP8h9H+ZkYtsX8x9GUDee5VpWYqUwCgYIKoZIzj0EAwIDRwAwRAIgdMlY
+0VG3ayTWM3sBPlZKLOBRQ9vr+GNNDdeyqkS1LBcCIENvzlns4qnbox17iw9liuci
+afErzRL6xJYAZAz4FQ60
+-----END CERTIFICATE-----
+"""
+"""A key and its own certificate for 127.0.0.1; no one else uses them."""
+
+
+def test_a_server_is_notified_only_if_its_certificate_is_trusted(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "server.pem"
+    file.write_text(_OF_THIS_TEST)
+    server = HTTPServer(("127.0.0.1", 0), Server)
+    secured = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    secured.load_cert_chain(file)
+    server.socket = secured.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    failures = Failures()
+    for trusted in (False, True):
+        if trusted:
+            monkeypatch.setenv("SSL_CERT_FILE", str(file))
+        hooks = Hooks([make_hook(["back"], url=f"https://127.0.0.1:{server.server_port}/204")], failures)
+        hooks.fire("back", "…")
+        hooks.close()
+        assert [got[0] for got in Server.got] == ["/204"] * trusted
+    server.shutdown()
+    thread.join()
+    server.server_close()
+    assert failures == [("URL", "the certificate of the server is not valid")]
+
+
+def test_a_proxy_is_asked_for_an_address(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As for any program: ``http_proxy`` has the place, and the request names the whole address."""
+    monkeypatch.setenv("http_proxy", address)
+    monkeypatch.delenv("no_proxy", raising=False)
+    hooks = Hooks([make_hook(["back"], url="http://chess.example/204")], Failures())
+    hooks.fire("back", "…")
+    hooks.close()
+    assert [got[0] for got in Server.got] == ["http://chess.example/204"]
+
+
+@in_loop
+async def test_a_full_disk_is_an_event(tmp_path: Path) -> None:
+    """Of a proxy, which goes on; other errors of a disk are none."""
+
+    class Full:
+        def __init__(self, path: Path) -> None:
+            self._part = new_part(path)
+            self.sync, self.check, self.close = self._part.sync, self._part.check, self._part.close
+            self.left = 300
+
+        def write(self, data: bytes, /) -> int:
+            self.left -= len(data)
+            if self.left < 0:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return self._part.write(data)
+
+    out = tmp_path / "out"
+    hooks = Hooks([make_hook(["disk-full"], script(tmp_path, f"cat > {out}"))], Failures())
+    (journals := tmp_path / "journals").mkdir()
+    async with ScriptedServer(Dialogue()) as server, between(server.port, journals, Sync.ALWAYS, Full) as it:
+        it.hooks = hooks
+        caller = await Caller.call(it.port)
+        caller.send(b"guest\n\nquit\n")
+        await caller.rest()
+        caller.writer.close()
+        await it.until_closed()
+    hooks.close()
+    assert [one["done"] for one in hooks.counts()] == [1]
+    assert "No space left on device" in json.loads(out.read_text())["text"]
 
 
 @pytest.mark.parametrize(

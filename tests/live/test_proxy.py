@@ -17,6 +17,7 @@ import pytest
 
 from recorder.journal.parts import new_part
 from recorder.journal.writer import JournalWriter, Sync
+from recorder.live.hooks import Hooks
 from recorder.live.messages import Fact
 from recorder.live.net.sockets import MAX_CLIENTS, Address, listen
 from recorder.live.proxy import HIGH_BYTES, Closed, Proxy, ProxySide
@@ -38,6 +39,7 @@ class Between:
         self, server_port: int, folder: Path, sync: Sync, open_part: Callable[[Path], Any], max_clients: int
     ) -> None:
         self.messages: list[str] = []
+        self.hooks: Hooks | None = None
         self._open_part = open_part
         self.closed: list[Closed] = []
         self.folder = folder
@@ -58,6 +60,8 @@ class Between:
     def _report(self, event: str, sentence: str, /, **facts: Fact) -> None:
         assert set(facts) == EVENTS[event].facts
         self.messages.append(sentence)
+        if self.hooks is not None:
+            self.hooks.report(event, sentence, **facts)
 
     def _record(self, number: int) -> RecordedConnection:
         host, port = self._server
