@@ -55,7 +55,7 @@ ALLOWED: Final[dict[tuple[str, str], str]] = {
     ("recorder/replay/server/commands.py", "told"): "a reply in a server's words",
     ("recorder/replay/server/commands.py", "tell it"): "a reply in a server's words",
     ("recorder/replay/server/control.py", "nobody"): "text that clients receive, which must not change",
-    ("recorder/replay/server/text.py", "tells the"): "a line in a server's words",
+    ("recorder/replay/terminal/viewing.py", "tells the"): "a line in a server's words",
     ("recorder/rules/variants.py", "give away"): "a variant's name",
     ("recorder/sources/redaction.py", "told"): "a word of servers",
     ("recorder/sources/redaction.py", "courtesy"): "a word of servers",

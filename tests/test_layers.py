@@ -228,3 +228,40 @@ def test_loading_stays_light(module: str, forbidden: tuple[str, ...]) -> None:
     code = f"import sys, {module}; print([name for name in {forbidden!r} if name in sys.modules])"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert answer.stdout.strip() == "[]"
+
+
+#: What is loaded only when it is asked for, and the modules that load it with themselves, which are loaded so, too.
+EXTRAS: dict[str, set[str]] = {
+    "recorder.analysis": set(),
+    "recorder.archive.sharing.cluster": set(),
+    "recorder.conformance": {"recorder.cli.conformance"},
+    "recorder.replay.server": set(),
+    "recorder.web": set(),
+    "storage.publish": {"recorder.archive.sharing.publishing"},
+    "recorder.archive.sharing.publishing": {"recorder.cli.publish"},
+    "recorder.cli.publish": set(),
+    "recorder.cli.conformance": set(),
+}
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_an_extra_is_loaded_by_those_who_ask_for_it(extra: str) -> None:
+    """Engines, Dask, conformance, replay servers, the site and PostgreSQL: the rest loads and runs without them."""
+    loading = {module_name(path): at_loading(ast.parse(path.read_text(encoding="utf-8")).body) for path in FILES}
+    found = {module for module, names in loading.items() if any(f"{name}.".startswith(f"{extra}.") for name in names)}
+    assert {module for module in found if not f"{module}.".startswith(f"{extra}.")} == EXTRAS[extra]
+
+
+def at_loading(statements: list[ast.stmt]) -> set[str]:
+    """Modules that are imported when a module is loaded."""
+    names: set[str] = set()
+    for node in statements:
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" not in ast.unparse(node.test):
+            names |= at_loading([*node.body, *node.orelse])
+        elif isinstance(node, ast.Try | ast.With | ast.ClassDef):
+            names |= at_loading(node.body)
+    return names

@@ -34,62 +34,13 @@ from recorder.events import (
     TablePlayer,
 )
 from recorder.events.frames import Style12
-from recorder.model import EXACT, EventKind, Game, GameEvent, Player, Ply, control_of
+from recorder.model import EXACT, Game, GameEvent, Player, Ply, control_of
 from recorder.replay.boards import BoardState, ReplayBoard, frame_text
-from recorder.replay.moments import ShownPly, What
+from recorder.replay.moments import ShownPly
 from recorder.replay.served import is_saved, served_kind, served_rating, served_start
 from recorder.rules.tables import index_of
 from recorder.rules.variants import STANDARD_BOARD
 from recorder.times import printed_clock
-
-_SPOKEN: Final = {
-    "kibitz": "kibitzes", "whisper": "whispers", "say": "says", "partner-tell": "tells the partner", "tell": "tells",
-    "shout": "shouts",
-}  # fmt: skip
-_UNSPOKEN: Final = ("command", "nag", "echo")
-
-
-def event_text(what: What) -> str | None:
-    """Return a line about an event; None: the moment is a board, or has no text.
-
-    The words in it are those of the log, whatever they contain: who prints them makes them harmless.
-    """
-    if not isinstance(what, GameEvent):
-        return None
-    kind, detail = what.kind, what.detail
-    if kind is EventKind.CHAT:
-        return _game_event_text(what)
-    if kind in (EventKind.NOTICE, EventKind.RESULT):
-        return what.text
-    if kind is EventKind.TAKEBACK:
-        return f"Taken back: {_half_moves(what.value)}."
-    if kind is EventKind.GAP:
-        return f"Missing here: {_half_moves(what.value)} ({detail})."
-    if kind is EventKind.FEED:
-        return f"The recording: {detail}."
-    if kind is EventKind.NAMES:
-        return f"The players are now {what.text}."
-    if kind is EventKind.CLOCK and detail == "set":
-        return "The clocks were set."
-    if kind is EventKind.TICKING:
-        return "The clocks run." if detail == "on" else "The clocks stand."
-    return None
-
-
-def _game_event_text(what: GameEvent) -> str | None:
-    if what.detail in _UNSPOKEN:
-        return None
-    if what.actor is None:
-        return what.text
-    verb = _SPOKEN.get(what.detail)
-    return f"{what.actor}: {what.text}" if verb is None else f"{what.actor} {verb}: {what.text}"
-
-
-def _half_moves(count: int | None) -> str:
-    if count is None:
-        return "some half-moves"
-    return f"{count} half-move{'' if count == 1 else 's'}"
-
 
 _NOWHERE: Final = Line("", 0)
 _CHATS: Final = {kind.value for kind in ChatKind}

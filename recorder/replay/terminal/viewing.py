@@ -17,7 +17,6 @@ from recorder.model import EventKind, GameEvent, Ply
 from recorder.replay.boards import ReplayBoard
 from recorder.replay.moments import Begin, ShownPly, What
 from recorder.replay.places import AtGame, AtPly, AtTime, By, Position, parse_position, seek
-from recorder.replay.server.text import event_text
 from recorder.replay.show import LOST, ReplaySource, Show, Sign
 from recorder.replay.timing import Timing
 
@@ -26,6 +25,11 @@ _MANY: Final = 10
 _MINUTE_MS: Final = 60_000
 _SLOWEST, _FASTEST = Fraction(1, 16), Fraction(1000)
 _LONGEST_PROMPT: Final = 40
+_SPOKEN: Final = {
+    "kibitz": "kibitzes", "whisper": "whispers", "say": "says", "partner-tell": "tells the partner", "tell": "tells",
+    "shout": "shouts",
+}  # fmt: skip
+_UNSPOKEN: Final = ("command", "nag", "echo")
 _SETS_CLOCKS: Final = (EventKind.CLOCK, EventKind.TICKING, EventKind.TAKEBACK)
 
 
@@ -52,6 +56,48 @@ class ShownEvent(NamedTuple):
     at_ms: int
     text: str
     is_chat: bool
+
+
+def event_text(what: What) -> str | None:
+    """Return a line about an event; None: the moment is a board, or has no text.
+
+    The words in it are those of the log, whatever they contain: who prints them makes them harmless.
+    """
+    if not isinstance(what, GameEvent):
+        return None
+    kind, detail = what.kind, what.detail
+    if kind is EventKind.CHAT:
+        return _game_event_text(what)
+    if kind in (EventKind.NOTICE, EventKind.RESULT):
+        return what.text
+    if kind is EventKind.TAKEBACK:
+        return f"Taken back: {_half_moves(what.value)}."
+    if kind is EventKind.GAP:
+        return f"Missing here: {_half_moves(what.value)} ({detail})."
+    if kind is EventKind.FEED:
+        return f"The recording: {detail}."
+    if kind is EventKind.NAMES:
+        return f"The players are now {what.text}."
+    if kind is EventKind.CLOCK and detail == "set":
+        return "The clocks were set."
+    if kind is EventKind.TICKING:
+        return "The clocks run." if detail == "on" else "The clocks stand."
+    return None
+
+
+def _game_event_text(what: GameEvent) -> str | None:
+    if what.detail in _UNSPOKEN:
+        return None
+    if what.actor is None:
+        return what.text
+    verb = _SPOKEN.get(what.detail)
+    return f"{what.actor}: {what.text}" if verb is None else f"{what.actor} {verb}: {what.text}"
+
+
+def _half_moves(count: int | None) -> str:
+    if count is None:
+        return "some half-moves"
+    return f"{count} half-move{'' if count == 1 else 's'}"
 
 
 def ply_text(ply: Ply) -> str:

@@ -30,9 +30,8 @@ from recorder.model import EXACT, EventKind, Game, Ply
 from recorder.replay.boards import ReplayBoard
 from recorder.replay.moments import Begin, End, ShownPly, What
 from recorder.replay.places import Position, seek
-from recorder.replay.server.text import event_text
 from recorder.replay.show import ReplaySource
-from recorder.replay.terminal.viewing import KEYS, ShownClock, Viewing, ply_text
+from recorder.replay.terminal.viewing import KEYS, ShownClock, Viewing, event_text, ply_text
 from recorder.replay.timing import Playhead, format_speed
 from recorder.text import clean
 from recorder.times import format_clock, printed_clock, short_hms
