@@ -1,9 +1,9 @@
 """How long the pages of the site take over an archive: wall and processor milliseconds.
 
-Run: ``python -m benchmarks.bench_site ARCHIVE [--rounds N] [--only WORD]``. The site runs in this process and answers
-one request at a time. Each address is asked once to warm up, then N times; printed are the medians, the size of the
-page and how many games it states. Positions need the index that ``ics-recorder db positions --build`` makes. Insights
-are asked for until they are computed, once.
+Run: ``python -m benchmarks.bench_site ARCHIVE [--rounds N] [--only WORD]``. The site runs in this process, answers one
+request at a time, and keeps no answer. Each address is asked once to warm up, then N times; printed are the medians,
+the size of the page and how many games it states. Positions need the index that ``ics-recorder db positions --build``
+makes. Insights are asked for until they are computed, once.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from starlette.testclient import TestClient
 
 from recorder.web.live_feed import LiveFeed
 from recorder.web.server import Access, SiteArchive, make_app
+from recorder.web.work import Work
 from storage.read.listing import SORTS
 
 _HOST = "127.0.0.1:8000"
@@ -54,6 +55,7 @@ def addresses(archive: Path) -> Iterator[tuple[str, str]]:
         ("duration", "lasts_from=5&lasts_to=10"),
         ("clock below 10 s", "clock_below=10"),
         ("clock below 0 s", "clock_below=0"),
+        ("lead 30 s", "lead=30"),
         ("ECO code", "eco=B9"),
         ("opening", "opening=najdorf"),
         ("position", "moves=e4+c5+Nf3+d6"),
@@ -83,7 +85,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         access = Access(hosts=frozenset({"127.0.0.1"}), private=True)
         feed = LiveFeed(Path(folder), with_chat=True)
-        app = make_app(SiteArchive(str(given.archive)), access, feed)
+        site = SiteArchive(str(given.archive))
+        site.work = Work()
+        app = make_app(site, access, feed)
         client = TestClient(app, base_url=f"http://{_HOST}", follow_redirects=False)
         print(f"{'page':<44}{'wall ms':>10}{'processor ms':>14}{'kB':>8}  games")
         for name, address in addresses(given.archive):
