@@ -50,11 +50,13 @@ def play_data(boards: Sequence[PlaybackBoard], shown: Playback) -> dict[str, Any
     """Return what ``game.js`` plays.
 
     ``boards``: each with its states: ``men`` as in a FEN (null: unknown), or ``to``, the squares that differ from the
-    state before with what is on them now; ``marks``: squares to mark; ``clocks`` in milliseconds; ``say``: the move in
-    words; ``eval``: White's chances in thousandths, and the evaluation; ``hands``, where they differ from those before.
+    state before with what is on them now; ``marks``: squares to mark, if they are others than the two of ``to``;
+    ``ply``, if it is not the next one; ``clocks`` in milliseconds, or ``left``, the mover's, if the other is as before;
+    ``say``: the move in words; ``eval``: White's chances in thousandths, and the evaluation; ``hands``, where they
+    differ from those before.
     ``play``: what comes when, ``at`` in milliseconds in the real time and in each hurry; ``run``: the side, from and to
-    of the clock that runs until then; without ``state`` the state after the last one. ``end``: as ``at``. ``long``: a
-    longer think is long.
+    of the clock that runs until then; without ``state`` the state after the last one, and without ``think`` its time.
+    ``end``: as ``at``. ``long``: a longer think is long.
     """
     numbers: dict[int, int] = {}
     states: list[list[dict[str, Any]]] = [[] for _ in boards]
@@ -87,22 +89,34 @@ def play_data(boards: Sequence[PlaybackBoard], shown: Playback) -> dict[str, Any
 def _state(board: PlaybackBoard, state: ReportPosition, before: ReportPosition | None) -> dict[str, Any]:
     game, move = board.game, state.move
     judged = None if state.line else board.judged.get(state.ply)
-    found: dict[str, Any] = {"ply": state.ply}
+    found: dict[str, Any] = {}
+    if before is None or state.ply != before.ply + 1:
+        found["ply"] = state.ply
     if state.line:
         found["line"] = "Taken back later." if game.kind is GameKind.PLAYED else "Variation."
+    changed: list[tuple[str, str]] = []
     if state.board is not None and before is not None and before.board is not None:
         pairs = zip(NAMES, before.board, state.board, strict=True)
-        found["to"] = "".join(f"{name}{now}" for name, was, now in pairs if was != now)
+        changed = [(name, now) for name, was, now in pairs if was != now]
+        found["to"] = "".join(f"{name}{now}" for name, now in changed)
     else:
         found["men"] = None if state.board is None else board_fen(state.board)
     if move is not None:
-        found |= {"san": move.san, "say": spoken_move(move.san), "marks": "".join(marked(move))}
+        found |= {"san": move.san, "say": spoken_move(move.san)}
+        usual = changed if changed and changed[0][1] == "-" else changed[::-1]
+        if len(usual) != 2 or tuple(name for name, _ in usual) != marked(move):
+            found["marks"] = "".join(marked(move))
     if move is not None and move.elapsed_ms is not None:
         found["took"] = move.elapsed_ms
     if judged is not None:
         found["eval"] = [judged.chances, judged.evaluation, judged.sign]
     if not is_untimed(game):
-        found["clocks"] = [state.white_clock_ms, state.black_clock_ms]
+        clocks = [state.white_clock_ms, state.black_clock_ms]
+        was = None if before is None else (before.black_clock_ms if state.ply % 2 else before.white_clock_ms)
+        if before is not None and clocks[state.ply % 2] == was:
+            found["left"] = clocks[1 - state.ply % 2]
+        else:
+            found["clocks"] = clocks
         if move is not None and is_exact(move) is not _first_exact(game):
             found["exact"] = is_exact(move)
     if state.holdings != (before.holdings if before else (None, None)):
@@ -116,10 +130,11 @@ def _first_exact(game: Game) -> bool:
 
 
 def _showing(one: Showing, state: int | None) -> dict[str, Any]:
+    new = state is None
     found: dict[str, Any] = {"at": [one.at_ms, *one.capped_ms]}
     if one.board:
         found["board"] = one.board
-    if state is not None:
+    if not new:
         found["state"] = state
     if one.event is not None:
         found["event"] = 1
@@ -127,7 +142,8 @@ def _showing(one: Showing, state: int | None) -> dict[str, Any]:
         found["back"] = 1
     if one.run is not None:
         found["run"] = [0 if one.run.white else 1, one.run.from_ms, one.run.to_ms]
-    if one.think_ms is not None:
+    move = one.state.move
+    if one.think_ms != (move.elapsed_ms if new and move is not None else None):
         found["think"] = one.think_ms
     return found
 

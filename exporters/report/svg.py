@@ -222,19 +222,15 @@ def drawings(assets: str | None = None) -> Markup:
 
 def _squares(white_below: bool) -> Markup:
     """The empty board with its coordinates inside, without colours: the style sheet has them."""
-    dark, words = [], []
-    for place in range(64):
-        column, row = place % 8, place // 8
-        if (column + row) % 2:
-            dark.append(f"M{15 + SQUARE * column} {15 + SQUARE * row}h{SQUARE}v{SQUARE}h-{SQUARE}z")
-    for place in range(8):
-        letter, digit = ("abcdefgh"[place], 8 - place) if white_below else ("hgfedcba"[place], place + 1)
-        x = y = 15 + SQUARE * place
-        words.append(f'<text x="{x + SQUARE - 2}" y="372" text-anchor="end">{letter}</text>')
-        words.append(f'<text x="17" y="{y + 10}">{digit}</text>')
+    odd = range(15 + SQUARE, 15 + 8 * SQUARE, 2 * SQUARE)
+    stripes = [f"M{x} 15h{SQUARE}v360h-{SQUARE}zM15 {x}h360v{SQUARE}h-360z" for x in odd]  # a square in two is light
+    letters, digits = ("abcdefgh", "87654321") if white_below else ("hgfedcba", "12345678")
+    ends, tops = (" ".join(str(n + SQUARE * place) for place in range(8)) for n in (13 + SQUARE, 25))
     return trusted(
         f'<g id="{_side(white_below)}"><path class="sq light" d="M15 15h360v360h-360z"/>'
-        f'<path class="sq dark" d="{"".join(dark)}"/><g class="coord" font-size="10">{"".join(words)}</g></g>'
+        f'<path class="sq dark" fill-rule="evenodd" d="{"".join(stripes)}"/><g class="coord" font-size="10">'
+        f'<text x="{ends}" y="372" text-anchor="end">{letters}</text>'
+        f'<text x="{" ".join(["17"] * 8)}" y="{tops}">{digits}</text></g></g>'
     )
 
 

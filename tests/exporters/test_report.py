@@ -345,12 +345,15 @@ def bughouse_match() -> Match:
 def test_both_boards_of_a_match_on_one_time_line() -> None:
     match = bughouse_match()
     parsed = Page(game_report(match.a, match=match, evidence="both boards"))
-    order, coming = [], [iter(board["states"]) for board in parsed.data["boards"]]
+    plies: list[list[int]] = [[], []]
+    for board, found in zip(parsed.data["boards"], plies, strict=True):
+        for state in board["states"]:
+            found.append(state.get("ply", found[-1] + 1 if found else None))
+    order, coming = [], [iter(found) for found in plies]
     for one in parsed.data["play"]:
         if "event" not in one:
-            board = one.get("board", 0)
-            states = parsed.data["boards"][board]["states"]
-            order.append(("AB"[board], (states[one["state"]] if "state" in one else next(coming[board]))["ply"]))
+            number = one.get("board", 0)
+            order.append(("AB"[number], plies[number][one["state"]] if "state" in one else next(coming[number])))
     moves = [(board, ply) for board, ply in order if ply]
     assert moves == [(moment.board, moment.ply.ply) for moment in timeline(match)]
     times = [one["at"][0] for one in parsed.data["play"]]

@@ -17,8 +17,15 @@
 
   function unpack() {
     data.boards.forEach((board) => {
-      let men = null, hands = [null, null];
+      let men = null, hands = [null, null], ply = -1, clocks;
       for (const state of board.states) {
+        state.ply = ply = state.ply === undefined ? ply + 1 : state.ply;
+        if (state.left !== undefined) state.clocks = ply % 2 ? [state.left, clocks[1]] : [clocks[0], state.left];
+        clocks = state.clocks;
+        if (state.marks === undefined && state.san !== undefined) {
+          const [one, other] = [state.to.slice(0, 2), state.to.slice(3, 5)];
+          state.marks = state.to[2] === "-" ? one + other : other + one;
+        }
         if (state.men !== undefined) men = state.men === null ? null : readMen(state.men);
         else men = new Map(men);
         for (let i = 0; i < (state.to || "").length; i += 3) {
@@ -39,7 +46,10 @@
     const next = data.boards.map(() => 0);
     for (const one of play) {
       one.board = one.board || 0;
-      if (one.state === undefined) { one.state = next[one.board]; next[one.board] += 1; }
+      if (one.state !== undefined) continue;
+      one.state = next[one.board];
+      next[one.board] += 1;
+      if (one.think === undefined) one.think = data.boards[one.board].states[one.state].took;
     }
   }
   function spoken(state, number) {
@@ -245,7 +255,7 @@
       const share = span > 0 ? Math.min(1, Math.max(0, (now - time(from)) / span)) : 0;
       const run = next >= 0 ? play[next].run : null;
       if (run && share > 0) clocks[run[0]] = run[1] + (run[2] - run[1]) * share;
-      if (next >= 0 && play[next].think !== undefined && share > 0) think = play[next].think * share;
+      if (next >= 0 && play[next].think != null && share > 0) think = play[next].think * share;
       tables[b].plates.forEach((plate, side) => {
         const clock = plate.querySelector(".clock");
         const exact = moving && side === turn && moving.exact !== undefined ? moving.exact : state.exact;
