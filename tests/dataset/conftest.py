@@ -42,9 +42,20 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 def cli(logs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Cli:
     """The archive."""
     found = Cli(tmp_path_factory.mktemp("archive") / "archive.sqlite")
-    for words, some in _by_date(logs):
-        found("import", *words, *some)
+    archive_of(found, logs)
     return found
+
+
+def archive_of(cli: Cli, logs: list[Path]) -> None:
+    """Import the logs."""
+    for words, some in _by_date(logs):
+        cli("import", *words, *some)
+
+
+def dataset_of(cli: Cli, logs: list[Path], folder: Path) -> None:
+    """Make a data set of the logs."""
+    for words, some in _by_date(logs):
+        cli("convert", "--jobs", "1", "--update", *words, "--dataset", folder, *some)
 
 
 def _by_date(logs: list[Path]) -> Iterator[tuple[list[str], list[Path]]]:
@@ -61,8 +72,7 @@ def archive(cli: Cli) -> Archive:
 @pytest.fixture(scope="session")
 def folder(cli: Cli, logs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = tmp_path_factory.mktemp("dataset") / "games"
-    for words, some in _by_date(logs):
-        cli("convert", "--jobs", "1", "--update", *words, "--dataset", found, *some)
+    dataset_of(cli, logs, found)
     return found
 
 

@@ -1,8 +1,9 @@
-"""Every measure is equal of an archive, its ply table, a data set, the parts of a cluster, and PostgreSQL."""
+"""Every measure is equal of an archive, its ply table, data sets, one on S3, the parts of a cluster, and PostgreSQL."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,17 @@ from exporters.tables.columns import MATCH_COLUMNS
 from exporters.tables.matches import match_columns, read_matches
 from exporters.tables.tables import open_tables
 from recorder import Archive, Dataset, Tables
+from recorder.archive.sharing.cluster import cluster_client
 from storage import ArchiveStore, GameFilter
+from storage.dataset.files import PlyFile
 from storage.dataset.reading import DatasetStore
+from tests.support.cli import Cli
+from tests.support.dask_cluster import dask_cluster
+from tests.support.evaluated import PGN
 from tests.support.postgres import Server
+from tests.support.s3server import s3_server
+
+from .conftest import archive_of, dataset_of
 
 INCLUDE = ("examined", "setup")
 OTHER_TABLES: dict[str, list[dict[str, Any]]] = {
@@ -45,17 +54,72 @@ OTHER_TABLES: dict[str, list[dict[str, Any]]] = {
     "loss_by_clock": [{"by": "time_trouble", "edges_s": [5, 50]}],
 }
 ASKED = [(name, options) for name, tables in OTHER_TABLES.items() for options in tables]
-ON_DASK = ("time_usage", "game_sides")
-"""Dask takes a second for each measure: the others are long tests."""
+_SAVED = 110
+"""So many games besides those of the logs: together more than 150."""
+_DIES = """
+import os, signal
+from exporters.measures import source
+
+calls, parts_of_files = [], source.parts_of_files
+
+def die(*how):
+    calls.append(how)
+    if len(calls) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return parts_of_files(*how)
+
+source.parts_of_files = die
+"""
+_BACKENDS = ("archive", "dataset", "one_file", "many_files", "postgres", "s3", "dask", "cluster")
+_QUICK = ("time_odds", "game_sides")
+"""What every backend is asked for; parts, requests and workers take a second for each measure."""
 
 
 def _cases() -> Iterator[Any]:
     for name in measures.__all__:
-        yield pytest.param("of_archive", name)
-        yield pytest.param("of_dataset", name)
-        yield pytest.param("of_cluster", name, marks=[] if name in ON_DASK else [pytest.mark.long])
-        yield pytest.param("of_dask", name, marks=[] if name in ON_DASK else [pytest.mark.long])
-        yield pytest.param("of_postgres", name, marks=[pytest.mark.needs("postgres")])
+        for backend in _BACKENDS:
+            marks = [pytest.mark.needs("postgres")] if backend == "postgres" else []
+            slow = backend == "cluster" or (name not in _QUICK and backend in ("many_files", "s3", "dask"))
+            yield pytest.param(f"of_{backend}", name, marks=[*marks, pytest.mark.long] if slow else marks)
+
+
+def _game(number: int) -> bytes:
+    """A game with clocks, evaluations and a start; a third have time odds, and what differs is in few files."""
+    control = b'WhiteTimeControl "60+0"]\n[BlackTimeControl "50+0"' if number % 3 == 0 else b'TimeControl "60+0"'
+    return (
+        PGN.replace(b'TimeControl "60+0"', control)
+        .replace(b"2024.01.02", b"2024.02.%02d" % (number % 28 + 1))
+        .replace(b"10:00:00", b"%02d:00:00" % (number % 24))
+        .replace(b"Ann", b"Ann%d" % (number % 7))
+        .replace(b"Bob", b"Bob%d" % number)
+    )
+
+
+@pytest.fixture(scope="module")
+def all_logs(logs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    saved = tmp_path_factory.mktemp("saved") / "saved.pgn"
+    saved.write_bytes(b"\n".join(map(_game, range(_SAVED))))
+    return [*logs, saved]
+
+
+@pytest.fixture(scope="module")
+def archive(all_logs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Archive:
+    found = Cli(tmp_path_factory.mktemp("archive") / "archive.sqlite")
+    archive_of(found, all_logs)
+    return Archive(found.archive, read_only=True)
+
+
+@pytest.fixture(scope="module")
+def folder(archive: Archive, all_logs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("dataset") / "games"
+    dataset_of(Cli(Path(archive.path)), all_logs, found)
+    return found
+
+
+@pytest.fixture(scope="module")
+def dataset(folder: Path) -> Iterator[Dataset]:
+    with Dataset(folder) as found:
+        yield found
 
 
 def _whole(games: Archive | Tables) -> pd.DataFrame:
@@ -118,11 +182,63 @@ def of_dask(files: Path) -> Iterator[Any]:
         yield dask.dataframe.read_parquet(files)
 
 
+@contextmanager
+def _parts(files: list[PlyFile], parts: int) -> Iterator[Plies]:
+    """Files in about so many parts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("exporters.measures.source._TASK_PLIES", sum(one.rows for one in files) // parts)
+        yield Plies.of_files(files)
+
+
+def _written(of_dataset: Any, folder: Path, **how: Any) -> list[PlyFile]:
+    """The plies of a data set as other files, all of them wanted."""
+    of_dataset.project("*, key AS part").write_parquet(str(folder / "set"), **how)
+    paths = [path for path in (folder / "set", *folder.glob("set/*/*.parquet")) if path.is_file()]
+    frames = {path: pd.read_parquet(path, columns=["key"])["key"] for path in paths}
+    return [PlyFile(str(path), len(keys), sorted({*keys})) for path, keys in frames.items()]
+
+
 @pytest.fixture(scope="module")
-def of_cluster(folder: Path) -> Iterator[Plies]:
-    """Files of a data set, which workers read."""
-    with dask.config.set(scheduler="synchronous"), DatasetStore(str(folder)) as store:
-        yield Plies.of_files(store.files_of_plies(make_filter({"include": INCLUDE})))
+def of_one_file(of_dataset: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plies]:
+    """All plies in one file, as workers read it."""
+    files = _written(of_dataset, tmp_path_factory.mktemp("one"))
+    assert len(files) == 1
+    with dask.config.set(scheduler="synchronous"), _parts(files, 1) as plies:
+        yield plies
+
+
+@pytest.fixture(scope="module")
+def files_of_games(of_dataset: Any, tmp_path_factory: pytest.TempPathFactory) -> list[PlyFile]:
+    """A file for each game."""
+    files = _written(of_dataset, tmp_path_factory.mktemp("many"), partition_by=["part"])
+    assert len(files) >= 150
+    return files
+
+
+@pytest.fixture(scope="module")
+def of_many_files(files_of_games: list[PlyFile]) -> Iterator[Plies]:
+    with dask.config.set(scheduler="synchronous"), _parts(files_of_games, 15) as plies:
+        yield plies
+
+
+@pytest.fixture(scope="module")
+def of_cluster(files_of_games: list[PlyFile], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plies]:
+    """A real cluster, of which a worker is killed."""
+    folder = tmp_path_factory.mktemp("cluster")
+    (folder / "dies.py").write_text(_DIES)
+    with dask_cluster(folder) as running:
+        running.start_worker("--preload", folder / "dies.py")
+        with cluster_client(running.address) as client, _parts(files_of_games, 6) as plies:
+            client.wait_for_workers(2, 60)
+            yield plies
+        assert running.workers[1].wait(60) == -9
+
+
+@pytest.fixture(scope="module")
+def of_s3(folder: Path) -> Iterator[Any]:
+    files = {f"games/{path.relative_to(folder)}": path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    with s3_server(files) as bucket, Dataset(f"{bucket}/games") as found:
+        yield found.relation(include=INCLUDE)
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +254,15 @@ def test_matches_of_a_data_set_on_dask(folder: Path, archive: Archive) -> None:
         files = store.files_of_plies(GameFilter(players=frozenset({"Karpov"})), matches=True)
         of_filter = Plies.of_files(files)
         assert_equal(measures.sitting(of_filter), measures.sitting(archive.matches(player="Karpov")))
+
+
+def test_only_the_wanted_games_of_files_count(files_of_games: list[PlyFile]) -> None:
+    """Of one file nothing is wanted, of one a game that is in another file, and of one all that were played."""
+    first, *others = (one for one in files_of_games if pd.read_parquet(one.path)["kind"][0] == "played")
+    some = [first, others[0]._replace(keys=[]), others[1]._replace(keys=first.keys), others[2]._replace(keys=None)]
+    with dask.config.set(scheduler="synchronous"), _parts(some, 1) as plies:
+        found = {*measures.time_usage(plies, by="game")["game"]}
+    assert found == {*(first.keys or ()), *(others[2].keys or ())}
 
 
 def assert_equal(found: pd.DataFrame, of_frame: pd.DataFrame) -> None:
