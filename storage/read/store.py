@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypedDict, Unpack
-
-from storage.read.game_filter import GameFilter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
-    from recorder.model import EventKind, Game
-    from storage.dataset.reading import DatasetReader
+    from recorder.model import EventKind
+    from storage.archive import ArchiveStore
+    from storage.dataset.reading import DatasetReader, DatasetStore
     from storage.read.columns import ColumnReader
+
+GameStore: TypeAlias = "ArchiveStore | DatasetStore"
+"""Where games are; a shared database is read as a data set."""
 
 TableReader: TypeAlias = "ColumnReader | DatasetReader"
 """Reads what tables of plies and games are made of."""
@@ -38,34 +39,6 @@ MOVES_ALONE: Final[GameParts] = {
     "with_lines": False,
     "with_thinking": False,
 }
-
-
-class GameStore(Protocol):
-    """The methods of ``ArchiveStore`` that read games."""
-
-    def snapshot(self) -> AbstractContextManager[None]:
-        """What is read in the block is of one moment."""
-
-    def columns(self, *, arrow: bool = True) -> AbstractContextManager[TableReader]:
-        """Main lines as arrays; ``arrow``: use ADBC where that is possible."""
-
-    def games(self, where: GameFilter = ..., **parts: Unpack[GameParts]) -> Iterator[Game]:
-        """The games that match, in their order."""
-
-    def game(self, spec: str) -> Game:
-        """The game whose key begins with ``spec``; or ``last``, ``last~2``."""
-
-    def count(self, where: GameFilter = ...) -> int:
-        """How many games match."""
-
-    def count_each(self, wheres: Sequence[GameFilter]) -> list[int]:
-        """How many games match each filter; the first one must match all that any of the others does."""
-
-    def count_by_handle(self) -> dict[str, int]:
-        """How many played games each player has, by handle."""
-
-    def count_unknown(self, where: GameFilter) -> dict[str, int]:
-        """How many games a filter excludes only because what it asks for is unknown, by what that is."""
 
 
 class Rows(Protocol):
