@@ -129,7 +129,7 @@ def _arrays_of(plies: dict[str, list[Any]]) -> Arrays:
     return {
         name: _column("INTEGER" if name in _WORDS else PLY_TYPES[name], values)
         for name, values in plies.items()
-        if name.endswith("clock_ms") or values.count(None) < len(values)
+        if name in ("clock_after_ms", "opponent_clock_ms") or values.count(None) < len(values)
     }
 
 

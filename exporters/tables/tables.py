@@ -383,7 +383,7 @@ class GamesTables:
         frame = frame_of(self.connection, stored, select, order)
         if len(stored) == len(columns):
             return frame
-        if isinstance(self.reader, DatasetReader):
+        if isinstance(self.reader, DatasetReader):  # it has no castling rights
             wanted = " or ".join(one.name for one in columns if one not in stored)
             raise StorageError(f"A data set has no column {wanted}: read the plies of an archive.")
         found = _of_boards(self.reader.games([row_id for row_id, _ in games]))  # boards are in no copy
@@ -479,7 +479,7 @@ def open_tables(
     if plies and isinstance(store, DatasetStore):
         store.require_plies()
     with ExitStack() as stack, new_database() as connection:
-        reader = stack.enter_context(store.columns(arrow=False))
+        reader = cast("TableReader", stack.enter_context(store.columns(arrow=False)))
         chosen = reader.games_of(where or ALL_PLAYED) if games is None else games
         if isinstance(reader, DatasetReader):
             reader.want([row_id for row_id, _ in chosen], plies=plies)

@@ -333,11 +333,11 @@ class DatasetReader:
         return list(found.items())
 
     def want(self, ids: Sequence[int], *, plies: bool = True) -> None:
-        """Make the table ``wanted``: row numbers of games with their places."""
+        """Make the table ``asked``: row numbers of games with their places."""
         import numpy as np
 
         arrays = {"place": np.arange(len(ids), dtype=np.int64), "id": np.array(ids, dtype=np.int64)}
-        self.connection.execute("CREATE OR REPLACE TABLE wanted AS SELECT * FROM arrays")
+        self.connection.execute("CREATE OR REPLACE TABLE asked AS SELECT * FROM arrays")
         del arrays
 
     def games(self, ids: Sequence[int], *, with_events: bool = True) -> Iterator[Game]:
@@ -345,7 +345,7 @@ class DatasetReader:
         for begin in range(0, len(ids), _GAMES_AT_ONCE):
             self.want(ids[begin : begin + _GAMES_AT_ONCE])
             found = self.connection.execute(
-                "SELECT g.* EXCLUDE (started_at) FROM wanted w JOIN game_rows g ON g.id = w.id ORDER BY w.place"
+                "SELECT g.* EXCLUDE (started_at) FROM asked w JOIN game_rows g ON g.id = w.id ORDER BY w.place"
             )
             names = [name for name, *_ in found.description]
             games = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
@@ -368,7 +368,7 @@ class DatasetReader:
         if table not in self._tables:
             return []
         of_game = f"JOIN {table} x ON x.source = g.source AND x.key = g.key ORDER BY w.place, x.{order}"
-        wanted = f"SELECT w.place, {', '.join(columns)} FROM wanted w JOIN game_rows g ON g.id = w.id"
+        wanted = f"SELECT w.place, {', '.join(columns)} FROM asked w JOIN game_rows g ON g.id = w.id"
         return self.connection.execute(f"{wanted} {of_game}").fetchall()
 
 
