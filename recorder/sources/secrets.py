@@ -114,7 +114,7 @@ _KEY_HINTS: Final = (b"\x19(93 ", b"\x19(114 ", b"\x19(134 ")
 _KEY: Final = rb"\x19\((?:93|114|134) "
 _KEY_MARK: Final = later(_KEY)
 _KEY_END: Final = b"\x19)"
-_LONGEST_KEY_MARK: Final = 7
+_LONGEST_KEY_MARK: Final = 6
 _KEYS: Final = later(_KEY + rb"(?P<secret>.*?)(?=\x19\)|$)", re.S)
 _KEY_TEXT: Final = later(rb"[^\s\x19{}\\]")
 _MAX_LINE: Final = 1 << 16
@@ -330,28 +330,28 @@ class KeyMask:
 
     def __init__(self) -> None:
         self._inside = False
-        self._before = b""  # the last bytes, in which a mark or an end may begin
+        self._before = b""  # the last bytes, in which a mark or an end may begin; no whole mark is in them
 
     def receive(self, data: bytes) -> bytes:
-        before, seen = len(self._before), self._before + data
+        seen, ahead = self._before + data, len(self._before)
         self._before = seen[1 - _LONGEST_KEY_MARK :]
         if not self._inside and b"\x19" not in seen:
             return data
-        out = bytearray(data)
-        at, begin = max(before - 1, 0), before  # the first byte of the end may have come
+        out, at = bytearray(seen), 0
         while True:
             if not self._inside:
-                marks = _KEY_MARK().finditer(seen, 0 if begin == before else begin)
-                mark = next((mark for mark in marks if mark.end() > before), None)
+                mark = _KEY_MARK().search(seen, at)
                 if mark is None:
-                    return bytes(out)
-                self._inside, at, begin = True, mark.end(), mark.end()
+                    break
+                at = mark.end()
             end = seen.find(_KEY_END, at)
-            first, last = begin - before, (len(seen) if end < 0 else max(end, begin)) - before
-            out[first:last] = fill_key(bytes(out[first:last]))
-            if end < 0:
-                return bytes(out)
-            self._inside, begin = False, end + len(_KEY_END)
+            self._inside = end < 0
+            stop = len(seen) if self._inside else end
+            out[at:stop] = fill_key(bytes(out[at:stop]))
+            if self._inside:
+                break
+            at = end + len(_KEY_END)
+        return bytes(out[ahead:])
 
 
 def fill(text: bytes) -> bytes:

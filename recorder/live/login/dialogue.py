@@ -90,10 +90,6 @@ class CueReader:
 
     def receive(self, data: bytes) -> list[Cue]:
         cues: list[Cue] = []
-        if not self._telnet.rest and b"\xff" not in data:
-            self._offset += len(data)
-            self._read(data, cues)
-            return cues
         begin = self._offset - len(self._telnet.rest)
         whole = self._telnet.rest + data
         done = 0
