@@ -16,12 +16,12 @@ import select
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
+from queue import Full, Queue
 from typing import Final, Protocol
 
 from recorder.errors import ExportError
@@ -66,44 +66,34 @@ class BackgroundQueue:
 
     def __init__(self, dropped: Callable[[int], object]) -> None:
         self._dropped = dropped
-        self._works: deque[Callable[[], object]] = deque()
+        self._works: Queue[Callable[[], object]] = Queue(_MOST)
         self._missed = 0
-        self._idle = True
-        self._changed = threading.Condition()
-        threading.Thread(
-            target=self._run, name="messages", daemon=True
-        ).start()  # a daemon, so that it never delays the end of the program
+        threading.Thread(target=self._run, name="messages", daemon=True).start()  # it never delays the program's end
 
     def do(self, work: Callable[[], object]) -> None:
         """Queue a function, from any thread. What it raises is ignored; if the queue is full, it is dropped."""
-        with self._changed:
-            if len(self._works) >= _MOST:
+        try:
+            self._works.put_nowait(work)
+        except Full:
+            with self._works.mutex:
                 self._missed += 1
-            else:
-                self._works.append(work)
-                self._changed.notify_all()
 
     def settle(self, limit_s: float = _END_S) -> bool:
         """Wait until the queue is empty, but not longer than a limit; False: functions are left."""
-        with self._changed:
-            return self._changed.wait_for(lambda: self._idle and not self._works, limit_s)
+        with self._works.all_tasks_done:
+            return self._works.all_tasks_done.wait_for(lambda: not self._works.unfinished_tasks, limit_s)
 
     def _run(self) -> None:
         while True:
-            with self._changed:
-                self._idle = not self._works and not self._missed
-                self._changed.notify_all()
-                self._changed.wait_for(lambda: self._works or self._missed)
-                self._idle = False
-                work = self._works.popleft() if self._works else None
-                missed = 0
-                if work is None:
-                    missed, self._missed = self._missed, 0
+            work = self._works.get()
             with suppress(Exception):
-                if work is None:
+                work()
+            if self._missed and self._works.empty():
+                with self._works.mutex:
+                    missed, self._missed = self._missed, 0
+                with suppress(Exception):
                     self._dropped(missed)
-                else:
-                    work()
+            self._works.task_done()
 
 
 class MessagePrinter:
