@@ -17,7 +17,7 @@ import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib.metadata import version
-from itertools import chain
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from storage import GameFilter
     from storage.read.store import GameStore
 
+_Row = tuple[Any, ...]
 _MOVES: Final = frozenset({"fen", "longest_san", "san", "uci"})
 """Columns of moves and positions, which are never shielded."""
 _OPENS_FORMULA: Final = frozenset("=+-@\t")
@@ -57,38 +58,20 @@ def shielded_sql(text: str) -> str:
     return f"CASE WHEN {opens} THEN chr(39) || {text} ELSE {text} END"
 
 
-def write_csv(
-    names: Iterable[str], batches: Iterable[Iterable[tuple[Any, ...]]], out: BinaryIO, *, raw: bool = False
-) -> None:
-    """Write a header and batches of rows as CSV; ``true`` and ``false`` for truths.
+def write_csv(names: Iterable[str], rows: Iterable[_Row], out: BinaryIO, *, raw: bool = False) -> None:
+    """Write a header and rows as CSV; ``true`` and ``false`` for truths.
 
-    Only one batch is in memory. ``raw``: write texts as they are, for programs that take no cell for a formula.
+    ``raw``: write texts as they are, for programs that take no cell for a formula.
     """
     names = list(names)
-    for batch in chain([[tuple(names)]], batches):
-        out.write("".join(_csv_lines(names, batch, raw=raw)).encode("utf-8", "replace"))
-
-
-class _Lines(list[str]):
-    """The lines that a csv writer writes."""
-
-    write = list.append
-
-
-def _csv_lines(names: Sequence[str], rows: Iterable[tuple[Any, ...]], *, raw: bool) -> list[str]:
-    foreign = [] if raw else [number for number, name in enumerate(names) if name not in _NOT_FOREIGN]
-    # Said in place: a call for each of millions of values takes longer than the writer.
-    cells = [["true" if value is True else "false" if value is False else value for value in row] for row in rows]
-    for number in foreign:
-        for row in cells:
-            if row[number].__class__ is str and row[number][:1] in _OPENS_FORMULA:
-                row[number] = shielded(row[number])
-    lines = _Lines()
-    csv.writer(lines, lineterminator="\n").writerows(cells)
-    return lines
-
-
-_Row = tuple[Any, ...]
+    foreign = [not raw and name not in _NOT_FOREIGN for name in names]
+    text = TextIOWrapper(out, "utf-8", "replace", newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    for row in rows:
+        cells = ("true" if value is True else "false" if value is False else value for value in row)
+        writer.writerow(shielded(cell) if open_ else cell for cell, open_ in zip(cells, foreign, strict=True))
+    text.detach()
 
 
 def import_pyarrow() -> tuple[Any, Any]:
@@ -125,11 +108,10 @@ def arrow_schema(columns: Collection[Column] = PLY_COLUMNS) -> Any:
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-def write_json_lines(names: tuple[str, ...], batches: Iterable[Iterable[_Row]], out: BinaryIO) -> None:
-    """Write batches of rows as one JSON object a line."""
-    for batch in batches:
-        text = "".join(_encode(dict(zip(names, row, strict=True))) + "\n" for row in batch)
-        out.write(text.encode("utf-8", "replace"))
+def write_json_lines(names: tuple[str, ...], rows: Iterable[_Row], out: BinaryIO) -> None:
+    """Write rows as one JSON object a line."""
+    for row in rows:
+        out.write((_encode(dict(zip(names, row, strict=True))) + "\n").encode("utf-8", "replace"))
 
 
 FORMATS: Final = ("csv", "jsonl", "parquet")

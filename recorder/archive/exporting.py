@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from recorder.archive.locate import AnyStore, archive_file
+from recorder.archive.locate import archive_file
 from recorder.errors import ExportError, NoGamesError, StorageError, UnknownVariantError
 from recorder.text import plural, reason_of
 
@@ -29,7 +29,7 @@ _NEWEST = re.compile(r"last(~[0-9]{1,9})?")
 
 
 @contextmanager
-def chosen_games(archive: AnyStore, where: GameFilter, **parts: Unpack[GameParts]) -> Iterator[Iterator[Game]]:
+def chosen_games(archive: GameStore, where: GameFilter, **parts: Unpack[GameParts]) -> Iterator[Iterator[Game]]:
     """The games that match, let go of when writing them fails in the middle; see ``ArchiveStore.games``."""
     games = archive.games(where, **parts)
     with closing(cast("Generator[Game, None, None]", games)):
@@ -44,7 +44,7 @@ def archive_files(path: Path) -> list[Path]:
     ]
 
 
-def protected(archive: AnyStore) -> list[Path]:
+def protected(archive: GameStore) -> list[Path]:
     """What no export may replace: the archive and the logs it was made from, or the files of a data set."""
     from storage.dataset.reading import DatasetStore
 
@@ -53,7 +53,7 @@ def protected(archive: AnyStore) -> list[Path]:
     return [*archive_files(archive.path), *(Path(row.path) for row in archive.sources() if row.path is not None)]
 
 
-def _require_keys(archive: AnyStore, where: GameFilter) -> None:
+def _require_keys(archive: GameStore, where: GameFilter) -> None:
     """Refuse a KEY that no game of the archive has, whatever the other options exclude, and the same of a source."""
     from storage import GameFilter
     from storage.dataset.reading import DatasetStore
@@ -148,7 +148,7 @@ def _require_analyst(archive: ArchiveStore, name: str) -> None:
         raise StorageError(f"The archive has no analysis by an engine whose name begins with {name}. {stored}")
 
 
-def named_games(archive: AnyStore, chosen: GameFilter) -> GameFilter:
+def named_games(archive: GameStore, chosen: GameFilter) -> GameFilter:
     """The filter as an archive needs it.
 
     Its players and keys exist, ``last`` and ``last~2`` are the keys of these games, and with ``--unique`` probable
@@ -210,7 +210,7 @@ def _taken_and_excluded(archive: GameStore, where: GameFilter) -> tuple[int, dic
     return counts[-1], {reason: number for reason, number in found.items() if number}
 
 
-def require_games(archive: AnyStore, where: GameFilter, what: str = "games") -> dict[str, int]:
+def require_games(archive: GameStore, where: GameFilter, what: str = "games") -> dict[str, int]:
     """Return how many games a filter excludes, by reason, or raise NoGamesError; for outputs, which no games make."""
     from storage.dataset.reading import DatasetStore
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from exporters.measures.program import Measured
     from exporters.measures.source import Plies
-    from recorder.archive.locate import AnyStore
+    from storage.read.store import GameStore
 
 
 class ClockTable(NamedTuple):
@@ -106,7 +106,7 @@ class GamesMeasure(NamedTuple):
 
 
 def measure_games(
-    archive: AnyStore,
+    archive: GameStore,
     chosen: GameFilter,
     name: str,
     by: tuple[str, ...] = (),
@@ -157,7 +157,7 @@ def measure_games(
 
 @contextmanager
 def plies_of_games(
-    archive: AnyStore,
+    archive: GameStore,
     chosen: GameFilter,
     *,
     matches: bool = False,
@@ -230,7 +230,7 @@ def _engines(by_engine: Measured) -> list[dict[str, Any]]:
     return [{"engine": name, "plies": count} for name, count in ordered]
 
 
-def picture_games(archive: AnyStore, scope: str, chosen: GameFilter) -> GameFilter | None:
+def picture_games(archive: GameStore, scope: str, chosen: GameFilter) -> GameFilter | None:
     """The games that a picture shows: those that were chosen, and of a match both boards.
 
     ``scope`` is ``game``, ``match``, ``player`` or ``games``. None: the picture shows one game and more were chosen.
@@ -266,7 +266,7 @@ class PictureData:
 
 @contextmanager
 def picture_data(
-    archive: AnyStore, scope: str, shown: GameFilter, progress: Progress = no_progress
+    archive: GameStore, scope: str, shown: GameFilter, progress: Progress = no_progress
 ) -> Iterator[PictureData]:
     """Yield the plies of the games that a picture shows, and of one game its events; they can be read in the block."""
     from exporters.tables.events import events_of

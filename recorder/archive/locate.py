@@ -9,16 +9,13 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from recorder.errors import StorageError
 
 if TYPE_CHECKING:
     from storage import ArchiveStore
-    from storage.dataset.reading import DatasetStore
-
-AnyStore: TypeAlias = "ArchiveStore | DatasetStore"
-"""Where the games of a command are that only reads: an archive, or a data set."""
+    from storage.read.store import GameStore
 
 _READ_ONLY: Final = "The archive {} cannot be written: it is read-only."
 
@@ -42,7 +39,7 @@ def open_archive(where: str, *, create: bool = False, read_only: bool = True) ->
     return ArchiveStore.open(where, create=create, read_only=read_only)
 
 
-def open_games(where: str, dataset: str | None, warn: Callable[[str], None]) -> AnyStore:
+def open_games(where: str, dataset: str | None, warn: Callable[[str], None]) -> GameStore:
     """Open the archive that ``--db`` names, or the data set that ``--dataset`` names.
 
     ``warn`` gets a sentence if the data set is not complete.

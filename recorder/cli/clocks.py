@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -28,7 +27,7 @@ from recorder.text import clean, plural
 
 if TYPE_CHECKING:
     from exporters.measures.program import Measured
-    from recorder.archive.locate import AnyStore
+    from storage.read.store import GameStore
 
 _FORMATS = ("table", "csv", "jsonl", "json")
 _ROWS_AT_ONCE = 5_000
@@ -282,7 +281,7 @@ def _write_table(
     format_name: str,
     output: str,
     force: bool,
-    archive: AnyStore,
+    archive: GameStore,
     csv_raw: bool,
 ) -> None:
     """Write the table, and print on stderr what it counts and what was excluded."""
@@ -296,17 +295,15 @@ def _write_table(
     else:
         from exporters.base import open_output
 
-        rows = iter(table.rows)
-        batches = iter(lambda: list(islice(rows, _ROWS_AT_ONCE)), [])
         with open_output(output, force, protected(archive)) as out:
             if format_name == "csv":
                 from exporters.table_files import write_csv
 
-                write_csv(table.columns, batches, out, raw=csv_raw)
+                write_csv(table.columns, table.rows, out, raw=csv_raw)
             else:
                 from exporters.table_files import write_json_lines
 
-                write_json_lines(tuple(table.columns), batches, out)
+                write_json_lines(tuple(table.columns), table.rows, out)
     _say_counts(table.attrs, reasons)
 
 

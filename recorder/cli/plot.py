@@ -32,7 +32,7 @@ from recorder.text import plural
 
 if TYPE_CHECKING:
     from exporters.plots.catalogue import Picture, PlotOptions
-    from recorder.archive.locate import AnyStore
+    from storage.read.store import GameStore
 
 _SIZE = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,9})?)x([0-9]{1,3}(?:\.[0-9]{1,9})?)")
 
@@ -211,7 +211,7 @@ class _Drawn(NamedTuple):
 
 @contextmanager
 def _draw(
-    store: AnyStore, name: str, picture: Picture, wishes: PlotOptions, filters: dict[str, Any]
+    store: GameStore, name: str, picture: Picture, wishes: PlotOptions, filters: dict[str, Any]
 ) -> Iterator[_Drawn]:
     """Draw a picture."""
     from recorder.archive.game_measures import picture_data, picture_games

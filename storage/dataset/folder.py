@@ -8,10 +8,10 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NamedTuple, Protocol, cast
+from typing import Any, BinaryIO, Final, NamedTuple, TypeAlias, cast
 
 from recorder.errors import ExportError, StorageError
 from recorder.urls import DATASET_SCHEMES, check_url, file_system, is_url, reason
@@ -31,44 +31,18 @@ class Part(NamedTuple):
     size_bytes: int | None = None
 
 
-class DataFolder(Protocol):
-    """The folder of a data set, here or elsewhere. Names are relative to it and have slashes. Can be pickled."""
-
-    @property
-    def name(self) -> str:
-        """As the user gave it."""
-
-    def create(self, name: str) -> AbstractContextManager[BinaryIO]:
-        """Open a new file, which has its name when the block ends without an exception.
-
-        Folders are made. A file of this name is replaced.
-        """
-
-    def read_all(self, names: Sequence[str]) -> dict[str, bytes]:
-        """What is in some small files, by their names."""
-
-    def open(self, name: str) -> BinaryIO:
-        """Open a file to read it; FileNotFoundError: there is none."""
-
-    def files(self, under: str = "") -> dict[str, int]:
-        """All files in a folder and the folders in it, by name, with their bytes; none if it is not there."""
-
-    def remove(self, name: str) -> None:
-        """Remove a file, if it is there."""
-
-    def remove_all(self) -> None:
-        """Remove the folder with all that is in it."""
-
-
 @dataclass(frozen=True, slots=True)
 class LocalFolder:
-    """A folder of this machine."""
+    """A folder of this machine. Names are relative to it and have slashes; ``name`` is as the user gave it."""
 
     name: str
 
     @contextmanager
     def create(self, name: str) -> Iterator[BinaryIO]:
-        """As ``DataFolder.create``."""
+        """Open a new file, which has its name when the block ends without an exception.
+
+        Folders are made. A file of this name is replaced.
+        """
         path = Path(self.name, name)
         unfinished = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
         try:
@@ -84,15 +58,15 @@ class LocalFolder:
             raise _unwritable(self.name, str(path), error) from error
 
     def read_all(self, names: Sequence[str]) -> dict[str, bytes]:
-        """As ``DataFolder.read_all``."""
+        """What is in some small files, by their names."""
         return {name: Path(self.name, name).read_bytes() for name in names}
 
     def open(self, name: str) -> BinaryIO:
-        """As ``DataFolder.open``."""
+        """Open a file to read it; FileNotFoundError: there is none."""
         return Path(self.name, name).open("rb")
 
     def files(self, under: str = "") -> dict[str, int]:
-        """As ``DataFolder.files``."""
+        """All files in a folder and the folders in it, by name, with their bytes; none if it is not there."""
         found: dict[str, int] = {}
         for folder, _, names in os.walk(Path(self.name, under)):
             place = Path(folder).relative_to(self.name).as_posix()
@@ -103,11 +77,11 @@ class LocalFolder:
         return dict(sorted(found.items()))
 
     def remove(self, name: str) -> None:
-        """As ``DataFolder.remove``."""
+        """Remove a file, if it is there."""
         Path(self.name, name).unlink(missing_ok=True)
 
     def remove_all(self) -> None:
-        """As ``DataFolder.remove_all``."""
+        """Remove the folder with all that is in it."""
         shutil.rmtree(self.name)
 
 
@@ -131,7 +105,7 @@ class UrlFolder:
 
     @contextmanager
     def create(self, name: str) -> Iterator[BinaryIO]:
-        """As ``DataFolder.create``: a file of this computer, which is sent when it is complete."""
+        """As ``LocalFolder.create``: a file of this computer, which is sent when it is complete."""
         try:
             with tempfile.NamedTemporaryFile(prefix="ics-recorder-") as out:
                 yield cast(BinaryIO, out)
@@ -149,7 +123,7 @@ class UrlFolder:
             raise ExportError(f"{self._url(name)} cannot be written: {reason(error)}.") from None
 
     def read_all(self, names: Sequence[str]) -> dict[str, bytes]:
-        """As ``DataFolder.read_all``; the server is asked for several at once."""
+        """As ``LocalFolder.read_all``; the server is asked for several at once."""
         if not names:
             return {}
         with self._errors(""):
@@ -158,7 +132,7 @@ class UrlFolder:
         return {path.removeprefix(begin): data for path, data in found.items()}
 
     def open(self, name: str) -> BinaryIO:
-        """As ``DataFolder.open``; the file is copied to this computer first."""
+        """As ``LocalFolder.open``; the file is copied to this computer first."""
         copy = tempfile.TemporaryFile(prefix="ics-recorder-")  # noqa: SIM115  # the caller closes it
         try:
             with self._errors(name), self._system().open(self._url(name), "rb") as file:
@@ -170,7 +144,7 @@ class UrlFolder:
         return cast(BinaryIO, copy)
 
     def files(self, under: str = "") -> dict[str, int]:
-        """As ``DataFolder.files``."""
+        """As ``LocalFolder.files``."""
         top = self._url(under).rstrip("/")
         try:
             with self._errors(under):
@@ -183,12 +157,12 @@ class UrlFolder:
         }
 
     def remove(self, name: str) -> None:
-        """As ``DataFolder.remove``."""
+        """As ``LocalFolder.remove``."""
         with self._errors(name):
             self._system().rm_file(self._url(name))
 
     def remove_all(self) -> None:
-        """As ``DataFolder.remove_all``."""
+        """As ``LocalFolder.remove_all``."""
         with self._errors(""):
             self._system().rm(self.name, recursive=True)
 
@@ -201,6 +175,9 @@ class UrlFolder:
             raise
         except Exception as error:  # the libraries below fsspec have errors of their own
             raise StorageError(f"{self._url(name).rstrip('/')} cannot be read: {reason(error)}.") from None
+
+
+DataFolder: TypeAlias = LocalFolder | UrlFolder
 
 
 def _unwritable(folder: str, name: str, error: OSError) -> ExportError:

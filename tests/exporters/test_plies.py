@@ -15,16 +15,16 @@ from exporters.table_files import shielded, shielded_sql, write_csv, write_json_
 
 def test_rows_of_any_table() -> None:
     out = io.BytesIO()
-    write_csv(("a", "b"), [[(1, None)], [(True, "x,y")]], out)
+    write_csv(("a", "b"), [(1, None), (True, "x,y")], out)
     assert out.getvalue() == b'a,b\n1,\ntrue,"x,y"\n'
     out = io.BytesIO()
-    write_json_lines(("a", "b"), [[(1, None)]], out)
+    write_json_lines(("a", "b"), [(1, None)], out)
     assert out.getvalue() == b'{"a":1,"b":null}\n'
 
 
 @pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t"])
 def test_texts_that_look_like_formulas_get_an_apostrophe(begin: str) -> None:
-    rows = [[(f"{begin}1+cmd", f"{begin}1+cmd", -17, "-", "1-0")]]
+    rows = [(f"{begin}1+cmd", f"{begin}1+cmd", -17, "-", "1-0")]
     for raw, mark in ((False, "'"), (True, "")):
         out = io.BytesIO()
         write_csv(("mover", "san", "lag_ms", "time_control", "result"), rows, out, raw=raw)

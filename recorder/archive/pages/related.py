@@ -12,10 +12,10 @@ from storage.dataset.reading import DatasetStore
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from recorder.archive.locate import AnyStore
     from recorder.model import Anomaly
     from recorder.relating.match import Match
     from storage import ArchiveStore, GameFilter, SourceRow
+    from storage.read.store import GameStore
 
 
 def examinations(archive: ArchiveStore, game: Game) -> list[tuple[str, Game, str]]:
@@ -45,7 +45,7 @@ def examinations(archive: ArchiveStore, game: Game) -> list[tuple[str, Game, str
     return [(word, found[link[others]], link[2]) for link in links if link[mine] == game.key]
 
 
-def games_in_progress(archive: AnyStore) -> frozenset[str]:
+def games_in_progress(archive: GameStore) -> frozenset[str]:
     """Keys of the games that a log leaves without an end while it is still being written.
 
     A journal is being written as long as its recorder runs; another log as long as it is there and was not read to an
@@ -75,7 +75,7 @@ def _is_growing(row: SourceRow) -> bool:
     return path.exists() and is_being_written(log_files(path)[-1])
 
 
-def anomalies_of_game(archive: AnyStore, game: Game) -> list[Anomaly]:
+def anomalies_of_game(archive: GameStore, game: Game) -> list[Anomaly]:
     """Anomalies of the server's game number between the game's first and last line, and those of no game there.
 
     A data set has none.
@@ -123,7 +123,7 @@ def other_boards(archive: ArchiveStore, games: Iterable[Game]) -> list[Game]:
     return [game for key, game in found.items() if key not in keys]
 
 
-def of_source(archive: AnyStore, game: Game, where: GameFilter) -> GameFilter:
+def of_source(archive: GameStore, game: Game, where: GameFilter) -> GameFilter:
     """The filter, of a data set with the game's source: others may have games with the same keys."""
     source = game.observations[0].source if game.observations else None
     if source is None or not isinstance(archive, DatasetStore):
@@ -131,7 +131,7 @@ def of_source(archive: AnyStore, game: Game, where: GameFilter) -> GameFilter:
     return replace(where, source=source.sha256)
 
 
-def match_of(archive: AnyStore, game: Game) -> tuple[Match, str] | None:
+def match_of(archive: GameStore, game: Game) -> tuple[Match, str] | None:
     """The match of a bughouse game and the evidence for it; None: its other board is unknown."""
     if game.variant != "bughouse":
         return None

@@ -18,8 +18,8 @@ from storage.dataset.reading import DatasetStore
 if TYPE_CHECKING:
     from exporters.report.page import Site
     from exporters.report.player import BoardsOf
-    from recorder.archive.locate import AnyStore
     from recorder.model import Game
+    from storage.read.store import GameStore
 
 _GAMES_AT_ONCE = 1000
 
@@ -38,7 +38,7 @@ class ReportPage:
 
 
 def page_of_game(
-    archive: AnyStore,
+    archive: GameStore,
     spec: str,
     *,
     site: Site | None = None,
@@ -76,7 +76,7 @@ def page_of_game(
 
 
 def picture_of_game(
-    archive: AnyStore, game: Game, kind: str, *, check: Callable[[], None] = lambda: None, **look: Any
+    archive: GameStore, game: Game, kind: str, *, check: Callable[[], None] = lambda: None, **look: Any
 ) -> bytes:
     """A game, of a bughouse match both boards, as GIF, WebP or MP4, or its last position as PNG.
 
@@ -94,7 +94,7 @@ def picture_of_game(
 
 
 def page_of_player(
-    archive: AnyStore,
+    archive: GameStore,
     player: str,
     chosen: GameFilter,
     *,
@@ -138,7 +138,7 @@ def page_of_player(
     return ReportPage(html, title, {**excluded, **of_player.excluded}, servers)
 
 
-def boards_of(archive: AnyStore) -> BoardsOf:
+def boards_of(archive: GameStore) -> BoardsOf:
     """Reads boards of an archive's games; a data set has no lines to play."""
     from recorder.model.boards import boards_by_ply
 
@@ -160,7 +160,7 @@ def ending_of(row: Mapping[str, Any], in_progress: Collection[str]) -> dict[str,
     return {"ending": "in-progress"} if row["key"] in in_progress else {}
 
 
-def page_of_archive(archive: AnyStore, chosen: GameFilter) -> ReportPage:
+def page_of_archive(archive: GameStore, chosen: GameFilter) -> ReportPage:
     """The page about the archive: its games, players, time controls and logs."""
     from exporters.report.index import index_report
     from exporters.tables.tables import open_tables

@@ -17,6 +17,7 @@ from itertools import accumulate
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from recorder.archive.reading.inputs import Input, local_copy
@@ -24,6 +25,7 @@ from recorder.archive.reading.workers import WorkerDiedError
 from recorder.archive.sharing.dataset_sources import find_source
 from recorder.errors import RecorderError
 from recorder.pipeline import PARSER_VERSION
+from recorder.progress import no_progress
 from recorder.urls import file_system, is_url, reason
 from storage.dataset.folder import DataFolder
 from storage.dataset.records import DATASET_SCHEMA
@@ -186,7 +188,7 @@ def _check_places(client: Client, folder: DataFolder, sources: Sequence[Input]) 
             raise RecorderError(f"{source.name} cannot be read by the workers of a cluster; name a file or a URL.")
     files = [(source.name, str(source.path), source.path.stat().st_size) for source in sources if _is_file(source)]
     hosts = {source.url.split("/")[2]: source.url for source in sources if source.url is not None}
-    trial = cast(DataFolder, replace(cast(Any, folder), name=f"{folder.name}/.check-{secrets.token_hex(8)}"))
+    trial = replace(folder, name=f"{folder.name}/.check-{secrets.token_hex(8)}")
     token = secrets.token_bytes(16)
     try:
         with trial.create("client") as out:
@@ -270,17 +272,10 @@ def _look_around(
     return None, name
 
 
-class _Quiet:
-    """A task that another computer does reports no progress: the files that are done are counted."""
-
-    def progress(self, name: str, done: int, total: int | None) -> None:
-        """Report nothing."""
-
-
 def _work(function: Callable[[Any, Reporting], _Result], task: Any) -> _Result:
-    """Do a task; runs on the worker."""
+    """Do a task; runs on the worker, which reports no progress: the files that are done are counted."""
     with local_copy(task.source) as source:
-        return function(replace(task, source=source), _Quiet())
+        return function(replace(task, source=source), SimpleNamespace(progress=no_progress))
 
 
 def _run(

@@ -11,6 +11,7 @@ from functools import partial
 from os import PathLike
 from pathlib import Path
 from secrets import token_hex
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, TypeVar
 
 from exporters.base import ExportReport, refuse_protected
@@ -243,13 +244,6 @@ def _local_run(sources: Sequence[Input], jobs: int | None) -> Iterator[Run]:
         yield partial(in_order, workers)
 
 
-class _Here:
-    """Passes progress on."""
-
-    def __init__(self, progress: Progress) -> None:
-        self.progress = progress
-
-
 def _run_here(
     function: Callable[[_Task, Reporting], _Result], tasks: Iterable[_Task], progress: Progress
 ) -> Iterator[Future[_Result]]:
@@ -257,7 +251,7 @@ def _run_here(
     for task in tasks:
         future: Future[_Result] = Future()
         try:
-            future.set_result(function(task, _Here(progress)))
+            future.set_result(function(task, SimpleNamespace(progress=progress)))
         except Exception as error:  # the caller gets it from the future
             future.set_exception(error)
         yield future
