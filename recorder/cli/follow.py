@@ -104,7 +104,7 @@ def command(
     def report(_event: str, sentence: str, /, **_facts: Fact) -> None:
         say(sentence)
 
-    with running_hooks(hooks, lambda: report) as running, stop_on_signals() as stop:
+    with running_hooks(hooks, lambda: report, archive_file(where).parent) as running, stop_on_signals() as stop:
         outlets: list[Outlet | None] = [
             finished, None if pipe is None else EventLineWriter(pipe), MissingFacts(clean(log), say),
             None if shown is None else shown.outlet(),

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
@@ -85,21 +86,37 @@ def _typed(value: str, command: str | None) -> Hook:
 
 
 @contextmanager
-def running_hooks(hooks: Sequence[Hook], report: Callable[[], MessageSink]) -> Iterator[Hooks | None]:
-    """Hooks that work until the end; None: there are none. ``report`` returns where failures are reported."""
+def running_hooks(
+    hooks: Sequence[Hook], report: Callable[[], MessageSink], folder: Path | None = None
+) -> Iterator[Hooks | None]:
+    """Hooks that work until the end; None: there are none. ``report`` returns where failures are reported.
+
+    ``folder``: where ``status`` finds how many there were; None: the recorder's state has them.
+    """
     if not hooks:
         yield None
         return
     from recorder.live.hooks import Hooks
+    from recorder.live.status import HOOK_NAMES, StateFile
 
     def failed(name: str, why: str) -> None:
         report()("hook_failed", f"Hook {name}: {why}. Recording goes on.", hook=name, how=why)
 
-    running = Hooks(hooks, failed)
+    file, writing = None if folder is None else StateFile(folder, HOOK_NAMES), Lock()
+
+    def counted(counts: list[dict[str, Any]]) -> None:
+        with writing:
+            if file is not None:
+                file.write({"hooks": counts})
+
+    running = Hooks(hooks, failed, counted)
     try:
         yield running
     finally:
         running.close()
+        with writing:
+            if file is not None:
+                file.remove()
 
 
 def configured_hooks(configuration: Configuration) -> Iterator[Hook]:

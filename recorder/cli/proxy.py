@@ -107,7 +107,7 @@ def command(
         log = None if log_file is None else RunLog(log_file.absolute(), printer.say)
         make_folder(journal_dir)
         listeners = listen(listen_at)
-        with running_hooks(hooks, lambda: report) as running:
+        with running_hooks(hooks, lambda: report, journals) as running:
             report = report_to(
                 log, lambda _event, sentence: printer.say(sentence), None if running is None else running.report
             )

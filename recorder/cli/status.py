@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +16,7 @@ from recorder.cli.options import Command, archive_option, json_option, wide_opti
 from recorder.cli.output import named, print_json, print_rows, say
 from recorder.cli.recording_options import journal_dir_option
 from recorder.errors import SourceError
-from recorder.live.status import RecorderState, check, current_states, metrics
+from recorder.live.status import RecorderState, check, current_states, metrics, read_hooks
 from recorder.text import plural
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def command(
         if as_json:
             print_json([])
         say(f"{no_folder}: nothing has been recorded yet.")
+        _say_hooks([], {archive_file(where).absolute().parent})
         return
     missing, problem = _missing(journal_dir, where)
     by_session = {session_name(state.journal): state for state in states if state.journal is not None}
@@ -120,11 +122,18 @@ def command(
         )
     else:
         say(f"Nothing is being recorded into {journal_dir}.")
-    for hook in (hook for state in states for hook in state.hooks or () if hook["failed"] or hook["dropped"]):
-        say(f"Hook {hook['name']}: {plural(hook['failed'], 'failure')}, {plural(hook['dropped'], 'event')} dropped.")
+    _say_hooks(states, {journal_dir.absolute(), archive_file(where).absolute().parent})
     if any(state.state != "recording" for state in states):
         say(check(states, False, journal_dir)[1])
     say(problem or _told(list(filter(None, missing.values())), where, journal_dir))
+
+
+def _say_hooks(states: list[RecorderState], folders: set[Path]) -> None:
+    """Say what hooks failed to take: of recorders, and of others that have their files in the folders."""
+    for hook in chain(*(state.hooks or () for state in states), *map(read_hooks, folders)):
+        if hook["failed"] or hook["dropped"]:
+            failures, dropped = plural(hook["failed"], "failure"), plural(hook["dropped"], "event")
+            say(f"Hook {hook['name']}: {failures}, {dropped} dropped.")
 
 
 class _Connection(NamedTuple):

@@ -104,10 +104,19 @@ def make_hook(
 
 
 class Hooks:
-    """The hooks of one run. ``failed`` gets a hook's name and why it failed, in any thread: once until it succeeds."""
+    """The hooks of one run.
 
-    def __init__(self, hooks: Sequence[Hook], failed: Callable[[str, str], object]) -> None:
-        self._runners = [_Runner(hook, failed) for hook in hooks]
+    ``failed`` gets a hook's name and why it failed, in any thread: once until it succeeds. ``counted`` gets the counts
+    after each failure, in a hook's thread.
+    """
+
+    def __init__(
+        self,
+        hooks: Sequence[Hook],
+        failed: Callable[[str, str], object],
+        counted: Callable[[list[dict[str, Any]]], object] = lambda _: None,
+    ) -> None:
+        self._runners = [_Runner(hook, failed, lambda: counted(self.counts())) for hook in hooks]
         self._known: OrderedDict[object, None] = OrderedDict()  # events of games, and games in progress
         self._server = "the server"
         self._lost_s: float | None = None
@@ -179,10 +188,11 @@ class Hooks:
 class _Runner:
     """One hook's queue and thread."""
 
-    def __init__(self, hook: Hook, failed: Callable[[str, str], object]) -> None:
+    def __init__(self, hook: Hook, failed: Callable[[str, str], object], count: Callable[[], object]) -> None:
         self.hook = hook
         self.queue: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
         self._report = failed
+        self._count = count
         self._done = self._failed = self._dropped = 0
         self._failing = self._full = self._ended = False
         self._process: subprocess.Popen[bytes] | None = None
@@ -236,6 +246,7 @@ class _Runner:
                 self._failed += 1
                 if not self._failing:
                     self._report(self.hook.name, why)
+                self._count()
             self._failing = why is not None
 
     def _start(self, facts: dict[str, Any]) -> str | None:

@@ -28,6 +28,8 @@ from recorder.tracking.datagrams.boards import DatagramBoard
 from recorder.tracking.tracked_game import TrackedGame
 
 _NAMES: Final = ".record-*.state"  # hidden, because other files of the folder are journals
+HOOK_NAMES: Final = ".hooks-*.state"
+"""Files with what ``Hooks.counts`` gives, of programs that have no other state."""
 _MOST_BYTES: Final = 1 << 16
 _TRIES: Final = 100
 _REASONS: Final = 10
@@ -80,24 +82,25 @@ _PUBLISHED: Final = tuple(one.name for one in fields(RecorderState))
 class StateFile:
     """The file of one recorder; files that crashes have left are removed."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, names: str = _NAMES) -> None:
         with contextlib.suppress(OSError):  # the first journal reports the error
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._path = folder / _NAMES.replace("*", secrets.token_hex(4))
+        self._path = folder / names.replace("*", secrets.token_hex(4))
         self._fd: int | None = None
-        for left in folder.glob(f"{_NAMES}*"):
+        for left in folder.glob(f"{names}*"):
             with contextlib.suppress(OSError):
                 if not _is_locked(left):
                     left.unlink()
 
-    def write(self, state: RecorderState) -> None:
+    def write(self, state: RecorderState | dict[str, Any]) -> None:
         """Replace the file's content in one step; on a full disk it stays unchanged."""
         new = self._path.with_suffix(".state.new")
         try:
             fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         except OSError:
             return
-        data = json.dumps({name: getattr(state, name) for name in _PUBLISHED}).encode("ascii")
+        values = state if isinstance(state, dict) else {name: getattr(state, name) for name in _PUBLISHED}
+        data = json.dumps(values).encode("ascii")
         try:
             with contextlib.suppress(OSError):  # a file system without locks
                 lock(fd)
@@ -130,25 +133,34 @@ def _is_locked(path: Path) -> bool:
 
 def is_state_file(path: Path) -> bool:
     """Return whether a file, perhaps one that a crash has left, is by its name a recorder's state file."""
-    return fnmatch.fnmatchcase(path.name, f"{_NAMES}*")
+    return any(fnmatch.fnmatchcase(path.name, f"{names}*") for names in (_NAMES, HOOK_NAMES))
 
 
 def read_states(folder: Path) -> list[RecorderState]:
     """The running recorders by process number; those of crashed ones and of other versions are skipped."""
-    states = [state for path in folder.glob(_NAMES) if (state := _read(path)) is not None]
+    states = []
+    for path in folder.glob(_NAMES):
+        with contextlib.suppress(TypeError):  # written by another version of this program
+            states += [] if (values := _read(path)) is None else [RecorderState(**values)]
     return sorted(states, key=lambda state: state.pid)
 
 
-def _read(path: Path) -> RecorderState | None:
+def read_hooks(folder: Path) -> list[dict[str, Any]]:
+    """``Hooks.counts`` of the programs that run and have hooks, without those of recorders."""
+    return [hook for path in sorted(folder.glob(HOOK_NAMES)) for hook in (_read(path) or {}).get("hooks", ())]
+
+
+def _read(path: Path) -> dict[str, Any] | None:
     for _ in range(_TRIES):
         try:
             with path.open("rb") as file:
                 data = file.read(_MOST_BYTES)
                 if is_locked(file):
-                    return RecorderState(**json.loads(data))
+                    values = json.loads(data)
+                    return values if isinstance(values, dict) else None
                 if os.fstat(file.fileno()).st_nlink:
                     return None  # a crash has left it
-        except (OSError, ValueError, TypeError):  # written by another version of this program
+        except (OSError, ValueError):
             return None
     return None
 

@@ -80,6 +80,24 @@ def test_missing_fields_of_the_log_are_reported_at_the_first_game(cli: Cli, tmp_
 
 
 @pytest.mark.long
+def test_status_counts_the_failures_of_hooks(cli: Cli, tmp_path: Path) -> None:
+    log, out = tmp_path / "session.log", tmp_path / "events"
+    append(log, STREAM[:MIDDLE])  # a game is in progress
+    process = start(cli, "--on", "game-start=false", "--on", f"game-end=tee {out}", log)
+    where = ("status", "--journal-dir", tmp_path)
+    while "Hook false: 1 failure, 0 events dropped.\n" not in cli(*where).stderr:
+        time.sleep(0.05)
+    append(log, STREAM[MIDDLE:])
+    wait_for(out, '"game-end"')
+    shown = cli(*where).stderr
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert "Hook tee" not in shown
+    assert "Hook" not in cli(*where).stderr
+    assert not list(tmp_path.glob(".hooks*"))
+
+
+@pytest.mark.long
 def test_a_killed_follow_continues_when_restarted(cli: Cli, tmp_path: Path) -> None:
     log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
     append(log, STREAM[:END])
