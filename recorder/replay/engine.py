@@ -355,7 +355,9 @@ class RecordedEngine:
         if position is not None and position.white_to_move != white_to_move:
             position = position._replace(white_to_move=white_to_move, push_col=-1)
         for at, known in enumerate(self._line.positions):
-            if known is not None and position is not None and known[:2] == position[:2]:  # board and side
+            if known is None or position is None or known.white_to_move != position.white_to_move:
+                continue
+            if known.board == position.board:
                 self._track = [self._on_record(at)]
                 return
         self._track = [_Place(None, position, white_to_move)]

@@ -400,22 +400,22 @@ def _set_times(rows: list[PlyRow], timed: list[BpgnMove], header: PgnHeader, sta
     step_ms = 1000 * (header.increment_s or 0)
     clocks: list[int | None] = [base_ms, base_ms]
     before_ms: int | None = None if start_ply else 0
-    for place, row in enumerate(rows):
-        ply, side, at_ms = row[0], row[0] & 1, since.get(row[0])
-        clock_ms = row[3] if side else row[4]
+    for place, row in enumerate(map(Ply._make, rows)):
+        side, at_ms, clock_ms = row.ply & 1, since.get(row.ply), row.clock_ms
         took_ms = None if at_ms is None or before_ms is None or at_ms < before_ms else at_ms - before_ms
-        before_ms, left_ms, precision = at_ms, clocks[side], row[12]
+        before_ms, left_ms, precision = at_ms, clocks[side], row.precision_code
         if took_ms is not None and clock_ms is None:
             precision = int(Precision.MILLISECONDS)
             if left_ms is not None:
                 clock_ms, precision = left_ms - took_ms + step_ms, int(Precision.DERIVED_MILLISECONDS)
         clocks[side] = clock_ms
-        white_ms, black_ms = (clock_ms, None) if side else (None, clock_ms)
-        elapsed_ms = row[5] if took_ms is None else took_ms
-        shown_ms = None if at_ms is None else at_ms + (header.started_at_ms or 0)
-        rows[place] = (
-            ply, row[1], row[2], white_ms, black_ms, elapsed_ms, row[6], shown_ms, *row[8:12], precision, row[13],
-        )  # fmt: skip
+        rows[place] = row._replace(
+            white_clock_ms=clock_ms if side else None,
+            black_clock_ms=None if side else clock_ms,
+            elapsed_ms=row.elapsed_ms if took_ms is None else took_ms,
+            at_ms=None if at_ms is None else at_ms + (header.started_at_ms or 0),
+            precision_code=precision,
+        )
 
 
 def _key(board: BpgnBoard, plies: Iterable[Ply], facts: BpgnFacts) -> str:

@@ -25,6 +25,7 @@ from recorder.model import (
     GameKind,
     Observation,
     ObservationKind,
+    Ply,
     PlyRow,
     Precision,
     Proof,
@@ -55,7 +56,7 @@ class PartOf(NamedTuple):
 
     def continues(self, before: PartOf) -> bool:
         """Return whether this part follows another of its game without a missing part between them."""
-        return before.goes_on and self[:3] == (before.key, before.number + 1, before.of)
+        return before.goes_on and (self.key, self.number, self.of) == (before.key, before.number + 1, before.of)
 
 
 #: Name, value and offset of each tag pair.
@@ -340,7 +341,7 @@ def _keep_tenths(rows: list[PlyRow]) -> None:
     if any(row[12] == Precision.MILLISECONDS for row in rows):
         for place, row in enumerate(rows):
             if row[12] == Precision.SECONDS:
-                rows[place] = (*row[:12], int(Precision.MILLISECONDS), row[13])
+                rows[place] = Ply._make(row)._replace(precision_code=_MS)
 
 
 def _derive_times(header: PgnHeader, moves: Movetext, start_ply: int) -> None:
@@ -361,9 +362,9 @@ def _derive_clocks(header: PgnHeader, moves: Movetext, start_ply: int) -> None:
     """
     rows = moves.rows
     if header.derived and moves.clocks:
-        for place, row in enumerate(rows):
-            if row[12] is not None and row[3 if row[0] & 1 else 4] is not None:
-                rows[place] = (*row[:12], row[12] | 2, row[13])
+        for place, named in enumerate(map(Ply._make, rows)):
+            if named.precision_code is not None and named.clock_ms is not None:
+                rows[place] = named._replace(precision_code=named.precision_code | 2)
         return
     bases = (header.base_s, header.black_base_s)
     steps = (header.increment_s, header.black_increment_s)

@@ -45,6 +45,7 @@ from recorder.model import (
     GameEvent,
     LineKind,
     Origin,
+    Ply,
     PlyLine,
     PlyRow,
     Precision,
@@ -616,8 +617,7 @@ class Movetext:
         for command in dict.fromkeys([*commands, *remark.commands]):
             self._event("command", command, token)
         if self._ours and words == "inferred" and line.rows:
-            last = line.rows[-1]
-            line.rows[-1] = (*last[:10], int(Proof.INFERRED), *last[11:])
+            line.rows[-1] = Ply._make(line.rows[-1])._replace(proof_code=int(Proof.INFERRED))
             words = ""
         if self._ours and (marked := _NOT_PROVED.fullmatch(words)) and self._not_proved(line, marked[1], token):
             words = ""
@@ -629,11 +629,14 @@ class Movetext:
         """Whether the times of a comment are those of the last move, which has no others yet."""
         if not line.rows:
             return False
-        row = line.rows[-1]
-        clock_ms = row[3 if row[0] & 1 else 4]
+        ply = Ply._make(line.rows[-1])
         return all(
             new is None or old in (None, new)
-            for new, old in ((remark.clock_ms, clock_ms), (remark.elapsed_ms, row[5]), (remark.lag_ms, row[6]))
+            for new, old in (
+                (remark.clock_ms, ply.clock_ms),
+                (remark.elapsed_ms, ply.elapsed_ms),
+                (remark.lag_ms, ply.lag_ms),
+            )
         )
 
     def _think(self, line: _Line, found: PrintedEvaluation, pv: str, token: Token) -> None:
@@ -675,18 +678,17 @@ class Movetext:
         *, of_engine: bool = False,
     ) -> None:  # fmt: skip
         """Add times to the last ply of a line."""
-        row = line.rows[-1]
-        white_ms, black_ms = row[3], row[4]
+        ply = Ply._make(line.rows[-1])
         if clock_ms is not None:
             self.clocks = True
-            white_ms, black_ms = (clock_ms, black_ms) if row[0] & 1 else (white_ms, clock_ms)
-        precision = row[12]
+            ply = ply._replace(white_clock_ms=clock_ms) if ply.white_moved else ply._replace(black_clock_ms=clock_ms)
         if clock_ms is not None or elapsed_ms is not None:
-            precision = _MILLISECONDS if ms or precision else _SECONDS
-        line.rows[-1] = (
-            *row[:3], white_ms, black_ms, row[5] if elapsed_ms is None else elapsed_ms,
-            row[6] if lag_ms is None else lag_ms, *row[7:11], _COMMENT if of_engine else row[11], precision, row[13],
-        )  # fmt: skip
+            ply = ply._replace(precision_code=_MILLISECONDS if ms or ply.precision_code else _SECONDS)
+        line.rows[-1] = ply._replace(
+            elapsed_ms=ply.elapsed_ms if elapsed_ms is None else elapsed_ms,
+            lag_ms=ply.lag_ms if lag_ms is None else lag_ms,
+            origin_code=_COMMENT if of_engine else ply.origin_code,
+        )
 
     def _event(self, detail: str, text: str, token: Token) -> None:
         if not self._comments:

@@ -22,6 +22,7 @@ from recorder.model import (
     name_plies,
     taken_rows,
 )
+from recorder.model.boards import shown_board
 from recorder.rules.fen import board_from_fen
 from recorder.rules.position import Position, Rules
 from recorder.rules.prove import play_san
@@ -238,13 +239,8 @@ def _time(seen: ListSeen, start: StartFacts, board: str, lag_meaningless: bool) 
 
 def _board_of(observation: Observation, ply: int) -> str | None:
     """The board that an observation began with; None: it did not begin there."""
-    for anchor in observation.anchors:
-        if anchor.line == 0 and anchor.ply == ply and anchor.reason == "start":
-            try:
-                return board_from_fen(anchor.fen)
-            except ValueError:
-                return None
-    return None
+    starts = (one.fen for one in observation.anchors if one.line == 0 and one.ply == ply and one.reason == "start")
+    return next(map(shown_board, starts), None)
 
 
 def _timed(ply: Ply, start: StartFacts, lag_meaningless: bool) -> Ply:

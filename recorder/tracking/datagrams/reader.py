@@ -357,7 +357,11 @@ class DatagramPositions:
             self._add_list(game, listed, line)
         else:
             same = next(
-                (at for at, (one, other) in enumerate(zip(before, entries, strict=False)) if one[0][0] != other[0][0]),
+                (
+                    at
+                    for at, (one, other) in enumerate(zip(before, entries, strict=False))
+                    if one.position.board != other.position.board
+                ),
                 min(len(before), len(entries)),
             )
             if same < len(before):
