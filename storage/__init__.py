@@ -17,7 +17,7 @@ from storage.files import backup, file_of, storage_errors
 from storage.maintenance.replace import Replacement, is_database, reading_other, replacing
 from storage.read.game_filter import GameFilter
 from storage.read.sources import SourceRow
-from storage.schema.upgrade import current, head, upgrade
+from storage.schema.upgrade import current, upgrade
 from storage.settings import ForgottenSource
 
 __all__ = [
@@ -30,7 +30,6 @@ __all__ = [
     "backup",
     "current",
     "file_of",
-    "head",
     "is_database",
     "reading_other",
     "replacing",

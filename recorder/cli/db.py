@@ -128,9 +128,10 @@ Examples:
 @archive_option
 def _current(where: str) -> None:
     """Print the schema revision of the archive and the newest one."""
-    from storage import current, head
+    from storage import current
+    from storage.schema.upgrade import HEAD
 
-    click.echo(f"{current(archive_file(where))} (newest: {head()})")
+    click.echo(f"{current(archive_file(where))} (newest: {HEAD})")
 
 
 @command.command(

@@ -73,11 +73,6 @@ def revisions(scripts: Path = SCRIPTS) -> list[str]:
     return [script.revision for script in walk][::-1]
 
 
-def head() -> str:
-    """The newest revision this version of the program knows."""
-    return HEAD
-
-
 def current(path: Path) -> str | None:
     """Return the revision of a file; None for an empty database."""
     if path.is_dir():

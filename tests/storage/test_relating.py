@@ -22,8 +22,8 @@ from recorder.archive.following.follower import Follower
 from recorder.archive.reading.importing import ReadOptions
 from recorder.errors import StorageError
 from recorder.model import Game
-from storage import current, head
-from storage.schema.upgrade import upgrade
+from storage import current
+from storage.schema.upgrade import HEAD, upgrade
 from storage.write import merged as relating
 from tests.relating.interrupted import Played, journal_of
 from tests.relating.scenes import connections, journal, whole
@@ -380,7 +380,7 @@ def test_an_upgrade_that_ends_before_the_merging_changes_nothing(
         patch.setattr(relating, "relate_all", lambda driver: 1 // 0)
         with pytest.raises(StorageError, match="could not be upgraded and is unchanged"):
             upgrade(cli.archive, scripts)
-    assert current(cli.archive) == head()
+    assert current(cli.archive) == HEAD
     upgrade(cli.archive)
     assert cli("export", "games").stdout == wanted
 
@@ -398,7 +398,7 @@ def test_an_upgrade_that_is_killed_before_the_merging_changes_nothing(cli: Cli, 
     )
     killed = subprocess.run([sys.executable, "-c", code, str(cli.archive), str(scripts)], check=False)
     assert killed.returncode == 9
-    assert current(cli.archive) == head()
+    assert current(cli.archive) == HEAD
     assert "is not merged from its sources" in cli("db", "check", code=1).stdout
     cli("db", "upgrade")
     assert cli("db", "check").output == "The archive is sound.\n"
@@ -412,7 +412,7 @@ def test_an_upgrade_relates_the_games_that_are_there(cli: Cli, tmp_path: Path) -
     _edit(cli.archive, _unmerge)
     upgrade(cli.archive, later_scripts(tmp_path / "scripts", "pass"))
     assert current(cli.archive) == "later0"
-    _edit(cli.archive, lambda connection: connection.execute("UPDATE alembic_version SET version_num = ?", (head(),)))
+    _edit(cli.archive, lambda connection: connection.execute("UPDATE alembic_version SET version_num = ?", (HEAD,)))
     assert cli("export", "games").stdout == wanted
     assert "0 findings" in cli("verify").output
 

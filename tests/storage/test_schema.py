@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from recorder.errors import StorageError
-from storage import ArchiveStore, current, head, reading_other, upgrade
+from storage import ArchiveStore, current, reading_other, upgrade
 from storage.files import open_sqlite
 from storage.maintenance.check import check
 from storage.schema import upgrade as schema_module
 from storage.schema.tables import metadata
-from storage.schema.upgrade import SCRIPTS, revisions
+from storage.schema.upgrade import HEAD, SCRIPTS, revisions
 
 from .conftest import import_bytes, make_game
 
@@ -38,7 +38,7 @@ def upgrade() -> None:
 def later_scripts(folder: Path, *bodies: str) -> Path:
     """The real migrations and further ones after them."""
     shutil.copytree(SCRIPTS, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    before = head()
+    before = HEAD
     for number, body in enumerate(bodies):
         text = REVISION.format(revision=f"later{number}", before=before, body=body)
         (folder / "versions" / f"later{number}.py").write_text(text)
@@ -216,7 +216,7 @@ def test_every_old_revision_with_rows_is_upgraded(old: str, tmp_path: Path) -> N
     upgrade(path)
     after = counts(path)
     marked = {"settings": before["settings"] + 1}  # the archive's version is known from then on
-    assert after == dict.fromkeys(after, 0) | before | (marked if old != head() else {})
+    assert after == dict.fromkeys(after, 0) | before | (marked if old != HEAD else {})
     drop_views = "".join(
         f"op.execute('DROP VIEW {view}')\n    " for view in ("v_analyses", "v_clocks", "v_plies", "v_games")
     )
@@ -351,7 +351,7 @@ def test_what_a_killed_maker_left_is_undone_for_readers(tmp_path: Path, migrated
         shutil.copy(migrated, left)
         shutil.copy(f"{migrated}-journal", f"{left}-journal")  # as a kill at this moment leaves them
         connection.execute("ROLLBACK")
-    assert current(left) == head()
+    assert current(left) == HEAD
     with closing(open_sqlite(left, read_only=True)) as connection:
         assert connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'half'").fetchone() is None
         with pytest.raises(sqlite3.OperationalError, match="readonly"):

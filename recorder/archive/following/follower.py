@@ -40,12 +40,11 @@ from recorder.live.secrets.logs import Scrubbing
 from recorder.model import SAVED_KINDS, GameKind, ImportStatus
 from recorder.sources import SourceKind, is_journal, log_files, read_blocks
 from recorder.sources.redaction import Forgotten, Redactor
-from storage.write.source import OvertakenError
+from storage.write.source import OvertakenError, SourceInProgress
 
 if TYPE_CHECKING:
     from recorder.model import Game
     from recorder.progress import Progress
-    from storage.write.source import SourceInProgress
 
 State = tuple[int, int, int, int, int]
 """How many files a log consists of; of the last one device, inode, size, time of change."""
@@ -597,8 +596,6 @@ class Follower:
 
     def _begin(self) -> bool:
         """Import the log so far, and keep it open; returns whether it can be followed from now on."""
-        from storage.write.source import SourceInProgress
-
         source = Input(str(self._path), self._path, named=self._named, on_block=lambda: self._step(False))
         self._step(True)
         with open_archive(self._where, create=True, read_only=False) as archive:
