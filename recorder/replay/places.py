@@ -93,20 +93,14 @@ def parse_position(text: str) -> Position:
     )
 
 
-def format_position(position: Position) -> str:
+def format_position(position: AtTime | AtPly | AtMarker) -> str:
     """Format a position as ``parse_position`` reads it."""
     if isinstance(position, AtTime):
         return format_clock(position.at_ms, exact=False)
-    if isinstance(position, By):
-        return f"{'-' if position.ms < 0 else '+'}{format_clock(abs(position.ms), exact=False)}"
-    if isinstance(position, AtPly):
-        game = "" if position.game is None else f"#{position.game + 1}/"
-        return f"{game}{(position.ply + 1) // 2}{'w' if position.ply % 2 else 'b'}"
-    if isinstance(position, AtGame):
-        return f"#{position.game + 1}"
     if isinstance(position, AtMarker):
         return position.name if position.nth is None else f"{position.name}:{position.nth}"
-    return "end"
+    game = "" if position.game is None else f"#{position.game + 1}/"
+    return f"{game}{(position.ply + 1) // 2}{'w' if position.ply % 2 else 'b'}"
 
 
 def seek(moments: Sequence[ReplayMoment[Any]], position: Position, place: int = 0, at_ms: int = 0) -> tuple[int, int]:

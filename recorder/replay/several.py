@@ -17,7 +17,6 @@ from recorder.relating.match import board_order, timeline
 from recorder.replay.moments import GameMoment, ShownPly, by_offset, moments_of_game, timed_moments
 from recorder.replay.timing import ReplayMoment, Timing, cap_idle, mark
 
-_LEAST_GAP_MS: Final = 1000
 _GAP_MS: Final = 5000
 _Facts = tuple[tuple[str, ...], Timing]  # a moment's markers, and how its time is known
 
@@ -120,7 +119,7 @@ class Timeline(Sequence[ReplayMoment[None]]):
         self._games = array("i")
         self._plies = array("i")
         self._facts: list[_Facts] = []
-        for number, index, at_ms in _arranged(outlines, game, _GAP_MS):
+        for number, index, at_ms in _arranged(outlines, game):
             outline = outlines[number]
             self._at_ms.append(at_ms)
             self._games.append(number)
@@ -145,17 +144,16 @@ class Timeline(Sequence[ReplayMoment[None]]):
         return ReplayMoment(self._at_ms[place], None, self._games[place], self._plies[place], markers, timing)
 
 
-def moments_of_games(games: Sequence[Game], pace_ms: int = 0, gap_ms: int = _GAP_MS) -> list[GameMoment]:
+def moments_of_games(games: Sequence[Game], pace_ms: int = 0) -> list[GameMoment]:
     """Return the moments of several games in one replay, with their content, in the order of a ``Timeline``.
 
-    ``ReplayMoment.game`` is the index in ``games``. ``gap_ms`` is the longest time between the end of one game and the
-    beginning of the next.
+    ``ReplayMoment.game`` is the index in ``games``.
     """
     single = [timed_moments(game, number, pace_ms) for number, game in enumerate(games)]
     outlines = [_outline(game, *timed) for game, timed in zip(games, single, strict=True)]
     return [
         single[number][0][index]._replace(at_ms=at_ms)
-        for number, index, at_ms in _arranged(outlines, games.__getitem__, gap_ms)
+        for number, index, at_ms in _arranged(outlines, games.__getitem__)
     ]
 
 
@@ -167,12 +165,12 @@ class _Place(NamedTuple):
     at_ms: int
 
 
-def _arranged(outlines: Sequence[Outline], game: Callable[[int], Game], gap_ms: int) -> Iterator[_Place]:
+def _arranged(outlines: Sequence[Outline], game: Callable[[int], Game]) -> Iterator[_Place]:
     begin_ms, last_ms = 0, None
     for group in _groups(outlines):
         if last_ms is not None:
-            begin_ms = last_ms + max(_LEAST_GAP_MS, gap_ms)
-        for place in _capped(outlines, _together(outlines, game, group), gap_ms):
+            begin_ms = last_ms + _GAP_MS
+        for place in _capped(outlines, _together(outlines, game, group)):
             last_ms = place.at_ms + begin_ms
             yield place._replace(at_ms=last_ms)
 
@@ -284,14 +282,14 @@ def _in_order(group: list[int], outlines: Sequence[Outline], ranked: Sequence[Se
         yield _Place(group[at], index, now_ms)
 
 
-def _capped(outlines: Sequence[Outline], places: Iterable[_Place], gap_ms: int) -> Iterator[_Place]:
-    """Shorten the pauses in which no game is in progress to ``gap_ms``."""
+def _capped(outlines: Sequence[Outline], places: Iterable[_Place]) -> Iterator[_Place]:
+    """Shorten the pauses in which no game is in progress."""
     running: set[int] = set()
     less_ms = 0
     last: _Place | None = None
     for place in places:
         if not running and last is not None:
-            less_ms += max(0, place.at_ms - last.at_ms - gap_ms)
+            less_ms += max(0, place.at_ms - last.at_ms - _GAP_MS)
         markers, _ = outlines[place.game].facts[place.at]
         if markers[:1] == ("begin",):
             running.add(place.game)

@@ -171,9 +171,9 @@ def test_games_of_different_times_follow_one_another() -> None:
     one, two = games_of("a06_chatter_takebacks", "observer_Botvinnik", True)[:2]
     day = 86_400_000
     moved = [replace(two, time_basis=TimeBasis.LOCAL), replace(one, time_basis=TimeBasis.UTC)]
-    moments = moments_of_games(moved, gap_ms=2000)
+    moments = moments_of_games(moved)
     ends = [place for place, moment in enumerate(moments) if isinstance(moment.what, End)]
-    assert moments[ends[0] + 1].at_ms - moments[ends[0]].at_ms == 2000
+    assert moments[ends[0] + 1].at_ms - moments[ends[0]].at_ms == 5000
     assert [moment.game for moment in moments] == sorted(moment.game or 0 for moment in moments)
     assert moments[-1].at_ms < day
 
