@@ -19,6 +19,7 @@ class Column(NamedTuple):
         kind: ``text``, ``integer``, ``number``, ``boolean`` or ``instant`` (an instant is ISO 8601 in text files).
         dtype: pandas'. unit: ``ms``, ``s``, ``points``, ``cp`` (hundredths of a pawn) …; empty where there is none.
         meaning: in one line. always: never missing. words: all that a category holds, where that is known beforehand.
+        sql: what it follows from, in the rows ``p`` of a ply and ``g`` of its game; empty: it is stored in one of them.
     """
 
     name: str
@@ -28,26 +29,33 @@ class Column(NamedTuple):
     meaning: str
     always: bool = False
     words: tuple[str, ...] = ()
+    sql: str = ""
 
 
-def _text(name: str, meaning: str, *, always: bool = False) -> Column:
-    return Column(name, "text", "string", "", meaning, always)
+def _text(name: str, meaning: str, *, always: bool = False, sql: str = "") -> Column:
+    return Column(name, "text", "string", "", meaning, always, (), sql)
 
 
-def _word(name: str, meaning: str, words: tuple[str, ...] = (), *, always: bool = False) -> Column:
-    return Column(name, "text", "category", "", meaning, always, words)
+def _word(name: str, meaning: str, words: tuple[str, ...] = (), *, always: bool = False, sql: str = "") -> Column:
+    return Column(name, "text", "category", "", meaning, always, words, sql)
 
 
-def _truth(name: str, meaning: str, *, always: bool = False) -> Column:
-    return Column(name, "boolean", "boolean", "", meaning, always)
+def _truth(name: str, meaning: str, *, always: bool = False, sql: str = "") -> Column:
+    return Column(name, "boolean", "boolean", "", meaning, always, (), sql)
 
 
-def _whole(name: str, meaning: str, unit: str = "", *, always: bool = False) -> Column:
-    return Column(name, "integer", "Int32", unit, meaning, always)
+def _whole(name: str, meaning: str, unit: str = "", *, always: bool = False, sql: str = "") -> Column:
+    return Column(name, "integer", "Int32", unit, meaning, always, (), sql)
 
 
-def _ms(name: str, meaning: str) -> Column:
-    return Column(name, "integer", "Int64", "ms", meaning)
+def _ms(name: str, meaning: str, sql: str = "") -> Column:
+    return Column(name, "integer", "Int64", "ms", meaning, sql=sql)
+
+
+def _instant(name: str, meaning: str, ms: str = "") -> Column:
+    """``ms``: the column of milliseconds that it follows from; empty: it is no column of plies or games."""
+    sql = f"CASE WHEN g.time_basis = 'utc' THEN make_timestamptz({ms} * 1000) END" if ms else ""
+    return Column(name, "instant", "datetime64[ms, UTC]", "", meaning, sql=sql)
 
 
 def _score(name: str, unit: str, meaning: str) -> Column:
@@ -57,6 +65,44 @@ def _score(name: str, unit: str, meaning: str) -> Column:
 def _names(kinds: type[IntEnum]) -> tuple[str, ...]:
     return tuple(kind.name.lower() for kind in kinds)
 
+
+def _mine(white: str, black: str) -> str:
+    return f"CASE WHEN p.ply % 2 = 1 THEN g.{white} ELSE g.{black} END"
+
+
+def _mover(fact: str) -> str:
+    return _mine(f"white{fact}", f"black{fact}")
+
+
+def _opponent(fact: str) -> str:
+    return _mine(f"black{fact}", f"white{fact}")
+
+
+def _control(name: str) -> str:
+    return _mine(name, f"black_{name}")
+
+
+def _square(number: str) -> str:
+    return f"chr(97 + ({number} & 7)::INTEGER) || ((({number}) >> 3) + 1)"
+
+
+_BEGIN, _END, _EXTRA = (
+    _square("(p.move::BIGINT & 63)"),
+    _square("((p.move::BIGINT >> 6) & 63)"),
+    "(p.move::BIGINT >> 12)",
+)
+_UCI = (
+    f"CASE WHEN {_EXTRA} >= 8 THEN substr('NBRQKP', {_EXTRA} - 8, 1) || '@' || {_END}"
+    f" WHEN {_EXTRA} > 0 THEN {_BEGIN} || {_END} || substr('nbrqk', {_EXTRA}, 1) ELSE {_BEGIN} || {_END} END"
+)
+"""As ``decode_move``."""
+SCORES = "CASE g.result WHEN '1-0' THEN {0} WHEN '0-1' THEN 1.0 - {0} WHEN '1/2-1/2' THEN 0.5 END::DOUBLE"
+_SIDE = "CASE WHEN p.ply % 2 = 1 THEN 'white' ELSE 'black' END"
+_CLOCK = "CASE WHEN p.ply % 2 = {} THEN p.clock_after_ms WHEN p.both_clocks THEN p.opponent_clock_ms END"
+_ELAPSED_ORIGIN = (
+    "CASE WHEN p.elapsed_ms IS NULL THEN NULL WHEN starts_with(p.precision, 'elapsed_derived') THEN 'derived'"
+    " WHEN p.origin IN ('pgn', 'comment') THEN 'imported' ELSE 'printed' END"
+)
 
 PLY_COLUMNS = (
     _text("key", "the game's key", always=True),
@@ -71,26 +117,47 @@ PLY_COLUMNS = (
         "started_ms",
         "start of the game: since 1970 if `time_basis` is `utc`; otherwise only differences are meaningful",
     ),
-    _word("time_control", "the mover's base + increment in seconds, `300+0`; `-` untimed"),
-    _whole("base_s", "the mover's base time; 0 if untimed", "s"),
-    _whole("increment_s", "the mover's increment for each move", "s"),
-    _whole("ply", "half-moves played so far, this one included: 1 is White's first move", always=True),
-    _whole("move_no", "number of the full move, as in PGN: plies 1 and 2 are move 1", always=True),
-    _word("side", "who moved: `white` or `black`", ("white", "black"), always=True),
-    _word("mover", "handle of the player who moved"),
-    _word("opponent", "handle of the other player"),
-    _word("mover_id", "the mover's identity, for grouping: see below"),
-    _word("opponent_id", "the opponent's identity, for grouping"),
-    _truth("mover_guest", "whether the mover is not registered"),
-    _truth("opponent_guest", "whether the opponent is not registered"),
-    _truth("mover_computer", "whether the mover's printed titles contain `(C)`; missing if no titles were printed"),
-    _truth(
-        "opponent_computer", "whether the opponent's printed titles contain `(C)`; missing if no titles were printed"
+    _word(
+        "time_control", "the mover's base + increment in seconds, `300+0`; `-` untimed", sql=_control("time_control")
     ),
-    _whole("mover_rating", "the mover's rating, as printed; missing if no number was printed"),
-    _whole("opponent_rating", "the opponent's rating, likewise"),
+    _whole("base_s", "the mover's base time; 0 if untimed", "s", sql=_control("base_s")),
+    _whole("increment_s", "the mover's increment for each move", "s", sql=_control("increment_s")),
+    _whole("ply", "half-moves played so far, this one included: 1 is White's first move", always=True),
+    _whole(
+        "move_no", "number of the full move, as in PGN: plies 1 and 2 are move 1", always=True, sql="(p.ply + 1) // 2"
+    ),
+    _word(
+        "side",
+        "who moved: `white` or `black`",
+        ("white", "black"),
+        always=True,
+        sql=_SIDE,
+    ),
+    _word("mover", "handle of the player who moved", sql=_mover("")),
+    _word("opponent", "handle of the other player", sql=_opponent("")),
+    _word("mover_id", "the mover's identity, for grouping: see below", sql=_mover("_id")),
+    _word("opponent_id", "the opponent's identity, for grouping", sql=_opponent("_id")),
+    _truth("mover_guest", "whether the mover is not registered", sql=_mover("_guest")),
+    _truth("opponent_guest", "whether the opponent is not registered", sql=_opponent("_guest")),
+    _truth(
+        "mover_computer",
+        "whether the mover's printed titles contain `(C)`; missing if no titles were printed",
+        sql=_mover("_computer"),
+    ),
+    _truth(
+        "opponent_computer",
+        "whether the opponent's printed titles contain `(C)`; missing if no titles were printed",
+        sql=_opponent("_computer"),
+    ),
+    _whole("mover_rating", "the mover's rating, as printed; missing if no number was printed", sql=_mover("_rating")),
+    _whole("opponent_rating", "the opponent's rating, likewise", sql=_opponent("_rating")),
     Column(
-        "mover_score", "number", "Float64", "points", "the mover's result: 1, 0.5 or 0; missing where the result is `*`"
+        "mover_score",
+        "number",
+        "Float64",
+        "points",
+        "the mover's result: 1, 0.5 or 0; missing where the result is `*`",
+        sql=SCORES.format("(p.ply % 2)"),
     ),
     _word("result", "`1-0`, `0-1`, `1/2-1/2`, `*`", ("1-0", "0-1", "1/2-1/2", "*"), always=True),
     _word("ending", "`result`, `adjourned`, `aborted`, `lost-feed`, `unobserved`, `log-ends`, `reused`", always=True),
@@ -98,27 +165,26 @@ PLY_COLUMNS = (
     _word("reason", "why it ended: `checkmate`, `resign`, `time`, `agreed` …"),
     _truth("complete", "whether all plies of the game and its end are known", always=True),
     _text("san", "canonical SAN; the printed text where `proof` is `unproved` or `conflict`", always=True),
-    _text("uci", "UCI move; drops `N@e4`; chess960 castling is king takes rook; missing if the squares are unknown"),
+    _text(
+        "uci",
+        "UCI move; drops `N@e4`; chess960 castling is king takes rook; missing if the squares are unknown",
+        sql=_UCI,
+    ),
     _word("phase", "phase of the position before the move: `opening`, `middlegame`, `endgame`; see below", PHASES),
     _ms("clock_before_ms", "the mover's clock after the mover's previous move; on the first move the base time"),
     _ms("clock_after_ms", "the mover's clock after the move, increment included"),
     _ms("opponent_clock_ms", "the opponent's clock after the move; if not printed, after the opponent's previous move"),
-    _ms("white_clock_ms", "White's clock after the move"),
-    _ms("black_clock_ms", "Black's clock after the move"),
+    _ms("white_clock_ms", "White's clock after the move", sql=_CLOCK.format(1)),
+    _ms("black_clock_ms", "Black's clock after the move", sql=_CLOCK.format(0)),
     _ms("elapsed_ms", "time that the server charged for the move"),
     _word(
         "elapsed_origin",
         "source of `elapsed_ms`: `printed`, `imported` or `derived`; see below",
         ELAPSED_ORIGINS,
+        sql=_ELAPSED_ORIGIN,
     ),
     _ms("lag_ms", "lag of the move, as the server printed it; missing if it printed none"),
-    Column(
-        "at",
-        "instant",
-        "datetime64[ms, UTC]",
-        "",
-        "when the move arrived; in DataFrames and Parquet missing unless UTC is known",
-    ),
+    _instant("at", "when the move arrived; in DataFrames and Parquet missing unless UTC is known", "p.arrival_ms"),
     _ms("arrival_ms", "arrival: since 1970 if `time_basis` is `utc`; otherwise only differences are meaningful"),
     _word(
         "time_basis",
@@ -128,7 +194,7 @@ PLY_COLUMNS = (
     ),
     _ms("interval_ms", "time between the arrivals of the previous ply and of this one; missing without arrival times"),
     _ms("thinking_ms", "the mover's think time without lag, estimated; see below"),
-    _truth("mover_sealed", "whether the mover uses a time seal, so lag is not charged"),
+    _truth("mover_sealed", "whether the mover uses a time seal, so lag is not charged", sql=_mover("_sealed")),
     _word(
         "precision",
         "printed unit: `seconds`, `milliseconds`; `derived_…`: clock computed, `elapsed_derived_…`: time computed",
@@ -204,7 +270,7 @@ _OF_GAMES = ("key", "server", "server_game_no", "kind", "variant", "category", "
 _ENDED = ("result", "ending", "termination", "reason", "complete")
 _PLY = {column.name: column for column in PLY_COLUMNS}
 _STARTED = (
-    Column("started_at", "instant", "datetime64[ms, UTC]", "", "when the game began; missing unless UTC is known"),
+    _instant("started_at", "when the game began; missing unless UTC is known", "g.started_ms"),
     _PLY["started_ms"],
     _word(
         "start_precision",
@@ -270,7 +336,7 @@ EVENT_COLUMNS = (
     _ms("white_clock_ms", "White's clock on the board that shows the event; missing if no board does"),
     _ms("black_clock_ms", "Black's clock on that board, likewise"),
     _word("reason", "why the game ended, in every row of the game; as in plies"),
-    Column("at", "instant", "datetime64[ms, UTC]", "", "when its line arrived; missing unless UTC is known"),
+    _instant("at", "when its line arrived; missing unless UTC is known"),
     _PLY["arrival_ms"],
     _PLY["time_basis"],
 )

@@ -49,21 +49,6 @@ _CUT_SHORT = {
 """Words for what follows ``adjourned-`` and ``aborted-`` in a key."""
 
 
-class GameSide(NamedTuple):
-    """One side of a game; the names are those of the columns, without ``mover_…``."""
-
-    handle: str
-    identity: str
-    guest: bool
-    computer: bool | None
-    rating: int | None
-    sealed: bool | None
-    score: float | None
-    time_control: str | None
-    base_s: int | None
-    increment_s: int | None
-
-
 class ChosenPlayer(NamedTuple):
     """The player that a handle names in a table; without ``identities`` no player has it.
 
@@ -109,63 +94,30 @@ def choose_player(people: Iterable[NamedPlayer], handle: str) -> ChosenPlayer:
     return ChosenPlayer(frozenset(one.identity for one in chosen), spelled.handle, excluded)
 
 
-def side_of(game: GameFacts, white: bool) -> GameSide:
-    """The facts of White or of Black."""
-    if white:
-        handle, rating_text, rating, titles = game.white, game.white_rating_text, game.white_rating, game.white_titles
-        registered, sealed = game.white_registered, game.white_sealed
-    else:
-        handle, rating_text, rating, titles = game.black, game.black_rating_text, game.black_rating, game.black_titles
-        registered, sealed = game.black_registered, game.black_sealed
-    player = Player(handle, rating_text, rating, titles, None if registered is None else bool(registered))
-    base_s, increment_s = control_of(game, white)
-    journal = game.source_kind == SourceKind.JOURNAL.value
-    score = SCORES.get(game.result)
-    return GameSide(
-        handle,
-        identity(game.server, player, connection_of(game.key, game.source_sha256 if journal else None)),
-        player.is_guest,
-        None if titles is None else player.is_computer,
-        rating,
-        None if sealed is None else bool(sealed),
-        score if score is None or white else 1 - score,
-        time_control(base_s, increment_s),
-        base_s,
-        increment_s,
-    )
-
-
-def game_facts(facts: GameFacts, plies: int) -> dict[str, Any]:
+def game_facts(game: GameFacts, plies: int) -> dict[str, Any]:
     """The columns of the table of games, and what else both sides of a game have in common."""
-    white, black = side_of(facts, True), side_of(facts, False)
-    return {
-        **facts._asdict(),
-        **_of_player("white", white),
-        **_of_player("black", black),
-        "time_control": white.time_control,
-        "black_time_control": black.time_control,
-        "base_s": white.base_s,
-        "increment_s": white.increment_s,
-        "black_base_s": black.base_s,
-        "black_increment_s": black.increment_s,
-        "white_sealed": white.sealed,
-        "black_sealed": black.sealed,
-        "termination": facts.termination or None,
-        "reason": facts.reason_key,
-        "started_ms": facts.started_at_ms,
-        "day": facts.day,
+    facts = game._asdict()
+    journal = game.source_sha256 if game.source_kind == SourceKind.JOURNAL.value else None
+    for side, control in (("white", ""), ("black", "black_")):
+        titles, registered = facts[f"{side}_titles"], facts[f"{side}_registered"]
+        known = None if registered is None else bool(registered)
+        player = Player(facts[side], facts[f"{side}_rating_text"], facts[f"{side}_rating"], titles, known)
+        base_s, increment_s = control_of(game, side == "white")
+        facts |= {
+            f"{side}_id": identity(game.server, player, connection_of(game.key, journal)),
+            f"{side}_guest": player.is_guest,
+            f"{side}_computer": None if titles is None else player.is_computer,
+            f"{control}time_control": time_control(base_s, increment_s),
+            f"{control}base_s": base_s,
+            f"{control}increment_s": increment_s,
+        }
+    return facts | {
+        "termination": game.termination or None,
+        "reason": game.reason_key,
+        "started_ms": game.started_at_ms,
+        "day": game.day,
         "plies": plies,
-        "offset": facts.first_offset,
-    }
-
-
-def _of_player(name: str, side: GameSide) -> dict[str, Any]:
-    return {
-        name: side.handle,
-        f"{name}_id": side.identity,
-        f"{name}_guest": side.guest,
-        f"{name}_computer": side.computer,
-        f"{name}_rating": side.rating,
+        "offset": game.first_offset,
     }
 
 

@@ -59,21 +59,29 @@ def make_table(connection: Any, name: str, like: str) -> None:
 
 
 def add_games(
-    connection: Any, table: str, reader: ColumnReader, games: Sequence[tuple[int, int]], *, part: int = 0
-) -> None:
-    """Add games to a table; ``games`` are row number and number of plies of each, ``part`` the file that has these."""
-    arrays = _arrays_of_games(reader, games)
-    connection.execute(f"INSERT INTO {table} {_select('arrays', arrays, GAME_TYPES, f'{part} AS part, id')}")
-
-
-def add_plies(
-    connection: Any, statement: str, reader: ColumnReader, games: Sequence[tuple[int, int]], *, part: int = 0
+    connection: Any,
+    table: str,
+    statement: str | None,
+    reader: ColumnReader,
+    games: Sequence[tuple[int, int]],
+    *,
+    part: int = 0,
 ) -> int:
-    """Run a statement, with ``{}`` for the SELECT, over the plies of games; return how many there are.
+    """Add games to a table, and run a statement, with ``{}`` for the SELECT, over their plies, if there are any.
 
-    Without plies it is not run.
+    ``games`` are row number and number of plies of each, ``part`` is the file that has these. Return how many plies
+    there are; without a statement none is read.
     """
-    plain = plain_plies(reader, [row_id for row_id, _ in games])
+    ids = [row_id for row_id, _ in games]
+    facts = reader.facts(ids)
+    named = reader.named_events(ids)
+    rows = [game_facts(one, plies) | {"event": named.get(one.id)} for one, (_, plies) in zip(facts, games, strict=True)]
+    arrays = {name: _column(kind, [row[name] for row in rows]) for name, kind in GAME_TYPES.items()}
+    arrays["id"] = np.array(ids, dtype=np.int64)
+    connection.execute(f"INSERT INTO {table} {_select('arrays', arrays, GAME_TYPES, f'{part} AS part, id')}")
+    if statement is None:
+        return 0
+    plain = plain_plies(reader, facts)
     known = set(plain["game"].tolist())
     other = _other_plies(reader, [row_id for row_id, plies in games if plies and row_id not in known])
     found = {name: arrays for name, arrays in (("plain", plain), ("other", other)) if len(arrays["game"])}
@@ -84,18 +92,6 @@ def add_plies(
         selects = [_select(name, arrays, PLY_TYPES, own) for name, arrays in found.items()]
         connection.execute(statement.format(" UNION ALL ".join(selects)))
     return len(plain["game"]) + len(other["game"])
-
-
-def _arrays_of_games(reader: ColumnReader, games: Sequence[tuple[int, int]]) -> Arrays:
-    """The rows of ``games``, of row numbers and numbers of plies."""
-    ids = [row_id for row_id, _ in games]
-    named = reader.named_events(ids)
-    rows = [
-        game_facts(facts, plies) | {"event": named.get(facts.id)}
-        for facts, (_, plies) in zip(reader.facts(ids), games, strict=True)
-    ]
-    columns = {name: _column(kind, [row[name] for row in rows]) for name, kind in GAME_TYPES.items()}
-    return {"id": np.array(ids, dtype=np.int64)} | columns
 
 
 def _other_plies(reader: ColumnReader, ids: list[int]) -> Arrays:

@@ -56,15 +56,16 @@ class _Block(NamedTuple):
     precision: Ints
 
 
-def plain_plies(reader: ColumnReader, ids: list[int]) -> dict[str, NDArray[Any]]:
+def plain_plies(reader: ColumnReader, games: Sequence[GameFacts]) -> dict[str, NDArray[Any]]:
     """The columns of the plies of those of the games that are plain, with ``game``, the row number.
 
     An integer that is unknown is ``NULL``; a word its place in the column's words, or below 0.
     """
-    lines = reader.plain_lines(ids)
+    lines = reader.plain_lines([game.id for game in games])
     if not lines:
         return {"game": np.empty(0, dtype=np.int64)}
-    block = _read(reader, lines)
+    facts = {game.id: game for game in games}
+    block = _read(reader, lines, [facts[line.game_id] for line in lines])
     plies, white = block.plies, block.plies.ply & 1 == 1
     after = np.where(white, plies.white_clock_ms, plies.black_clock_ms)
     printed = np.where(white, plies.black_clock_ms, plies.white_clock_ms)
@@ -90,13 +91,13 @@ def plain_plies(reader: ColumnReader, ids: list[int]) -> dict[str, NDArray[Any]]
     return found if kept.all() else {name: values[kept] for name, values in found.items()}
 
 
-def _read(reader: ColumnReader, lines: list[PlainLine]) -> _Block:
+def _read(reader: ColumnReader, lines: list[PlainLine], games: list[GameFacts]) -> _Block:
     counts = np.array([line.ply_count for line in lines], dtype=np.int64)
     plies = reader.plies([(line.first_ply_id, line.ply_count) for line in lines])
     game = np.repeat(np.arange(len(lines)), counts)
     began = np.array([line.started_at_ms or 0 for line in lines], dtype=np.int64)
     return _Block(
-        reader.facts([line.game_id for line in lines]),
+        games,
         lines,
         np.concatenate(([0], np.cumsum(counts))),
         game,

@@ -44,7 +44,7 @@ import numpy as np
 
 from exporters.measures.source import Plies, among
 from exporters.tables.columns import ALL_PLY_COLUMNS, GAME_COLUMNS, MATCH_COLUMNS, PLY_COLUMNS, SIDE_COLUMNS
-from exporters.tables.filling import add_games, add_plies, in_pieces, make_table
+from exporters.tables.filling import add_games, in_pieces, make_table
 from exporters.tables.sql import of_games, of_plies, of_sides, selected
 from recorder.errors import StorageError
 from recorder.progress import Progress, no_progress
@@ -157,9 +157,8 @@ class ColumnarCopy:
         for run in in_pieces(missing, _PART_PLIES):
             number += 1
             name = f"plies-{token}-{number}.parquet"
-            add_games(connection, "new_games", reader, run, part=number)
             statement = f"COPY ({{}}) TO '{_quoted(self.folder / name)}' ({_OPTIONS})"
-            if rows := add_plies(connection, statement, reader, run, part=number):
+            if rows := add_games(connection, "new_games", statement, reader, run, part=number):
                 parts[number] = (name, rows)
             done += sum(plies for _, plies in run)
             progress("Preparing the tables of moves", done, total)
@@ -259,9 +258,7 @@ def fill(connection: Any, reader: ColumnReader, games: Sequence[tuple[int, int]]
     for name in ("games", "plies"):
         make_table(connection, name, name)
     for run in in_pieces(games, _MEMORY_PLIES):
-        add_games(connection, "games", reader, run)
-        if plies:
-            add_plies(connection, "INSERT INTO plies {}", reader, run)
+        add_games(connection, "games", "INSERT INTO plies {}" if plies else None, reader, run)
 
 
 def _view(connection: Any, name: str, paths: Sequence[str]) -> None:

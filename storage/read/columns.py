@@ -21,13 +21,13 @@ from storage.files import open_sqlite, reading, uri_to_read
 from storage.mapping import GAMES, QUALITIES
 from storage.read.game_filter import GameFilter
 from storage.read.games import load_games
-from storage.read.query import EVENT_TAG, game_ids
-from storage.read.store import Rows, SqlDriver
+from storage.read.query import EVENT_TAG, select_ids
+from storage.read.store import Rows
 from storage.settings import content_version
 from storage.sound import SOURCE_KINDS, TIMES, RowCheck, UnsoundError, require_moves
 
 NULL: Final = -(1 << 62)
-ROWS_AT_ONCE = 50_000
+_ROWS_AT_ONCE = 50_000
 _TRIES = 5
 _TOUCH = "SELECT count(*) FROM alembic_version"  # a transaction sees the moment of its first read
 
@@ -154,11 +154,9 @@ _FROM_PLAIN = (
 )
 _NULLABLE = PlyArrays._fields[2:-1]
 _VALUES = ", ".join(f"coalesce(p.{name}, {NULL}) AS {name}" for name in _NULLABLE)
-SELECT_PLIES = (  # 511 is no quality
+_SELECT_PLIES = (  # 511 is no quality
     f"SELECT p.ply << 9 | CASE p.quality WHEN p.quality & 511 THEN p.quality ELSE 511 END AS packed, {_VALUES}, p.san"
-)
-_FROM_PLIES = (
-    "FROM json_each(?) run CROSS JOIN plies p"
+    " FROM json_each(?) run CROSS JOIN plies p"
     " ON p.id BETWEEN json_extract(run.value, '$[0]') AND json_extract(run.value, '$[1]')"
 )
 _CHECK_FACTS: Final = RowCheck.of(GameFacts, GAMES.words | {"source_kind": SOURCE_KINDS})
@@ -183,22 +181,19 @@ class ColumnReader:
     """Reads of one archive at one moment. Made by ``ArchiveStore.columns``."""
 
     def __init__(self, driver: sqlite3.Connection, fetch: Fetch | None) -> None:
-        self._driver: SqlDriver = driver
-        self._database = driver
+        self._driver = driver
         self._fetch = fetch or _by_driver(driver)
 
     def games_of(self, where: GameFilter) -> list[tuple[int, int]]:
         """Row number and number of plies of the games that match, in the archive's order."""
-        ids = self._ids(where)
-        counts: dict[int, int] = {}
-        for row in self._rows("SELECT g.id, g.ply_count", "games g ON g.id = wanted.value", ids):
+        found = self._driver.execute(*select_ids(where, columns="g.id, g.ply_count")).fetchall()
+        for row in found:
             _CHECK_COUNT(row)
-            counts[row[0]] = row[1]
-        return [(row_id, counts[row_id]) for row_id in ids]
+        return found
 
     def content_version(self) -> str | None:
         """What differs after each change of the archive; None: it is not known."""
-        return content_version(self._database)
+        return content_version(self._driver)
 
     def stamps(self) -> list[tuple[int, int, str]]:
         """Row number and number of plies of each shown game, and what changes when its row or main line does."""
@@ -245,7 +240,7 @@ class ColumnReader:
                 joined[-1][1] += count
             else:
                 joined.append([first, first + count - 1])
-        (packed, *values), san = self._fetch_plies(joined)
+        (packed, *values), san = self._fetch(_SELECT_PLIES, json.dumps(joined))
         if len(packed) != sum(count for _, count in runs):
             raise UnsoundError("plies are missing")
         ply, quality = packed >> 9, packed & 511
@@ -256,13 +251,6 @@ class ColumnReader:
             raise UnsoundError("plies are malformed")
         require_moves(set(san[quality & 7 != Proof.UNPROVED.value].tolist()))
         return PlyArrays._make((ply, quality, *values, san))
-
-    def _ids(self, where: GameFilter) -> list[int]:
-        return game_ids(self._driver, where)
-
-    def _fetch_plies(self, runs: list[list[int]]) -> Arrays:
-        """The columns of ``SELECT_PLIES`` of the rows from … to …, in this order."""
-        return self._fetch(f"{SELECT_PLIES} {_FROM_PLIES}", json.dumps(runs))
 
     def _rows(self, select: str, source: str, wanted: list[int]) -> Rows:
         """Rows of a SELECT: ``source`` joins what it needs to ``wanted``: the numbers are ``value``, places ``key``."""
@@ -322,7 +310,14 @@ def _by_arrow(cursor: Any) -> Fetch:
 def _by_driver(driver: sqlite3.Connection) -> Fetch:
     def fetch(sql: str, parameter: str) -> Arrays:
         cursor = driver.execute(sql, (parameter,))
-        return arrays_of(lambda: cursor.fetchmany(ROWS_AT_ONCE), len(cursor.description))
+        blocks: list[list[Ints]] = [[] for _ in cursor.description[1:]]
+        texts: list[NDArray[np.object_]] = [np.empty(0, dtype=object)]
+        while rows := cursor.fetchmany(_ROWS_AT_ONCE):
+            *numbers, text = zip(*rows, strict=True)
+            for block, column in zip(blocks, numbers, strict=True):
+                block.append(_integers(np.array(column)))
+            texts.append(np.array(text, dtype=object))
+        return [np.concatenate([np.empty(0, dtype=np.int64), *block]) for block in blocks], np.concatenate(texts)
 
     return fetch
 
@@ -332,20 +327,6 @@ def _integers(column: NDArray[Any]) -> Ints:
     if len(column) and column.dtype.kind not in "iub":
         raise UnsoundError("a number is none")
     return column.astype(np.int64, copy=False)
-
-
-def arrays_of(more: Callable[[], list[Any]], width: int) -> Arrays:
-    """Return the columns of rows; ``more`` returns the next rows, none at the end."""
-    blocks: list[list[Ints]] = [[] for _ in range(width - 1)]
-    texts: list[NDArray[np.object_]] = []
-    while rows := more():
-        *numbers, text = zip(*rows, strict=True)
-        for block, column in zip(blocks, numbers, strict=True):
-            block.append(_integers(np.array(column)))
-        texts.append(np.array(text, dtype=object))
-    if not texts:
-        return [np.empty(0, dtype=np.int64) for _ in blocks], np.empty(0, dtype=object)
-    return [np.concatenate(block) for block in blocks], np.concatenate(texts)
 
 
 def pieces(games: Iterable[tuple[int, int]], plies: int) -> Iterator[list[int]]:

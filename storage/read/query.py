@@ -376,10 +376,10 @@ def game_ids(driver: SqlDriver, where: GameFilter, words: FilterWords = _ARCHIVE
     return [row_id for (row_id,) in driver.execute(*select_ids(where, words))]
 
 
-def select_ids(where: GameFilter, words: FilterWords = _ARCHIVE) -> tuple[str, tuple[Any, ...]]:
-    """The statement of ``game_ids`` and its values."""
+def select_ids(where: GameFilter, words: FilterWords = _ARCHIVE, columns: str = "g.id") -> tuple[str, tuple[Any, ...]]:
+    """The statement of ``game_ids``, or of other columns of the games, and its values."""
     text, values = conditions_and_last(where, words)
-    return f"SELECT g.id {_FROM} WHERE {text} {_order(words)}", values
+    return f"SELECT {columns} {_FROM} WHERE {text} {_order(words)}", values
 
 
 def conditions_and_last(where: GameFilter, words: FilterWords = _ARCHIVE) -> _Condition:
