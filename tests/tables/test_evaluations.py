@@ -125,3 +125,13 @@ def board_fen(board: str, ply: int) -> str:
     """What ``AnalysedPosition`` wants of a board of the rules."""
     placement = re.sub("-+", lambda run: str(len(run[0])), board).replace(" ", "/")
     return f"{placement} {'wb'[ply % 2]} - - 0 1"
+
+
+def test_a_saved_game_without_clocks_has_evaluations(tmp_path: Path) -> None:
+    cli = Cli(tmp_path / "archive.sqlite")
+    log = tmp_path / "timeless.pgn"
+    log.write_text('[White "Ann"]\n[Black "Bob"]\n[Result "*"]\n\n1. e4 { [%eval 0.3] } e5 { [%eval 0.2] } *\n')
+    cli("import", log)
+    plies = Archive(cli.archive).plies()
+    assert plies["eval_after_cp"].tolist() == [30, -20]
+    assert plies[["clock_after_ms", "opponent_clock_ms", "white_clock_ms", "elapsed_origin"]].isna().all(axis=None)
