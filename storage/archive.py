@@ -413,6 +413,11 @@ class GameCorrections(_Part):
                 edited.update(game.after.key for game in self.edit(wanted, {field: value}))
         return len(edited)
 
+    def concern(self, key: str) -> bool:
+        """Whether a person corrected a game, by its key in its source."""
+        with self.reading() as driver:
+            return driver.execute("SELECT 1 FROM corrections WHERE game_key = ?", (key,)).fetchone() is not None
+
     def take_over(self, other: GameCorrections) -> None:
         """Take over what people corrected in another archive; of two corrections of one field the later one counts."""
         with other.reading() as theirs, self.writing() as connection:

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from exporters.pgn.exporter import PgnOptions
 from recorder import Archive, StorageError
+from recorder.archive.following.pgn import FinishedGames
 from storage.maintenance.check import check
+from tests.archive.test_following import MIDDLE, STREAM, append, follow
 from tests.relating.scenes import connections, journal
 from tests.support.cli import ADJOURNED, WATCHER, Cli
 
@@ -208,6 +211,27 @@ def test_a_name_that_only_a_correction_gave_goes_with_the_correction(saved: Cli)
     for words in (("--white", "Zebedee"), ("--event", "Simul of Zebulon"), ("--tag", "Zebulah=3")):
         assert "names an erased player; nothing was changed" in saved("edit", "last", *words, code=4).stderr
     assert _game(saved) == game
+
+
+def test_a_game_in_progress_that_is_corrected_ends_so(cli: Cli, tmp_path: Path) -> None:
+    """In the archive and in the PGN of a recorder that runs beside ``edit``."""
+    log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
+    follower = follow(cli, log, FinishedGames(str(pgn), PgnOptions()))
+    append(log, STREAM[:MIDDLE])
+    follower.look()
+    key = next(game["key"] for game in cli.json("games", "--json") if game["end"] == "log-ends")
+    white = _game(cli, key)["white"]["handle"]
+    cli("edit", key, "--white", "Zebedee", "--date", "2009-03-05")
+    append(log, STREAM[MIDDLE:])
+    follower.look()
+    assert follower.finish(), follower.problem
+    game = _game(cli, key)
+    assert (game["white"]["handle"], game["day"], game["result"]) == ("Zebedee", "2009-03-05", "1/2-1/2")
+    assert pgn.read_text().count('[White "Zebedee"]') == 1
+    assert cli("export", "pgn", key).stdout in pgn.read_text()
+    cli("edit", key, "--undo")
+    assert _game(cli, key)["white"]["handle"] == white
+    cli("verify")
 
 
 def test_a_program_corrects_games(saved: Cli) -> None:

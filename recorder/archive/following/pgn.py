@@ -380,8 +380,10 @@ class FinishedGames(Outlet):
 
     def _put(self, archive: ArchiveStore, game: Game) -> None:
         """Write a game unless the file has it; an entry from before it went on is replaced."""
-        same = archive.source_paths(game.key)
+        same, key = archive.source_paths(game.key), game.key
         game, paths = self._joined(archive, game, same)
+        if not game.corrections and archive.corrections.concern(key):
+            game = archive.game(key)
         path = self._path_of(game)
         for other in dict.fromkeys(paths):
             if other != path and other.exists() and self._put_into(other, archive, game, same, add=False):
