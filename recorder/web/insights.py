@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from inspect import signature
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
@@ -258,7 +260,26 @@ class _Links(NamedTuple):
 
 
 def with_group(archive: ArchiveStore, listed: ListState, group: Group) -> ListState:
-    """The list with the games behind a row of insights, and its name."""
+    """The list with the games behind a row of insights, and its name; kept until the archive changes."""
+    state: list[int] = []
+    for suffix in ("", "-wal", "-positions"):
+        with suppress(OSError):
+            found = Path(f"{archive.path}{suffix}").stat()
+            state += [found.st_size, found.st_mtime_ns]
+    asked = (str(archive.path), *state, listed.query(sort=None))
+    if (known := _kept.get(asked)) is None:
+        if len(_kept) >= _MOST_KEPT:
+            _kept.clear()
+        known = _kept[asked] = _games_of_group(archive, listed, group)
+    keys, words = known
+    return replace(listed, where=replace(listed.where, reached=keys), group_words=words)
+
+
+_kept: Final[dict[tuple[object, ...], tuple[frozenset[str], str]]] = {}
+_MOST_KEPT: Final = 8
+
+
+def _games_of_group(archive: ArchiveStore, listed: ListState, group: Group) -> tuple[frozenset[str], str]:
     from exporters.measures.words import group_columns, shown_names
 
     keys, words = [], group.measure
@@ -273,7 +294,7 @@ def with_group(archive: ArchiveStore, listed: ListState, group: Group) -> ListSt
             if {name: row[name] for name in groups} == group.row:
                 keys, words = row["keys"], f"{group.measure}: {_label(row, marked)}"
                 break
-    return replace(listed, where=replace(listed.where, reached=frozenset(keys)), group_words=words)
+    return frozenset(keys), words
 
 
 def _bars(
