@@ -22,7 +22,7 @@ SCENARIOS = (
     "b03_wild",
     "x03_zippy_engines",
 )
-LOGS = ("public", "pgn", *(f"server/{scenario}" for scenario in SCENARIOS))
+LOGS = ("public", *(f"server/{scenario}" for scenario in SCENARIOS))
 SAVED = (
     "2009-atomic.pgn",
     "2009-crazyhouse.pgn",
@@ -42,14 +42,7 @@ def corpus_archive(tmp_path_factory: pytest.TempPathFactory) -> Archive:
     saved = folder / "evaluated.pgn"
     saved.write_bytes(PGN)
     made = Cli(folder / "archive.sqlite")
-    made(
-        "import",
-        "--no-keep-source",
-        "--date",
-        "2020-01-31",
-        journal,
-        saved,
-        *(CORPUS / log for log in LOGS),
-        *(CORPUS / "ficsgames" / log for log in SAVED),
-    )
+    made("import", "--no-keep-source", "--date", "2020-01-31", journal, *(CORPUS / log for log in LOGS))
+    # Those of saved games are their own.
+    made("import", "--no-keep-source", saved, CORPUS / "pgn", *(CORPUS / "ficsgames" / log for log in SAVED))
     return Archive(made.archive)
