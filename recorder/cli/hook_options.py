@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
@@ -102,21 +101,19 @@ def running_hooks(
     def failed(name: str, why: str) -> None:
         report()("hook_failed", f"Hook {name}: {why}. Recording goes on.", hook=name, how=why)
 
-    file, writing = None if folder is None else StateFile(folder, HOOK_NAMES), Lock()
+    file = None if folder is None else StateFile(folder, HOOK_NAMES)
 
     def counted(counts: list[dict[str, Any]]) -> None:
-        with writing:
-            if file is not None:
-                file.write({"hooks": counts})
+        if file is not None:
+            file.write({"hooks": counts})
 
     running = Hooks(hooks, failed, counted)
     try:
         yield running
     finally:
         running.close()
-        with writing:
-            if file is not None:
-                file.remove()
+        if file is not None:
+            file.remove()
 
 
 def configured_hooks(configuration: Configuration) -> Iterator[Hook]:

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from threading import Lock
 from typing import Any, Final, NamedTuple
 
 from recorder.errors import ExitCode
@@ -80,13 +81,14 @@ _PUBLISHED: Final = tuple(one.name for one in fields(RecorderState))
 
 
 class StateFile:
-    """The file of one recorder; files that crashes have left are removed."""
+    """The file of one recorder, for any thread; files that crashes have left are removed."""
 
     def __init__(self, folder: Path, names: str = _NAMES) -> None:
         with contextlib.suppress(OSError):  # the first journal reports the error
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._path = folder / names.replace("*", secrets.token_hex(4))
         self._fd: int | None = None
+        self._writing = Lock()
         for left in folder.glob(f"{names}*"):
             with contextlib.suppress(OSError):
                 if not _is_locked(left):
@@ -94,6 +96,10 @@ class StateFile:
 
     def write(self, state: RecorderState | dict[str, Any]) -> None:
         """Replace the file's content in one step; on a full disk it stays unchanged."""
+        with self._writing:
+            self._write(state)
+
+    def _write(self, state: RecorderState | dict[str, Any]) -> None:
         new = self._path.with_suffix(".state.new")
         try:
             fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
@@ -116,9 +122,10 @@ class StateFile:
         self._fd = fd
 
     def remove(self) -> None:
-        with contextlib.suppress(OSError):
-            self._path.unlink(missing_ok=True)
-        self._close()
+        with self._writing:
+            with contextlib.suppress(OSError):
+                self._path.unlink(missing_ok=True)
+            self._close()
 
     def _close(self) -> None:
         if self._fd is not None:
