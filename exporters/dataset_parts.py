@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 from urllib.parse import unquote
 
 from exporters.base import file_stem
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from exporters.tables.tables import GamesTables
     from storage import ArchiveStore
+    from storage.read.columns import ColumnReader
 
 _SOURCE: Final = Column("source", "text", "category", "", "SHA-256 of the source's decompressed bytes", True)
 _OF_SIDES: Final = {column.name: column for column in SIDE_COLUMNS}
@@ -276,7 +277,9 @@ def register_matches(archive: ArchiveStore, connection: Any, *, wanted: bool = T
 def choose(tables: GamesTables, games: Sequence[tuple[int, int]]) -> None:
     """Choose games (row number, number of plies); then their ``partners`` and ``events`` are tables, too."""
     tables.choose(games)
-    found = tables.reader.games([row_id for row_id, _ in games])
+    reader = cast("ColumnReader", tables.reader)
+    ids = [row_id for row_id, _ in games]
+    found = reader.games(ids, with_holdings=False, with_lines=False, with_thinking=False, whole_plies=False)
     for name, frame in _related_frames(found).items():
         tables.connection.register(name, _worded(frame))
 

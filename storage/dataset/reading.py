@@ -271,9 +271,6 @@ _BOARDS: Final = (
 )
 
 
-_COUNTS: Final = "SELECT g.id, g.ply_count FROM games g WHERE g.merged_into IS NULL"
-
-
 class _Rows(list[Any]):
     """The rows of a statement, read to the end: a connection of DuckDB runs one statement at a time."""
 
@@ -314,10 +311,7 @@ class DatasetReader:
 
     def games_of(self, where: GameFilter) -> list[tuple[int, int]]:
         """Row number and number of plies of the games that match, in the order of an archive."""
-        ids = game_ids(self.driver, where, self._words)
-        rows = self.driver.execute(f"{_COUNTS} AND g.id = ANY(?)", [ids])
-        counts = dict(rows.fetchall())
-        return [(row_id, counts[row_id]) for row_id in ids]
+        return self.driver.execute(*select_ids(where, self._words, "g.id, g.ply_count")).fetchall()
 
     def boards_of(self, where: GameFilter) -> list[tuple[int, int]]:
         """As ``games_of``: both boards of bughouse matches of which one board matches, one match after the other."""

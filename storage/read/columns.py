@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from storage.mapping import GAMES, QUALITIES
 from storage.read.game_filter import GameFilter
 from storage.read.games import load_games
 from storage.read.query import EVENT_TAG, select_ids
-from storage.read.store import Rows
+from storage.read.store import GameParts, Rows
 from storage.settings import content_version
 from storage.sound import SOURCE_KINDS, TIMES, RowCheck, UnsoundError, require_moves
 
@@ -199,9 +199,9 @@ class ColumnReader:
         """Row number and number of plies of each shown game, and what changes when its row or main line does."""
         return self._driver.execute(_STAMPS).fetchall()
 
-    def games(self, ids: list[int]) -> Iterator[Game]:
-        """Games, in this order, with everything."""
-        return load_games(self._driver, ids)
+    def games(self, ids: list[int], **parts: Unpack[GameParts]) -> Iterator[Game]:
+        """Games, in this order."""
+        return load_games(self._driver, ids, **parts)
 
     def facts(self, ids: list[int]) -> list[GameFacts]:
         """The rows of games, in this order."""
