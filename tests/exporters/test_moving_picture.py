@@ -11,8 +11,7 @@ import chess
 import pytest
 from PIL import Image, ImageChops, ImageSequence
 
-from exporters.moving_picture import TICK_MS, Film, Look, write_film
-from exporters.pieces import draw_piece
+from exporters.moving_picture import TICK_MS, Film, Look, draw_piece, write_film
 from recorder.errors import ExportError
 from recorder.model import Game, HoldingsChange, LineKind, Player, PlyLine, Precision
 from recorder.relating.match import Match
