@@ -27,6 +27,7 @@ _CASTLED_ROOK: Final = {6: (7, 5), 2: (0, 3), 62: (63, 61), 58: (56, 59)}  # whe
 _BITS: Final = (1 << 62) - 1  # SQLite stores such an integer, which has no sign
 _SIMPLE, _PAWN, _CASTLING = range(3)  # kinds of pieces: what a move can change besides its two squares
 _KINGS: Final = (5, 11)  # places in _LETTERS
+_KING: Final = 5  # as a promotion
 
 _Piece = tuple[int, ...]
 """A piece on a board: its constant on each square, then its kind and its place in ``_LETTERS``."""
@@ -77,8 +78,8 @@ def _pieces(position: Position) -> list[_Piece | None]:
 def position_keys(moves: Sequence[int | None], start: Position | None = None) -> list[int]:
     """The key of the position after each move of a game of normal chess.
 
-    Moves are legal and as ``encode_move`` encodes them; keys end before the first that is None, or from an empty
-    square.
+    Moves are as ``encode_move`` encodes them; keys end before the first that is None, a drop or from an empty square,
+    and mean nothing after an illegal one.
     """
     board, key, rights = list(_BOARD), START_KEY, _ALL_RIGHTS
     if start is not None:
@@ -91,7 +92,7 @@ def position_keys(moves: Sequence[int | None], start: Position | None = None) ->
             break
         origin, target = move & 63, move >> 6 & 63
         piece, taken = board[origin], board[target]
-        if piece is None:
+        if piece is None or move >> 12 > _KING:  # nothing to move, or a drop
             break
         key ^= piece[origin] ^ piece[target] ^ black_to_move
         board[origin], board[target] = None, piece
@@ -126,6 +127,8 @@ def _promoted(board: list[_Piece | None], square: int, to: int) -> int:
 def _taken_beside(board: list[_Piece | None], square: int, step: int) -> int:
     """Remove the pawn that one on this square took en passant. Returns the change of the key."""
     victim = square - 8 if step > 0 else square + 8
+    if not 0 <= victim < len(board):  # no rule has such a pawn; a log may
+        return 0
     taken, board[victim] = board[victim], None
     return 0 if taken is None else taken[victim]
 

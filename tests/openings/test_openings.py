@@ -7,10 +7,13 @@ import re
 
 import chess
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recorder.openings import DEEPEST, TABLE, Opening, find_opening
+from recorder.rules.fen import position_from_fen
 from recorder.rules.keys import position_keys
-from recorder.rules.position import encode_move
+from recorder.rules.position import Rules, encode_move
 from tests.exporters.games import make_game
 from tests.openings.lines import Row, moves_of, table
 
@@ -92,6 +95,12 @@ def test_keys_tell_positions_apart_as_python_chess_does() -> None:
         for key, epd in zip(position_keys(moves), expected, strict=True):
             assert by_key.setdefault(key, epd) == epd
     assert len(set(by_key.values())) == len(by_key)
+
+
+@given(st.lists(st.integers(0, 0xFFFF), max_size=60), st.sampled_from(("start", "pawns")))
+def test_no_move_that_a_log_may_have_is_an_error(moves: list[int], begin: str) -> None:
+    pawns = position_from_fen("pPpPpPpP/PPPPpppp/pPpP1PpP/8/8/1PpPpPpP/PPPPpppp/PpPpPpPp w - -", Rules.CHESS)
+    assert len(position_keys(moves, None if begin == "start" else pawns)) <= len(moves)
 
 
 def test_keys_stay_the_same() -> None:
