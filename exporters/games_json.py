@@ -9,12 +9,23 @@ from typing import Any, BinaryIO
 from exporters.base import ExportReport
 from exporters.holdings import BothHoldings, holdings_after, holdings_lines, plies_with_holdings
 from exporters.pgn.annotations import unique_lines
-from recorder.model import Game, LineKind, ObservationKind, Origin, Player, Ply, Precision, Proof, TimeBasis
+from recorder.model import Game, LineKind, ObservationKind, Origin, Ply, Precision, Proof, TimeBasis
+from recorder.text import named
 from recorder.times import iso, iso_start
 
 PROOFS = {proof.value: proof.name.lower() for proof in Proof}
 ORIGINS = {origin.value: origin.name.lower() for origin in Origin}
 PRECISIONS = {None: None} | {precision.value: precision.name.lower() for precision in Precision}
+
+_PLAYER = named("handle rating titles")
+_EVIDENCE = named("kind text")
+_CORRECTION = named("field value recorded")
+_LINK = named("kind key evidence")
+_EVENT = named("ply kind detail actor value text white_clock_ms black_clock_ms")
+_POSITION = named("line ply fen reason")
+_SCORE = "depth score_cp mate time_ms nodes selective_depth nodes_per_s tablebase_hits pv"
+_SCORED = named(f"ply {_SCORE}")
+_THOUGHT = named(f"ply engine white {_SCORE}")
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -53,8 +64,8 @@ def game_object(game: Game) -> dict[str, Any]:
         "kind": game.kind.value,
         "server": game.server,
         "server_game_no": game.game_no,
-        "white": _player(game.white),
-        "black": _player(game.black),
+        "white": _PLAYER(game.white),
+        "black": _PLAYER(game.black),
         "rated": game.rated,
         "variant": game.variant,
         "base_s": game.base_s,
@@ -75,17 +86,11 @@ def game_object(game: Game) -> dict[str, Any]:
         "passes": _passes(game),
         "sources": _sources(game),
         "witnesses": game.merged_from,
-        "evidence": [{"kind": one.kind.value, "text": one.text} for one in game.evidence],
+        "evidence": list(map(_EVIDENCE, game.evidence)),
         "corrections": [
-            {
-                "field": one.field,
-                "value": one.value,
-                "recorded": one.recorded,
-                "decided_at": iso(one.decided_ms, TimeBasis.UTC),
-            }
-            for one in game.corrections
+            _CORRECTION(one) | {"decided_at": iso(one.decided_ms, TimeBasis.UTC)} for one in game.corrections
         ],
-        "links": [{"kind": link.kind.value, "key": link.key, "evidence": link.evidence} for link in game.links],
+        "links": list(map(_LINK, game.links)),
         "thinking": _thinking(game),
         "analyses": _analyses(game),
     }
@@ -120,21 +125,7 @@ def _lines(game: Game) -> list[dict[str, Any]]:
 
 def _events(game: Game) -> list[dict[str, Any]]:
     basis = game.time_basis
-    return [
-        {
-            "ply": event.ply,
-            "kind": event.kind.value,
-            "detail": event.detail,
-            "actor": event.actor,
-            "value": event.value,
-            "text": event.text,
-            "white_clock_ms": event.white_clock_ms,
-            "black_clock_ms": event.black_clock_ms,
-            "at": iso(event.at_ms, basis),
-            "offset": event.offset,
-        }
-        for event in game.events
-    ]
+    return [_EVENT(event) | {"at": iso(event.at_ms, basis), "offset": event.offset} for event in game.events]
 
 
 def _passes(game: Game) -> list[dict[str, Any]]:
@@ -167,10 +158,7 @@ def _sources(game: Game) -> list[dict[str, Any]]:
             "ended_at": iso(seen.ended_at_ms, basis),
             "offset": seen.offset,
             "end_offset": seen.end_offset,
-            "positions": [
-                {"line": anchor.line, "ply": anchor.ply, "fen": anchor.fen, "reason": anchor.reason}
-                for anchor in seen.anchors
-            ],
+            "positions": list(map(_POSITION, seen.anchors)),
             "plies": [[segment.from_ply, segment.to_ply] for segment in game.segments if segment.observation == number],
         }
         for number, seen in enumerate(game.observations)
@@ -181,22 +169,7 @@ def _thinking(game: Game) -> list[dict[str, Any]]:
     """Thinking output of the engines that played."""
     basis = game.time_basis
     return [
-        {
-            "ply": thought.ply,
-            "engine": thought.engine,
-            "white": thought.white,
-            "depth": thought.depth,
-            "score_cp": thought.score_cp,
-            "mate": thought.mate,
-            "time_ms": thought.time_ms,
-            "nodes": thought.nodes,
-            "selective_depth": thought.selective_depth,
-            "nodes_per_s": thought.nodes_per_s,
-            "tablebase_hits": thought.tablebase_hits,
-            "pv": thought.pv,
-            "at": iso(thought.at_ms, basis),
-            "offset": thought.offset,
-        }
+        _THOUGHT(thought) | {"at": iso(thought.at_ms, basis), "offset": thought.offset}
         for seen in game.observations
         for thought in seen.thinking
     ]
@@ -210,28 +183,10 @@ def _analyses(game: Game) -> list[dict[str, Any]]:
             "protocol": analysis.protocol,
             "settings": json.loads(analysis.settings),
             "begun_at": iso(analysis.begun_ms, TimeBasis.UTC),
-            "lines": [
-                {
-                    "ply": line.ply,
-                    "depth": line.depth,
-                    "score_cp": line.score_cp,
-                    "mate": line.mate,
-                    "time_ms": line.time_ms,
-                    "nodes": line.nodes,
-                    "selective_depth": line.selective_depth,
-                    "nodes_per_s": line.nodes_per_s,
-                    "tablebase_hits": line.tablebase_hits,
-                    "pv": line.pv,
-                }
-                for line in analysis.lines
-            ],
+            "lines": list(map(_SCORED, analysis.lines)),
         }
         for analysis in game.analyses
     ]
-
-
-def _player(player: Player) -> dict[str, Any]:
-    return {"handle": player.handle, "rating": player.rating, "titles": player.titles}
 
 
 def ply_object(ply: Ply, basis: TimeBasis, holdings: BothHoldings) -> dict[str, Any]:

@@ -1,12 +1,14 @@
-"""Small helpers for text: numbers with words, safe text, words of names, reasons of failures, patterns used late."""
+"""Small helpers: safe text, numbers with words, words of names, named values, reasons of failures, late patterns."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Callable
+from enum import Enum
 from functools import cache, partial
-from typing import AnyStr, Final, NamedTuple
+from operator import attrgetter
+from typing import Any, AnyStr, Final, NamedTuple
 
 
 def plural(number: int, word: str, words: str | None = None) -> str:
@@ -31,6 +33,23 @@ def later(pattern: AnyStr, flags: int = 0) -> Callable[[], re.Pattern[AnyStr]]:
     its logs do not need. A pattern that nearly every log needs is compiled by ``re.compile`` in its module.
     """
     return cache(partial(re.compile, pattern, flags))
+
+
+def named(words: str) -> Callable[[Any], dict[str, Any]]:
+    """Reads named values of a row: ``"id kind site=header.host"``; of an enum's member its value."""
+    wanted = {name: value_of(path or name) for name, _, path in (word.partition("=") for word in words.split())}
+    return lambda row: {name: read(row) for name, read in wanted.items()}
+
+
+def value_of(path: str) -> Callable[[Any], Any]:
+    """Reads an attribute of a row, as ``header.host``; of an enum's member its value."""
+    get = attrgetter(path)
+
+    def read(row: Any) -> Any:
+        value = get(row)
+        return value.value if isinstance(value, Enum) else value
+
+    return read
 
 
 class NameWord(NamedTuple):

@@ -12,8 +12,8 @@ from click.core import ParameterSource
 from recorder.cli.configuration import Configuration, chosen_file, configurable, read_configuration, table_defaults
 from recorder.cli.hook_options import configured_hooks
 from recorder.cli.options import Command, Group, json_option, wide_option
-from recorder.cli.output import named, print_rows, say
-from recorder.text import plural
+from recorder.cli.output import print_rows, say
+from recorder.text import named, plural
 
 _UNSET = getattr(click.core, "UNSET", None)
 """What newer versions of click have in the place of a value that nothing sets."""

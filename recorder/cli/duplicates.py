@@ -10,8 +10,8 @@ import click
 from recorder.archive.locate import open_archive
 from recorder.cli.option_types import complete_keys
 from recorder.cli.options import Command, Group, archive_option, json_option, wide_option
-from recorder.cli.output import named, print_json, print_rows, say
-from recorder.text import plural
+from recorder.cli.output import print_json, print_rows, say
+from recorder.text import named, plural
 
 if TYPE_CHECKING:
     from recorder.model import Game

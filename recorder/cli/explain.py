@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recorder.cli.options import Command, json_option, wide_option
-from recorder.cli.output import named, print_rows, say
+from recorder.cli.output import print_rows, say
 from recorder.cli.recording_options import make_plan, policy_options
 from recorder.errors import ExitCode, NoPolicyError
-from recorder.text import clean, plural
+from recorder.text import clean, named, plural
 
 if TYPE_CHECKING:
     from recorder.live.policy.explain import GameOutcome

@@ -10,9 +10,9 @@ import click
 from recorder.archive.locate import archive_file, open_archive
 from recorder.cli.option_types import complete_handles
 from recorder.cli.options import Command, archive_option, json_option
-from recorder.cli.output import long_work, named, print_json, say
+from recorder.cli.output import long_work, print_json, say
 from recorder.errors import StorageError
-from recorder.text import clean, plural
+from recorder.text import clean, named, plural
 
 if TYPE_CHECKING:
     from recorder.archive.care.erasing import ErasureReport

@@ -21,8 +21,8 @@ from recorder.cli.options import (
     unique_option,
     wide_option,
 )
-from recorder.cli.output import named, print_rows, say
-from recorder.text import plural
+from recorder.cli.output import print_rows, say
+from recorder.text import named, plural
 
 if TYPE_CHECKING:
     from recorder.model import Game

@@ -11,10 +11,10 @@ import click
 
 from recorder.archive.exporting import count_excluded
 from recorder.cli.export_options import say_excluded
-from recorder.cli.output import ANOMALY, named, say
+from recorder.cli.output import ANOMALY, say
 from recorder.model import ImportStatus
 from recorder.sources.name_dates import format_of
-from recorder.text import clean, plural
+from recorder.text import clean, named, plural
 
 if TYPE_CHECKING:
     from recorder.archive.reading.import_paths import Merged

@@ -7,15 +7,13 @@ import json
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from enum import Enum
 from itertools import chain, islice
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
 from recorder.progress import Progress, show_progress
-from recorder.text import clean, plural
+from recorder.text import clean, named, plural, value_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,22 +62,6 @@ def print_facts(facts: Iterable[tuple[str, object]], width: int) -> None:
             click.echo(f"{name + ':':<{width}}{clean(str(value))}")
 
 
-def named(words: str) -> Callable[[Any], dict[str, Any]]:
-    """Reads named values of a row: ``"id kind site=header.host"``; of an enum's member its value."""
-    wanted = {name: _reader(path or name) for name, _, path in (word.partition("=") for word in words.split())}
-    return lambda row: {name: read(row) for name, read in wanted.items()}
-
-
-def _reader(path: str) -> Callable[[Any], Any]:
-    get = attrgetter(path)
-
-    def read(row: Any) -> Any:
-        value = get(row)
-        return value.value if isinstance(value, Enum) else value
-
-    return read
-
-
 def print_rows(
     rows: Iterable[Any],
     record: Callable[[Any], Any],
@@ -92,7 +74,7 @@ def print_rows(
     if as_json:
         print_json_list(map(record, rows))
         return
-    readers = [_reader(cell) if isinstance(cell, str) else cell for _, cell in columns]
+    readers = [value_of(cell) if isinstance(cell, str) else cell for _, cell in columns]
     print_table([heading for heading, _ in columns], ([read(row) for read in readers] for row in rows), **how)
 
 

@@ -7,8 +7,8 @@ import click
 from recorder.archive.locate import open_archive
 from recorder.cli.option_types import complete_sources
 from recorder.cli.options import ANOMALIES, Command, Group, archive_option, json_option, wide_option
-from recorder.cli.output import ANOMALY, named, print_rows, say
-from recorder.text import clean, plural
+from recorder.cli.output import ANOMALY, print_rows, say
+from recorder.text import clean, named, plural
 
 _SOURCE = named(
     "id sha256 name path kind server dialect me size_bytes kept games time_basis parser_version read_up_to options"

@@ -13,11 +13,11 @@ from click.core import ParameterSource
 
 from recorder.archive.locate import archive_file, archived_sessions, import_command
 from recorder.cli.options import Command, archive_option, json_option, wide_option
-from recorder.cli.output import named, print_json, print_rows, say
+from recorder.cli.output import print_json, print_rows, say
 from recorder.cli.recording_options import journal_dir_option
 from recorder.errors import SourceError
 from recorder.live.status import RecorderState, check, current_states, metrics, read_hooks
-from recorder.text import plural
+from recorder.text import named, plural
 
 if TYPE_CHECKING:
     from recorder.journal import OpenSession

@@ -38,6 +38,7 @@ from recorder.events.frames import Style12
 from recorder.model import Game, LineKind, SourceKind
 from recorder.pipeline import Pipeline
 from recorder.sources.client_logs import XboardDecoder
+from recorder.text import named
 from recorder.wire.lines import LineReader
 from recorder.wire.prompts import PromptStripper
 from recorder.wire.timeseal import unseal
@@ -173,93 +174,30 @@ def _holdings(event: HoldingsLine) -> dict[str, Any]:
     }
 
 
-def _delta(event: DeltaBoard) -> dict[str, Any]:
-    return {
-        "game": event.game_no,
-        "ply": event.ply,
-        "san": event.san,
-        "smith": event.smith,
-        "elapsed_ms": event.elapsed_ms,
-        "clock_ms": event.clock_ms,
-        "lag_ms": event.lag_ms,
-    }
-
-
-def _game_info(event: GameInfo) -> dict[str, Any]:
-    return {
-        "game": event.game_no,
-        "private": event.private,
-        "category": event.category,
-        "rated": event.rated,
-        "white_registered": event.white_registered,
-        "black_registered": event.black_registered,
-        "white_initial_s": event.white_base_s,
-        "white_increment_s": event.white_increment_s,
-        "black_initial_s": event.black_base_s,
-        "black_increment_s": event.black_increment_s,
-        "partner_game": event.partner_game_no,
-        "white_rating": event.white_rating,
-        "black_rating": event.black_rating,
-        "white_sealed": event.white_sealed,
-        "black_sealed": event.black_sealed,
-    }
-
-
-def _created(event: GameCreated) -> dict[str, Any]:
-    return {
-        "game": event.game_no,
-        "white": event.white,
-        "black": event.black,
-        "rated": event.rated,
-        "category": event.category,
-        "continued": event.continued,
-        "simul": event.simul,
-    }
-
-
-def _creating(event: CreatingLine) -> dict[str, Any]:
-    return {
-        "first": event.first,
-        "first_rating": event.first_rating.text,
-        "second": event.second,
-        "second_rating": event.second_rating.text,
-        "first_is_white": event.first_is_white,
-        "rated": event.rated,
-        "category": event.category,
-        "initial_min": event.base_min,
-        "increment_s": event.increment_s,
-        "adjourned": event.adjourned,
-    }
-
-
-def _header(event: GameHeader) -> dict[str, Any]:
-    return {
-        "game": event.game_no,
-        "white": event.white,
-        "white_rating": event.white_rating.text,
-        "black": event.black,
-        "black_rating": event.black_rating.text,
-        "rated": event.rated,
-        "category": event.category,
-        "initial_min": event.base_min,
-        "increment_s": event.increment_s,
-    }
+_DELTA: Final = named("game=game_no ply san smith elapsed_ms clock_ms lag_ms")
+_GAME_INFO: Final = named(
+    "game=game_no private category rated white_registered black_registered white_initial_s=white_base_s"
+    " white_increment_s black_initial_s=black_base_s black_increment_s partner_game=partner_game_no white_rating"
+    " black_rating white_sealed black_sealed"
+)
+_CREATED: Final = named("game=game_no white black rated category continued simul")
+_CREATING: Final = named(
+    "first first_rating=first_rating.text second second_rating=second_rating.text first_is_white rated category"
+    " initial_min=base_min increment_s adjourned"
+)
+_HEADER: Final = named(
+    "game=game_no white white_rating=white_rating.text black black_rating=black_rating.text rated category"
+    " initial_min=base_min increment_s"
+)
+_RESULT: Final = named("game=game_no white black result reason key=reason_key named=actor")
+_NOTICE: Final = named("kind game=game_no player=actor value")
+_CHAT: Final = named("kind speaker game=game_no channel text")
+_SESSION: Final = named("kind value")
+_REJECTED: Final = named("tag")
 
 
 def _observing(event: ObservingStarted | ObservingEnded) -> dict[str, Any]:
     return {"game": event.game_no, "begins": isinstance(event, ObservingStarted)}
-
-
-def _result(event: GameEnded) -> dict[str, Any]:
-    return {
-        "game": event.game_no,
-        "white": event.white,
-        "black": event.black,
-        "result": event.result,
-        "reason": event.reason,
-        "key": event.reason_key,
-        "named": event.actor,
-    }
 
 
 def _move_list(event: MovelistRead) -> dict[str, Any]:
@@ -283,24 +221,6 @@ def _move_list(event: MovelistRead) -> dict[str, Any]:
         "reason": event.reason,
         "in_progress": event.still_running,
         "complete": event.complete,
-    }
-
-
-def _notice(event: GameNotice) -> dict[str, Any]:
-    return {"kind": event.kind.value, "game": event.game_no, "player": event.actor, "value": event.value}
-
-
-def _examine(event: ExamineNotice) -> dict[str, Any]:
-    return {"kind": event.kind, "game": event.game_no, "player": event.actor, "value": event.value}
-
-
-def _chat(event: ChatLine) -> dict[str, Any]:
-    return {
-        "kind": event.kind.value,
-        "speaker": event.speaker,
-        "game": event.game_no,
-        "channel": event.channel,
-        "text": event.text,
     }
 
 
@@ -331,21 +251,21 @@ def _game(game: Game) -> dict[str, Any]:
 _FACTS: Final[dict[type, tuple[str, Callable[[Any], dict[str, Any]]]]] = {
     Style12: ("boards", _board),
     HoldingsLine: ("holdings", _holdings),
-    DeltaBoard: ("deltas", _delta),
-    GameInfo: ("game_infos", _game_info),
-    GameCreated: ("created", _created),
-    CreatingLine: ("creating", _creating),
-    GameHeader: ("headers", _header),
-    GameNotified: ("headers", _header),
+    DeltaBoard: ("deltas", _DELTA),
+    GameInfo: ("game_infos", _GAME_INFO),
+    GameCreated: ("created", _CREATED),
+    CreatingLine: ("creating", _CREATING),
+    GameHeader: ("headers", _HEADER),
+    GameNotified: ("headers", _HEADER),
     ObservingStarted: ("observing", _observing),
     ObservingEnded: ("observing", _observing),
-    GameEnded: ("results", _result),
+    GameEnded: ("results", _RESULT),
     MovelistRead: ("move_lists", _move_list),
-    GameNotice: ("notices", _notice),
-    ExamineNotice: ("examine", _examine),
-    ChatLine: ("chat", _chat),
-    SessionNotice: ("session", lambda event: {"kind": event.kind.value, "value": event.value}),
-    Malformed: ("rejected", lambda event: {"tag": event.tag}),
+    GameNotice: ("notices", _NOTICE),
+    ExamineNotice: ("examine", _NOTICE),
+    ChatLine: ("chat", _CHAT),
+    SessionNotice: ("session", _SESSION),
+    Malformed: ("rejected", _REJECTED),
 }
 """Events → the kind of fact that they are, and what makes its fields."""
 
