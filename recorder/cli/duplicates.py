@@ -59,8 +59,11 @@ def command(ctx: click.Context, where: str, as_json: bool, decided: bool) -> Non
 
 
 def _list(archive: ArchiveStore, as_json: bool) -> None:
+    from recorder.relating.duplicates import rank
+
     with archive.snapshot():
-        pairs = [pair for found in archive.duplicates.probable_duplicates() for pair in found.pairs]
+        groups = archive.duplicates.probable_duplicates()
+        pairs = sorted((pair for found in groups for pair in found.pairs), key=rank)
         games = {key: archive.game(key) for pair in pairs for key in (pair.key, pair.other)}
     if not (pairs or as_json):
         say("No probable duplicates.")

@@ -7,7 +7,7 @@ of the one contradicts an observation of the other. What is missing is proof: to
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from recorder.model import Game, GameKind
 from recorder.relating.compare import Verdict, close_clocks, compare, equal_seconds
@@ -80,7 +80,7 @@ def find_duplicates(games: Sequence[Game], shown: Mapping[str, Game], decided: D
         if _share_moves(listed[one], listed[other])
     ]
     facts = {key: _facts(view) for key, view in listed.items()}
-    return DuplicateGroup(sorted(pairs, key=_rank), frozenset(near), facts)
+    return DuplicateGroup(sorted(pairs, key=rank), frozenset(near), facts)
 
 
 def fold(found: Iterable[DuplicateGroup], chosen: Collection[str]) -> dict[str, str]:
@@ -144,7 +144,8 @@ def _share_moves(one: View, other: View) -> bool:
     return len(part & whole) >= _LEAST_OVERLAP
 
 
-def _rank(pair: ProbableDuplicate) -> tuple[object, ...]:
+def rank(pair: ProbableDuplicate) -> tuple[Any, ...]:
+    """Sorts pairs: the most probable first."""
     return len(pair.cons), -pair.bits, -pair.equal_clocks, -pair.plies, pair.key, pair.other
 
 
