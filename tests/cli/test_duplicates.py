@@ -49,7 +49,7 @@ def _longest(cli: Cli) -> tuple[str, str]:
 def test_probable_duplicates_are_listed_with_their_evidence(both: Cli) -> None:
     pairs = _pairs(both)
     assert len(pairs) == 5
-    assert [pair["equal_plies"] for pair in pairs] == [45, 30, 21, 19, 7], "the most probable first"
+    assert [pair["equal_plies"] for pair in pairs] == [45, 40, 20, 19, 7], "the most probable first"
     for pair in pairs:
         one, other = pair["games"]
         assert (one["white"], one["black"], one["result"]) == (other["white"], other["black"], other["result"])
