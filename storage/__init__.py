@@ -19,20 +19,3 @@ from storage.read.game_filter import GameFilter
 from storage.read.sources import SourceRow
 from storage.schema.upgrade import current, upgrade
 from storage.settings import ForgottenSource
-
-__all__ = [
-    "ArchiveStore",
-    "EditedGame",
-    "ForgottenSource",
-    "GameFilter",
-    "Replacement",
-    "SourceRow",
-    "backup",
-    "current",
-    "file_of",
-    "is_database",
-    "reading_other",
-    "replacing",
-    "storage_errors",
-    "upgrade",
-]
