@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from exporters.measures.program import Measured, Program, Reason, Stats, frame_of_rows, run
 from exporters.measures.source import Plies, among
-from exporters.plots.words import MEANINGS
+from exporters.plots.words import COARSE, MEANINGS, dates_of, footer_marks
 
 _ALIKE: Final = "server, rated, category, variant, side, time_control, base_s, increment_s"
 _ENDED: Final = "result, ending, termination, arrival_ms, time_basis"
@@ -78,7 +78,7 @@ def shown_of(drawn: Drawn, *, about: Plies | None = None, player: str | None = N
     titled = drawn.plies if about is None else about
     counted = run(Program((), drawn.reasons, {"n": "games"}), drawn.plies).attrs
     attrs = {name: counted[name] for name in ("games", "plies", "excluded")}
-    return Shown(titled, player, attrs, _marks(drawn.plies if mark_all else drawn.kept))
+    return Shown(titled, player, attrs, footer_marks(drawn.plies if mark_all else drawn.kept))
 
 
 def _sample(plies: Plies, player: str | None) -> pd.DataFrame:
@@ -99,43 +99,15 @@ def _sample(plies: Plies, player: str | None) -> pd.DataFrame:
     if player is not None:  # the player's spelling comes first
         own = sample["mover"].str.lower().eq(player.lower()).fillna(False)
         sample = pd.concat([sample[own], sample[~own]], ignore_index=True)
-    sample.attrs["dates"] = (plies.attrs or {}).get("dates") or _dates(plies)
+    sample.attrs["dates"] = dates_of(plies)
     return sample
-
-
-def _dates(plies: Plies) -> str:
-    """The day of the moves, or the first and the last."""
-    for basis in ("utc", "zone-unknown"):
-        ends = (
-            "SELECT strftime(epoch_ms(min(arrival_ms)), '%Y-%m-%d'), strftime(epoch_ms(max(arrival_ms)), '%Y-%m-%d'),"
-            f" count(DISTINCT key) FROM plies WHERE time_basis = '{basis}' AND arrival_ms IS NOT NULL"
-        )
-        ((first, last, games),) = plies.sql(ends).fetchall()
-        if first is not None:
-            return str(first) if first == last or games == 1 else f"{first} to {last}"
-    return ""
-
-
-_COARSE: Final = "precision IN ('seconds', 'derived_seconds', 'elapsed_derived_seconds')"
-_FOOTER: Final = {
-    "in_progress": "count(DISTINCT key) FILTER (WHERE ending = 'in-progress')",
-    "incomplete": "count(DISTINCT key) FILTER (WHERE ending <> 'in-progress' AND complete IS NOT TRUE)",
-    "seconds": f"count(*) FILTER (WHERE {_COARSE})",
-    "derived": "count(*) FILTER (WHERE precision IN ('derived_seconds', 'derived_milliseconds'))",
-    "computed": "count(*) FILTER (WHERE precision IN ('elapsed_derived_seconds', 'elapsed_derived_milliseconds'))",
-}
-
-
-def _marks(plies: Plies) -> dict[str, int]:
-    (row,) = plies.sql(f"SELECT {', '.join(_FOOTER.values())} FROM plies").fetchall()
-    return dict(zip(_FOOTER, row, strict=True))
 
 
 def counts_of(drawn: Drawn, by: str, value: str, derived: Mapping[str, str] | None = None) -> pd.DataFrame:
     """How often each value occurs by group: columns ``by``, ``value``, ``coarse`` and ``n``."""
     kept = drawn.kept if derived is None else _with(drawn.kept, derived)
     found = kept.sql(
-        f"SELECT {by}, {value}, coalesce({_COARSE}, FALSE)::INTEGER AS coarse, count(*) AS n FROM plies"
+        f"SELECT {by}, {value}, coalesce({COARSE}, FALSE)::INTEGER AS coarse, count(*) AS n FROM plies"
         " GROUP BY ALL ORDER BY ALL"
     )
     values = found.fetchnumpy()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 
@@ -120,17 +120,20 @@ def reasons_text(excluded: dict[str, int]) -> str:
     return ", ".join(f"{count:,} {'ply' if count == 1 else 'plies'} {reason}" for reason, count in excluded.items())
 
 
-def footer_marks(drawn: pd.DataFrame) -> dict[str, int]:
+COARSE: Final = "precision IN ('seconds', 'derived_seconds', 'elapsed_derived_seconds')"
+_FOOTER: Final = {
+    "in_progress": "count(DISTINCT key) FILTER (WHERE ending = 'in-progress')",
+    "incomplete": "count(DISTINCT key) FILTER (WHERE ending <> 'in-progress' AND complete IS NOT TRUE)",
+    "seconds": f"count(*) FILTER (WHERE {COARSE})",
+    "derived": "count(*) FILTER (WHERE precision IN ('derived_seconds', 'derived_milliseconds'))",
+    "computed": "count(*) FILTER (WHERE precision IN ('elapsed_derived_seconds', 'elapsed_derived_milliseconds'))",
+}
+
+
+def footer_marks(plies: PlySource) -> dict[str, int]:
     """What a footer reports of the plies that are drawn: numbers of games and of plies, which can be added up."""
-    is_in_progress = drawn["ending"].eq("in-progress").fillna(False).astype(bool)
-    partly = ~is_in_progress & ~drawn["complete"].fillna(False).astype(bool)
-    return {
-        "in_progress": int(drawn.loc[is_in_progress, "key"].nunique()),
-        "incomplete": int(drawn.loc[partly, "key"].nunique()),
-        "seconds": whole_seconds(drawn),
-        "derived": int(drawn["precision"].isin(["derived_seconds", "derived_milliseconds"]).sum()),
-        "computed": int(drawn["precision"].isin(["elapsed_derived_seconds", "elapsed_derived_milliseconds"]).sum()),
-    }
+    (row,) = Plies.of(plies).sql(f"SELECT {', '.join(_FOOTER.values())} FROM plies").fetchall()
+    return dict(zip(_FOOTER, row, strict=True))
 
 
 def footer_text(attrs: Mapping[Any, Any], marks: Mapping[str, int], *notes: str | None) -> str:
@@ -152,14 +155,9 @@ def footer_text(attrs: Mapping[Any, Any], marks: Mapping[str, int], *notes: str 
     return " · ".join([*parts, *(note for note in notes if note)])
 
 
-def is_coarse(plies: pd.DataFrame) -> pd.Series[bool]:
-    """Which plies' times were printed in whole seconds."""
-    return plies["precision"].isin(["seconds", "derived_seconds", "elapsed_derived_seconds"])
-
-
 def whole_seconds(plies: pd.DataFrame) -> int:
     """How many plies' times were printed in whole seconds."""
-    return int(is_coarse(plies).sum())
+    return int(plies["precision"].isin(["seconds", "derived_seconds", "elapsed_derived_seconds"]).sum())
 
 
 def one(values: Iterable[Any]) -> Any:
@@ -234,20 +232,20 @@ def _server(plies: pd.DataFrame) -> str:
     return f"{known} and unknown servers" if plies["server"].isna().any() else known
 
 
-def dates_of(plies: pd.DataFrame) -> str:
+def dates_of(plies: PlySource) -> str:
     """The day of the games, or the first and the last; an empty text if none is known."""
-    if "dates" in plies.attrs:
+    if plies.attrs and "dates" in plies.attrs:
         return str(plies.attrs["dates"])
-    days = plies["at"].dropna()
-    if days.empty:  # a date, and no zone
-        local = plies.loc[plies["time_basis"] == "zone-unknown", "arrival_ms"].dropna()
-        days = pd.to_datetime(local.astype("int64"), unit="ms")
-    if days.empty:
-        return ""
-    first, last = f"{days.min():%Y-%m-%d}", f"{days.max():%Y-%m-%d}"
-    if plies["key"].nunique() == 1 or first == last:
-        return first  # a game that goes on after midnight has the day on which it began
-    return f"{first} to {last}"
+    found = Plies.of(plies)
+    for basis in ("utc", "zone-unknown"):
+        ends = (
+            "SELECT strftime(epoch_ms(min(arrival_ms)), '%Y-%m-%d'), strftime(epoch_ms(max(arrival_ms)), '%Y-%m-%d'),"
+            f" count(DISTINCT key) FROM plies WHERE time_basis = '{basis}' AND arrival_ms IS NOT NULL"
+        )
+        ((first, last, games),) = found.sql(ends).fetchall()
+        if first is not None:
+            return str(first) if first == last or games == 1 else f"{first} to {last}"
+    return ""
 
 
 def _rated(plies: pd.DataFrame) -> str:
