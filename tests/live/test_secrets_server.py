@@ -116,6 +116,12 @@ def test_the_password_of_the_connection_is_masked_however_much_later_it_is_repea
     assert kept_of(guard, text, line) == text + line.replace(PASSWORD, HIDDEN)
 
 
+@pytest.mark.parametrize("begun", [b"abc " * 1024 + b"x", b"x" * 5000, b"Bob tells you: " * 600])
+def test_the_password_is_masked_far_behind_the_beginning_of_an_endless_line(begun: bytes) -> None:
+    read = [begun, *(bytes([one]) for one in b" Hunter22 and (Hunter22)\n")]
+    assert kept_of(knowing(), *read) == begun + b" ******** and (********)\n"
+
+
 @pytest.mark.parametrize(
     ("printed", "kept"),
     [

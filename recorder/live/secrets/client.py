@@ -132,6 +132,12 @@ def _shown(data: bytes) -> tuple[list[bytes], list[int]]:
     return [match[1] for match in found], [match.start() for match in found]
 
 
+def _ends(line: bytes) -> bytes:
+    """The beginning of a line, which shows its kind, and its end, with which a password may begin."""
+    half = _LONGEST_LINE // 2
+    return line if len(line) <= _LONGEST_LINE else b"%b %b" % (line[:half], line[1 - half :])
+
+
 def _check(text: bytes) -> tuple[int, int]:
     return len(text), zlib.crc32(text.lower()) & 0xFFF
 
@@ -239,7 +245,7 @@ class AnswerGuard:
         if not (self._held or self.holding or self._soon or may_repeat(seen)):
             rest = seen[seen.rfind(b"\n") + 1 :]
             if self._is_whole(rest) and not self._lasting.find_words(without_boards(seen)):  # nearly all that comes
-                self._front = rest[:_LONGEST_LINE]
+                self._front = _ends(rest)
                 return [TimedBytes(at_ns, clean)]
         self._held.append(TimedBytes(at_ns, data))
         self._held_clean += clean
@@ -284,7 +290,7 @@ class AnswerGuard:
                 left.append(TimedBytes(waiting.at_ns, waiting.data[count:]))
             done += len(waiting.data)
         self._held, self._held_clean = left, bytes(out[going:])
-        self._front = seen[:end].rpartition(b"\n")[2][:_LONGEST_LINE]
+        self._front = _ends(seen[:end].rpartition(b"\n")[2])
         return given
 
     def _is_whole(self, rest: bytes) -> bool:
