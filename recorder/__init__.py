@@ -75,50 +75,7 @@ if _typing.TYPE_CHECKING:
 
     __version__: str
 
-_ERRORS = (
-    "EngineError",
-    "ExportError",
-    "JournalError",
-    "LineError",
-    "ListenError",
-    "LoginError",
-    "NoGamesError",
-    "NoPolicyError",
-    "PasswordError",
-    "PolicyError",
-    "RecorderError",
-    "ReplayError",
-    "SearchTimeoutError",
-    "SourceError",
-    "StorageError",
-    "UnknownVariantError",
-    "VariantError",
-    "WireError",
-)
-_MODEL = (
-    "Analysis",
-    "Anomaly",
-    "AnomalyKind",
-    "EventKind",
-    "Game",
-    "GameEvent",
-    "GameKind",
-    "HoldingsChange",
-    "Observation",
-    "Opening",
-    "Origin",
-    "Player",
-    "Ply",
-    "Precision",
-    "Proof",
-    "SourceKind",
-    "SourceReport",
-    "Thinking",
-    "TimeBasis",
-)
 _MODULES = {
-    **dict.fromkeys(_ERRORS, "recorder.errors"),
-    **dict.fromkeys(_MODEL, "recorder.model"),
     **dict.fromkeys(("PARSER_VERSION", "Pipeline"), "recorder.pipeline"),
     "read_games": "recorder.reading",
     "Archive": "recorder.archive.archive",
@@ -136,6 +93,7 @@ _MODULES = {
     "Tables": "recorder.archive.game_tables",
     "VerifyReport": "recorder.archive.care.verifying",
 }
+"""Where the public names are, except for errors and those of ``recorder.model``."""
 
 __all__ = [
     "PARSER_VERSION",
@@ -210,7 +168,7 @@ def __getattr__(name: str) -> _typing.Any:
     elif name in ("measures", "plots"):
         found = _importlib.import_module(f"recorder.{name}")
     else:
-        module = _MODULES[name]
+        module = _MODULES.get(name, "recorder.errors" if name.endswith("Error") else "recorder.model")
         if module.startswith(("exporters", "storage")):
             _importlib.import_module("recorder.archive")  # refuses foreign modules named as packages of this program
         found = getattr(_importlib.import_module(module), name)

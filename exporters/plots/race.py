@@ -40,7 +40,7 @@ from exporters.plots.words import (
     usable,
     whole_seconds,
 )
-from exporters.report.events import MARKS
+from exporters.report.events import mark_of
 
 
 class Mark(NamedTuple):
@@ -71,10 +71,7 @@ def marks_of(events: pd.DataFrame | None, *, chat: bool = False) -> list[Mark]:
         return []
     found = []
     for kind, detail, ply, text in zip(events["kind"], events["detail"], events["ply"], events["text"], strict=True):
-        name = next(
-            (name for known, begin, name in MARKS if kind == known and str(detail).startswith(begin)),
-            None,
-        )
+        name = mark_of(kind, str(detail))
         if name is None or pd.isna(ply) or (kind == "chat" and not chat):
             continue
         found.append(Mark(name, int(ply), "" if pd.isna(text) else str(text)))

@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from exporters.pgn.exporter import ENDS
 from exporters.report.page import clock_text
+from exporters.report.tables import control_words
+from exporters.tables.facts import time_control
 from recorder.corrections import changed_tags, hidden_tags, words_of
 from recorder.ledger import Cause, ledger
 from recorder.model import (
@@ -24,6 +26,7 @@ from recorder.model import (
     Proof,
     SourceName,
     TimeBasis,
+    control_of,
     printed_control,
 )
 from recorder.text import plural
@@ -61,7 +64,7 @@ _FEEDS = {
 }
 
 
-MARKS = (
+_MARKS = (
     ("takeback", "", "takeback"),
     ("notice", "time-added", "time added"),
     ("notice", "paused", "pause"),
@@ -81,6 +84,11 @@ MARKS = (
     ("chat", "whisper", "kibitz"),
 )
 """Kinds of events and how their details begin, with the words of their mark; the first that fits counts."""
+
+
+def mark_of(kind: str, detail: str) -> str | None:
+    """The words of an event's mark; None: it has none."""
+    return next((words for known, begin, words in _MARKS if kind == known and detail.startswith(begin)), None)
 
 
 def event_words(event: GameEvent, exact: bool) -> EventWords | None:
@@ -140,11 +148,6 @@ def _read(text: str | None, basis: TimeBasis) -> str | None:
     return f"{text[:10]} {text[11:19].removesuffix('Z')}{zone}"
 
 
-def _control(base_s: int, increment_s: int | None) -> str:
-    base = f"{base_s // 60} min" if base_s % 60 == 0 else f"{base_s} s"
-    return f"{base} + {increment_s or 0} s"
-
-
 def about(game: Game, in_progress: bool) -> list[tuple[str, str]]:
     """What a game is, as pairs of a name and a value, without its result."""
     rated = {True: "rated", False: "unrated", None: None}[game.rated]
@@ -153,11 +156,9 @@ def about(game: Game, in_progress: bool) -> list[tuple[str, str]]:
         words.append("examined")
     found = [("Kind", " ".join(word for word in words if word))]
     if game.base_s is not None:
-        control = "untimed" if not game.base_s and not game.increment_s else _control(game.base_s, game.increment_s)
-        black = (game.black_base_s, game.black_increment_s)
-        if game.black_base_s is not None and black != (game.base_s, game.increment_s):
-            control = f"White {control}, Black {_control(game.black_base_s, game.black_increment_s)}"
-        found.append(("Time control", control))
+        clocks = (control_of(game, is_white) for is_white in (True, False))
+        white, black = (control_words(time_control(base_s, increment_s or 0)) for base_s, increment_s in clocks)
+        found.append(("Time control", white if black == white else f"White {white}, Black {black}"))
     elif printed := printed_control(game):
         found.append(("Time control", printed))
     hidden = hidden_tags(game)

@@ -11,14 +11,13 @@ from exporters.report.tables import (
     Section,
     Table,
     control_words,
-    day_text,
-    game_kind,
+    game_cells,
     known,
     marks_of,
     period,
+    rating_text,
     result_text,
     score_cells,
-    text_of,
 )
 from exporters.tables.facts import reason_words
 from recorder.text import plural
@@ -118,8 +117,7 @@ def _players(players: Sequence[Mapping[str, Any]], guests: Mapping[str, Any]) ->
     rows = []
     for one in players[:_MOST_PLAYERS]:
         name = plain_name(one["handle"]) + (" (computer)" if one["computer"] else "")
-        low, high = one["lowest"], one["highest"]
-        rating = NOTHING if low is None else str(low) if low == high else f"{low} to {high}"
+        rating = rating_text(one["lowest"], one["highest"])
         rows.append([name, one["server"] or NOTHING, *_scores(one), rating, _period(one)])
     if guests["games"]:
         rows.append(["guests, together", NOTHING, *_scores(guests), NOTHING, _period(guests)])
@@ -182,17 +180,11 @@ def _logs(sources: Sequence[SourceRow | DatasetSource]) -> Table | None:
 
 
 def _game(row: Mapping[str, Any]) -> dict[str, Any]:
-    key = str(row["key"])
     return {
-        "key": key[:8],
-        "day": day_text(row["started_ms"], str(row["time_basis"]), row["day"]),
+        **game_cells(row),
         "white": _player(row, "white"),
         "black": _player(row, "black"),
-        "kind": game_kind(row),
-        "control": control_words(row["time_control"]),
         "result": result_text(str(row["result"]), str(row["ending"])),
-        "reason": reason_words(text_of(row["reason"]) or None),
-        "plies": f"{int(row['plies']):,}" + ("" if row["complete"] else " *"),
     }
 
 

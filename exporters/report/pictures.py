@@ -10,7 +10,7 @@ from operator import itemgetter
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from exporters.report.events import MARKS
+from exporters.report.events import mark_of
 from exporters.report.moves import PlaybackBoard
 from exporters.report.page import clock_text, is_exact, number_text, plain_name, tenths_text, trusted
 from exporters.report.svg import Bar, Panel, Plot, Tick, clock_ticks, number_ticks, scaled_bars
@@ -111,11 +111,9 @@ def _clock_race(board: PlaybackBoard) -> Iterator[Panel]:
 def _marked_events(board: PlaybackBoard) -> Iterator[tuple[int, str]]:
     """What changed the clocks: a half-move and words."""
     for event in board.game.events:
-        for kind, begin, words in MARKS:
-            if event.kind.value == kind and (event.detail or "").startswith(begin):
-                if words not in _NOT_MARKED:
-                    yield event.ply, words
-                break
+        words = mark_of(event.kind.value, event.detail or "")
+        if words is not None and words not in _NOT_MARKED:
+            yield event.ply, words
 
 
 def _all_clocks(boards: Sequence[PlaybackBoard], shown: Playback) -> Iterator[Panel]:

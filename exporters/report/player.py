@@ -20,20 +20,21 @@ from exporters.report.tables import (
     Table,
     cell_text,
     control_words,
-    day_text,
-    game_kind,
+    game_cells,
     known,
     lead_text,
     linked_text,
     marks_of,
     measure_table,
     percent_text,
+    period,
+    rating_text,
     result_text,
     score_cells,
     seconds_text,
     text_of,
 )
-from exporters.tables.facts import ChosenPlayer, NamedPlayer, choose_player, reason_words
+from exporters.tables.facts import ChosenPlayer, NamedPlayer, choose_player
 from recorder.errors import ExportError
 from recorder.filters import filter_control
 from recorder.ledger import Cause
@@ -220,11 +221,10 @@ def _results(
         chosen = {**filters, "time": filter_control(control), "variant": variant}
         return linked_text(text, site.games(**chosen, **({} if outcome is None else {"outcome": outcome})))
 
-    def rating(row: _Row) -> str:
-        low, high = row["rating_least"], row["rating_most"]
-        return NOTHING if low is None else str(low) if low == high else f"{low} to {high}"
-
-    return {"rating": rating, **{name: partial(counted, name) for name in _OUTCOMES}}
+    return {
+        "rating": lambda row: rating_text(row["rating_least"], row["rating_most"]),
+        **{name: partial(counted, name) for name in _OUTCOMES},
+    }
 
 
 BoardsOf: TypeAlias = "Callable[[Sequence[tuple[str, int]]], Mapping[tuple[str, int], str]]"
@@ -465,7 +465,7 @@ def _newest_first(own: Sequence[_Row]) -> list[_Row]:
 
 def _period(own: Sequence[_Row]) -> str:
     days = [str(row["day"]) for row in own if known(row["day"])]
-    return "" if not days else min(days) if min(days) == max(days) else f"{min(days)} to {max(days)}"
+    return period((min(days), max(days)) if days else None)
 
 
 def _description(own: Sequence[_Row], servers: Mapping[str, int]) -> str:
@@ -605,18 +605,13 @@ def _game(row: Mapping[str, Any], site: Site | None) -> dict[str, Any]:
     key = str(row["key"])
     score = {1.0: "won", 0.5: "drawn", 0.0: "lost"}[float(row["score"])] if known(row["score"]) else ""
     return {
-        "key": key[:8],
+        **game_cells(row),
         "link": None if site is None else site.game(key),
-        "day": day_text(row["started_ms"], str(row["time_basis"]), row["day"]),
         "side": str(row["side"]).capitalize(),
         "rating": f"{int(row['player_rating'])}" if known(row["player_rating"]) else NOTHING,
         "opponent": plain_name(str(row["opponent"])),
         "opponent_link": None if site is None else site.player(str(row["opponent"]), text_of(row["server"]) or None),
         "opponent_rating": f"{int(row['opponent_rating'])}" if known(row["opponent_rating"]) else "",
         "marks": marks_of(row, "opponent"),
-        "kind": game_kind(row),
-        "control": control_words(row["time_control"]),
         "score": score or result_text("*", str(row["ending"])),
-        "reason": reason_words(text_of(row["reason"]) or None),
-        "plies": f"{int(row['plies']):,}" + ("" if row["complete"] else " *"),
     }

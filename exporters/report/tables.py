@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from exporters.measures.words import figure_text
 from exporters.report.page import plain_name
+from exporters.tables.facts import reason_words
 from recorder.model import variant_beside
 from recorder.text import plural
 
@@ -205,6 +206,23 @@ def game_kind(row: _Row) -> str:
     if row["kind"] != "played":
         words.append(str(row["kind"]))
     return " ".join(part for part in words if part) or NOTHING
+
+
+def game_cells(row: _Row) -> dict[str, str]:
+    """What lists of games and of sides have of a row: key, day, kind, time control, reason and number of plies."""
+    return {
+        "key": str(row["key"])[:8],
+        "day": day_text(row["started_ms"], str(row["time_basis"]), row["day"]),
+        "kind": game_kind(row),
+        "control": control_words(row["time_control"]),
+        "reason": reason_words(text_of(row["reason"]) or None),
+        "plies": f"{int(row['plies']):,}" + ("" if row["complete"] else " *"),
+    }
+
+
+def rating_text(low: int | None, high: int | None) -> str:
+    """``1483 to 1620`` of the lowest and the highest rating; a dash where none is known."""
+    return NOTHING if low is None else str(low) if low == high else f"{low} to {high}"
 
 
 def marks_of(row: _Row, who: str) -> list[str]:
