@@ -19,6 +19,7 @@ from recorder.cli.options import (
     dataset_option,
     filter_options,
     game_filter,
+    list_option,
     unique_option,
     wide_option,
 )
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from storage.read.store import GameStore
 
 _FORMATS = ("table", "csv", "jsonl", "json")
-_ROWS_AT_ONCE = 5_000
+_ABOUT = {name: table.about for name, table in CLOCK_TABLES.items()}
 
 
 class _Asked(NamedTuple):
@@ -39,13 +40,6 @@ class _Asked(NamedTuple):
     name: str
     by: tuple[str, ...]
     top: int | None
-
-
-def _print_names(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted and not ctx.resilient_parsing:
-        for name, table in CLOCK_TABLES.items():
-            click.echo(f"{name}\t{table.about}")
-        ctx.exit()
 
 
 @click.command(
@@ -85,7 +79,7 @@ Examples:
     "--table",
     "name",
     type=click.Choice(tuple(CLOCK_TABLES)),
-    shell_complete=complete_names({name: table.about for name, table in CLOCK_TABLES.items()}),
+    shell_complete=complete_names(_ABOUT),
     show_default="usage with --by, else two rows per game",
     help="Measure to print (see --list).",
 )
@@ -109,14 +103,7 @@ Examples:
 @click.option("--csv", "shortcut", flag_value="csv", help="Same as --format csv.")
 @csv_option
 @click.option("--json", "shortcut", flag_value="json", help="Same as --format json.")
-@click.option(
-    "--list",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_names,
-    help="List the tables and exit.",
-)
+@list_option("tables", _ABOUT)
 def command(
     where: str,
     dataset: str | None,

@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from recorder.cli.option_types import WordSet
-from recorder.cli.options import OptionalWords, Rare, in_section
+from recorder.cli.options import OptionalWords, Rare, force_option, in_section
 from recorder.cli.output import say
 from recorder.text import plural
 
@@ -28,19 +28,15 @@ _AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
 
 def output_options(command: _AnyCommand) -> _AnyCommand:
     """``-o`` and ``--force``."""
-    for option in (
-        click.option("--force", is_flag=True, help="Replace an existing file."),
-        click.option(
-            "-o",
-            "--output",
-            default="-",
-            metavar="FILE",
-            show_default="-, standard output",
-            help="Output file; - is standard output.",
-        ),
-    ):
-        command = option(command)
-    return command
+    output = click.option(
+        "-o",
+        "--output",
+        default="-",
+        metavar="FILE",
+        show_default="-, standard output",
+        help="Output file; - is standard output.",
+    )
+    return output(force_option(command))
 
 
 def csv_option(command: _AnyCommand) -> _AnyCommand:

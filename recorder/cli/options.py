@@ -245,6 +245,20 @@ def dask_option(command: _AnyCommand) -> _AnyCommand:
     )(command)
 
 
+def list_option(what: str, about: Mapping[str, str]) -> Callable[[_AnyCommand], _AnyCommand]:
+    """``--list``: print names and what they mean instead of anything else."""
+
+    def show(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+        if wanted and not ctx.resilient_parsing:
+            for name, meaning in about.items():
+                click.echo(f"{name}\t{meaning}")
+            ctx.exit()
+
+    return click.option(
+        "--list", is_flag=True, is_eager=True, expose_value=False, callback=show, help=f"List the {what} and exit."
+    )
+
+
 def wide_option(command: _AnyCommand) -> _AnyCommand:
     """``--wide``: tables with all columns, however wide the terminal is."""
 

@@ -24,6 +24,7 @@ from recorder.cli.options import (
     filter_options,
     force_option,
     game_filter,
+    list_option,
     unique_option,
 )
 from recorder.cli.output import long_work, say
@@ -56,13 +57,6 @@ _FORMATS = ("svg", "png", "pdf")
 _DATA_FORMATS = ("csv", "jsonl", "parquet")
 _THEMES = ("light", "dark")
 _MOST_INCHES = 100.0
-
-
-def _print_names(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted and not ctx.resilient_parsing:
-        for name, about in NAMES.items():
-            click.echo(f"{name}\t{about}")
-        ctx.exit()
 
 
 def _read_size(ctx: click.Context, param: click.Parameter, text: str | None) -> tuple[float, float] | None:
@@ -133,9 +127,7 @@ Examples:
     help="Compare the clocks after this move (picture leads only).",
 )
 @click.option("--chat", is_flag=True, help="Mark kibitzes and whispers in a race.")
-@click.option(
-    "--list", is_flag=True, is_eager=True, expose_value=False, callback=_print_names, help="List the pictures and exit."
-)
+@list_option("pictures", NAMES)
 def command(
     name: str,
     where: str,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections import ChainMap
 from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
 from enum import Enum
@@ -134,7 +135,8 @@ def _fields(found: type[Any]) -> list[tuple[str, str]]:
     """Names and types of a value's fields; of another class none."""
     if not (is_dataclass(found) or issubclass(found, tuple) or hasattr(found, "__total__")):
         return []
-    kinds: dict[str, Any] = found.__annotations__
+    inherited = [base.__annotations__ for base in found.__bases__ if is_dataclass(base)]
+    kinds: dict[str, Any] = dict(ChainMap(found.__annotations__, *inherited))
     return [(name, _kind(kind)) for name, kind in kinds.items()]
 
 

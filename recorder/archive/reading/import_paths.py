@@ -25,6 +25,7 @@ from recorder.archive.reading.importing import (
     Found,
     Import,
     Outcome,
+    Outcomes,
     Part,
     ReadBefore,
     ReadOptions,
@@ -293,7 +294,7 @@ class CopiedSource:
 
 
 @dataclass(slots=True, repr=False)
-class ImportReport:
+class ImportReport(Outcomes):
     """What an import did.
 
     Attributes:
@@ -302,7 +303,6 @@ class ImportReport:
         skipped: files in folders that were not opened, because of their names.
     """
 
-    outcomes: list[Outcome] = field(default_factory=list)
     merged: list[Merged] = field(default_factory=list)
     skipped: list[Path] = field(default_factory=list)
 
@@ -316,21 +316,6 @@ class ImportReport:
         if len(failures) > _FAILURES_SHOWN:
             lines.append(f"  and {len(failures) - _FAILURES_SHOWN} more: see `failures`")
         return "\n".join(lines)
-
-    @property
-    def games(self) -> int:
-        """How many games were stored; a game in several logs counts once per log."""
-        return sum(outcome.games for outcome in self.outcomes)
-
-    @property
-    def plies(self) -> int:
-        """How many half-moves were stored."""
-        return sum(outcome.plies for outcome in self.outcomes)
-
-    @property
-    def failures(self) -> list[Outcome]:
-        """Files that could not be read completely; ``Outcome.message`` says why."""
-        return [outcome for outcome in self.outcomes if outcome.unreadable]
 
 
 def import_paths(

@@ -244,6 +244,28 @@ class Outcome:
             self.undated += game.day is None
 
 
+@dataclass(slots=True, repr=False)
+class Outcomes:
+    """What became of several logs."""
+
+    outcomes: list[Outcome] = field(default_factory=list)
+
+    @property
+    def games(self) -> int:
+        """How many games were written; a game in several logs counts once per log."""
+        return sum(outcome.games for outcome in self.outcomes)
+
+    @property
+    def plies(self) -> int:
+        """How many half-moves were written."""
+        return sum(outcome.plies for outcome in self.outcomes)
+
+    @property
+    def failures(self) -> list[Outcome]:
+        """Files that could not be read, or not to their end; ``Outcome.message`` says why."""
+        return [outcome for outcome in self.outcomes if outcome.unreadable]
+
+
 class LogReading:
     """Blocks of one log, at most up to ``size`` bytes of it.
 

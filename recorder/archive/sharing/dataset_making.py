@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 from exporters.base import ExportReport, refuse_protected
 from exporters.table_files import import_pyarrow
 from recorder.archive.exporting import protected, require_games
-from recorder.archive.reading.importing import Outcome, ReadOptions, read_options
+from recorder.archive.reading.importing import Outcome, Outcomes, ReadOptions, read_options
 from recorder.archive.reading.inputs import Input, open_inputs
 from recorder.archive.reading.workers import Workers, in_order, jobs_for
 from recorder.archive.sharing.dataset_sources import Making, Reporting, Run
@@ -51,7 +51,7 @@ _Result = TypeVar("_Result")
 
 
 @dataclass(slots=True)
-class DatasetReport:
+class DatasetReport(Outcomes):
     """What making a data set did.
 
     Attributes:
@@ -62,24 +62,8 @@ class DatasetReport:
         skipped: files in folders that were not opened, because of their names.
     """
 
-    outcomes: list[Outcome] = field(default_factory=list)
     manifest: Manifest | None = None
     skipped: list[Path] = field(default_factory=list)
-
-    @property
-    def games(self) -> int:
-        """How many games were written."""
-        return sum(outcome.games for outcome in self.outcomes)
-
-    @property
-    def plies(self) -> int:
-        """How many half-moves were written."""
-        return sum(outcome.plies for outcome in self.outcomes)
-
-    @property
-    def failures(self) -> list[Outcome]:
-        """Files that could not be read, or not to their end; ``Outcome.message`` says why."""
-        return [outcome for outcome in self.outcomes if outcome.unreadable]
 
 
 def convert_to_dataset(
