@@ -108,10 +108,7 @@ def read_header(pairs: list[tuple[str, str]], server: str | None = None) -> PgnH
     header = PgnHeader(_player(tags, "White", used), _player(tags, "Black", used))
     _read_site(header, tags, used)
     _read_event(header, tags, used)
-    if server is not None:
-        header.server = server
-        if tags.get("Site") not in (None, "", "?"):
-            used.discard("Site")
+    header.server = header.server or server
     _read_variant(header, tags, used)
     _read_control(header, tags, used)
     _read_times(header, tags, used)

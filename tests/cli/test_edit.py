@@ -75,6 +75,16 @@ def test_what_was_recorded_stays_visible_and_can_be_restored(saved: Cli) -> None
     assert saved("export", "pgn").stdout == pgn
 
 
+def test_a_server_that_import_is_given_leaves_the_recorded_one_beside_it(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "saved.pgn"
+    path.write_text(SAVED.replace('Site "?"', 'Site "FICS"'))
+    cli("import", "--server", "ICC", path)
+    assert _game(cli)["server"] == "Internet Chess Club"
+    assert "site Internet Chess Club, was FICS\n" in cli("show", "last").stdout
+    cli("edit", "last", "--undo")
+    assert _game(cli)["server"] == "FICS freechess.org"
+
+
 def test_a_correction_survives_import_rebuild_and_another_archive(saved: Cli, tmp_path: Path) -> None:
     saved("edit", "last", "--white", "Cid", "--time", "18:30", "--date", "2009-03-05")
     corrected = _game(saved)
