@@ -36,6 +36,7 @@ from exporters.report.pictures import game_panels
 from exporters.report.playback import CAPS_MS, Playback, Showing, play
 from exporters.report.positions import Course, ReportPosition
 from exporters.report.svg import draw_board, drawings
+from exporters.report.tables import result_text
 from recorder.model import Anomaly, Game, GameKind, LinkKind, Player, Ply
 from recorder.relating.match import Match, transfers
 from recorder.rules.fen import board_fen
@@ -171,7 +172,6 @@ _LINKS = {
     LinkKind.PARTNER: "The other board of this match",
     LinkKind.EXAMINED: "Examined, or the game examined",
 }
-_RESULTS = {"1-0": "1–0", "0-1": "0–1", "1/2-1/2": "½–½", "*": "unfinished"}
 
 
 def game_report(
@@ -345,7 +345,7 @@ def _board_values(
         "letter": board.letter,
         "index": number,
         "heading": f"Board {board.letter}" if board.letter else "Game",
-        "result": _RESULTS.get(game.result, game.result),
+        "result": result_text(game.result, "unfinished"),
         "reason": result_words(game, goes_on),
         "flipped": board.flipped,
         "drawn": drawn,

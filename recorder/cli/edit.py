@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,7 +12,7 @@ from recorder.archive.exporting import chosen_games, named_games
 from recorder.archive.locate import open_archive
 from recorder.cli.option_types import NameType
 from recorder.cli.options import Command, archive_option, filter_options, game_filter, json_option, wide_option
-from recorder.cli.output import print_rows, say
+from recorder.cli.output import confirm, print_rows, say
 from recorder.text import plural
 
 if TYPE_CHECKING:
@@ -107,8 +106,9 @@ def command(
         keys = list(dict.fromkeys(archive.game(key).key for key in named))
         if filtered:
             keys = _keys_of(archive, replace(chosen, keys=frozenset(keys)))
-        if len(keys) > 1 and not (dry_run or yes):
-            _confirm(len(correct(archive, keys, values, dry_run=True)), undo=undo)
+        if len(keys) > 1 and not (dry_run or yes) and (changing := correct(archive, keys, values, dry_run=True)):
+            question = f"{'Restore what was recorded of' if undo else 'Correct'} {plural(len(changing), 'game')}?"
+            confirm(question, "give --yes to correct several games without asking")
         _print(correct(archive, keys, values, dry_run=dry_run), undo=undo, dry_run=dry_run, as_json=as_json)
 
 
@@ -118,15 +118,6 @@ def _keys_of(archive: ArchiveStore, chosen: GameFilter) -> list[str]:
     chosen = named_games(archive, chosen)
     with chosen_games(archive, chosen, **MOVES_ALONE) as games:
         return [game.key for game in games]
-
-
-def _confirm(count: int, *, undo: bool) -> None:
-    if not count:
-        return
-    if not sys.stdin.isatty():
-        raise click.UsageError("Confirmation needs a terminal; give --yes to correct several games without asking.")
-    question = f"{'Restore what was recorded of' if undo else 'Correct'} {plural(count, 'game')}?"
-    click.confirm(question, abort=True, err=True)
 
 
 def _print(edited: list[EditedGame], *, undo: bool, dry_run: bool, as_json: bool) -> None:

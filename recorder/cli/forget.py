@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -10,7 +9,7 @@ import click
 from recorder.archive.locate import archive_file, open_archive
 from recorder.cli.option_types import complete_handles
 from recorder.cli.options import Command, archive_option, json_option
-from recorder.cli.output import long_work, print_json, say
+from recorder.cli.output import confirm, long_work, print_json, say
 from recorder.errors import StorageError
 from recorder.text import clean, named, plural
 
@@ -71,7 +70,8 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
         _recall(handles, where, as_json=as_json)
         return
     if not dry_run and not yes:
-        _confirm(handles, where)
+        question = f"Erase {', '.join(handles)} from {archive_file(where)} for good?"
+        confirm(question, "give --yes to erase without asking")
     with open_archive(where, create=not dry_run, read_only=False) as archive, long_work() as progress:
         found, left = erase_handles(archive, handles, progress, dry_run=dry_run)
         if dry_run:
@@ -106,12 +106,6 @@ def _recall(handles: tuple[str, ...], where: str, *, as_json: bool) -> None:
         say(f"{handle} is recorded again; import the logs again to restore the erased games.")
     if as_json:
         print_json({"recalled": list(handles)})
-
-
-def _confirm(handles: tuple[str, ...], where: str) -> None:
-    if not sys.stdin.isatty():
-        raise click.UsageError("Confirmation needs a terminal; give --yes to erase without asking.")
-    click.confirm(f"Erase {', '.join(handles)} from {archive_file(where)} for good?", abort=True, err=True)
 
 
 def _print_found(found: ErasureReport, what: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ import click
 
 from recorder.archive.locate import open_archive
 from recorder.cli.options import Command, Rare, archive_option, jobs_option, json_option, reading_options, typed
-from recorder.cli.output import long_work, print_json, print_table, say, say_skipped
+from recorder.cli.output import confirm, long_work, print_json, print_table, say, say_skipped
 from recorder.errors import ExitCode
 from recorder.model import ImportStatus
 from recorder.text import plural
@@ -157,10 +156,8 @@ def _found(ctx: click.Context, paths: tuple[str, ...], *, dry_run: bool, yes: bo
         print_table(("Client", "Size", "File"), rows, right=("Size",))
     if dry_run:
         ctx.exit(ExitCode.OK)
-    if not yes and not sys.stdin.isatty():
-        raise click.UsageError("Nothing was imported: to ask needs a terminal; give --yes, or -n only to list.")
     if not yes:
-        click.confirm(f"Import {plural(len(found), 'file')}?", abort=True, err=True)
+        confirm(f"Import {plural(len(found), 'file')}?", "give --yes to import without asking, or -n only to list")
     return tuple(one.path for one in found)
 
 

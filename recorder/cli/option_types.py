@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from recorder.filters import Filter
 
-    _ParamType = click.ParamType[Any]
+    ParamType = click.ParamType[Any]
 else:
-    _ParamType = click.ParamType  # not generic in older versions
+    ParamType = click.ParamType  # not generic in older versions
 
 
-class ZoneType(_ParamType):
+class ZoneType(ParamType):
     """A time zone's name (``Europe/Vienna``, ``UTC``) or offset (``+02:00``), checked but kept as text."""
 
     name = "zone"
@@ -36,7 +36,7 @@ class ZoneType(_ParamType):
         return str(value)
 
 
-class NameType(_ParamType):
+class NameType(ParamType):
     """A word that is not empty: an empty one would name everything or nothing."""
 
     name = "name"
@@ -53,7 +53,7 @@ class WholeNumber(click.IntRange):
     name = "whole number"
 
 
-class FilterType(_ParamType):
+class FilterType(ParamType):
     """A value of a filter, checked but kept as text."""
 
     def __init__(self, filtering: Filter) -> None:
@@ -68,7 +68,7 @@ class FilterType(_ParamType):
         return value
 
 
-class WordSet(_ParamType):
+class WordSet(ParamType):
     """A comma-separated choice of words, as a frozenset; ``none`` or nothing is the empty set."""
 
     name = "words"
@@ -95,7 +95,7 @@ class WordSet(_ParamType):
         return words
 
 
-class DateType(_ParamType):
+class DateType(ParamType):
     """A calendar day as YYYY-MM-DD."""
 
     name = "date"
@@ -109,7 +109,7 @@ class DateType(_ParamType):
             self.fail(f"{value!r} is not a date; write it as 2020-01-31.", param, ctx)
 
 
-class SpeedType(_ParamType):
+class SpeedType(ParamType):
     """``4``, ``0.5`` or ``1/3``."""
 
     name = "speed"
@@ -125,7 +125,7 @@ class SpeedType(_ParamType):
         return speed
 
 
-class SecondsType(_ParamType):
+class SecondsType(ParamType):
     """Seconds, with thousandths if need be, as milliseconds: ``1``, ``0.5``, ``1s``, ``200ms``."""
 
     name = "seconds"
@@ -144,7 +144,7 @@ class SecondsType(_ParamType):
         return ms
 
 
-class NameFormatType(_ParamType):
+class NameFormatType(ParamType):
     """The format of a date in a file's name."""
 
     name = "format"

@@ -50,6 +50,13 @@ def long_work(*, steps: bool = False) -> Iterator[Progress]:
             signal.signal(number, signal.SIG_DFL)
 
 
+def confirm(question: str, otherwise: str) -> None:
+    """Ask on stderr, and end the command if the answer is no; without a terminal, ``otherwise`` says what to do."""
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"Confirmation needs a terminal; {otherwise}.")
+    click.confirm(question, abort=True, err=True)
+
+
 def print_json(value: Any) -> None:
     """One JSON document on one line of stdout."""
     click.echo(json.dumps(value, ensure_ascii=False))

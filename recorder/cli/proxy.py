@@ -17,6 +17,7 @@ from recorder.cli.recording_options import (
     AddressType,
     import_option,
     journal_options,
+    listen_option,
     log_option,
     outlet_options,
     refuse_outlets,
@@ -40,17 +41,7 @@ Examples:
 """,
 )
 @click.argument("server", type=AddressType(DEFAULT_PORT), metavar="HOST[:PORT]")
-@click.option(
-    "--listen",
-    "listen_at",
-    type=AddressType(default_host="127.0.0.1"),
-    default="127.0.0.1:5001",
-    metavar="[HOST:]PORT",
-    show_default=True,
-    help=(
-        "Address for clients; a port alone: this machine only. With another address, anyone on the network can connect."
-    ),
-)
+@listen_option(5001)
 @click.option(
     "--max-clients",
     cls=Rare,

@@ -12,6 +12,7 @@ from click.core import ParameterSource
 from recorder.archive.locate import archive_file, default_archive
 from recorder.cli.configuration import configured, origin, words_of
 from recorder.cli.hook_options import hook_option
+from recorder.cli.option_types import ParamType
 from recorder.cli.options import Command, Rare, in_section
 from recorder.cli.output import say
 from recorder.errors import ExportError, PolicyError
@@ -21,18 +22,12 @@ if TYPE_CHECKING:
     from recorder.live.hooks import Hook
     from recorder.live.policy.plan import ObservationPlan
 
-if TYPE_CHECKING:
-    _ParamType = click.ParamType[Any]
-else:
-    _ParamType = click.ParamType  # not generic in older versions
-
-
 DEFAULT_PORT = 5000
 
 _AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
 
 
-class AddressType(_ParamType):
+class AddressType(ParamType):
     """``HOST:PORT``, checked."""
 
     name = "address"
@@ -48,6 +43,22 @@ class AddressType(_ParamType):
             return parse_address(value, self._default_port, self._default_host)
         except ValueError as error:
             self.fail(str(error), param, ctx)
+
+
+def listen_option(port: int) -> Callable[[_AnyCommand], _AnyCommand]:
+    """``--listen``, as ``listen_at``."""
+    return click.option(
+        "--listen",
+        "listen_at",
+        type=AddressType(default_host="127.0.0.1"),
+        default=f"127.0.0.1:{port}",
+        metavar="[HOST:]PORT",
+        show_default=True,
+        help=(
+            "Address for clients; a port alone: this machine only. With another address, anyone on the network can "
+            "connect."
+        ),
+    )
 
 
 def journal_dir_option(command: _AnyCommand) -> _AnyCommand:

@@ -20,7 +20,7 @@ from click.core import ParameterSource
 from click.exceptions import Exit
 
 from recorder.cli.export_options import format_of
-from recorder.cli.option_types import SecondsType, SpeedType
+from recorder.cli.option_types import ParamType, SecondsType, SpeedType
 from recorder.cli.options import (
     Command,
     Group,
@@ -32,7 +32,7 @@ from recorder.cli.options import (
     json_option,
 )
 from recorder.cli.output import long_work, print_json, say
-from recorder.cli.recording_options import AddressType
+from recorder.cli.recording_options import listen_option
 from recorder.errors import EngineError, ExitCode, ReplayError, SourceError
 from recorder.live.net.sockets import Address
 from recorder.text import clean, plural
@@ -84,16 +84,7 @@ def _write(lines: list[str]) -> None:
         sys.stdout.flush()
 
 
-if TYPE_CHECKING:
-    from recorder.replay.places import Position
-    from recorder.replay.timing import ReplayMoment
-
-    _ParamType = click.ParamType[Any]
-else:
-    _ParamType = click.ParamType  # not generic in older versions
-
-
-class PlaceType(_ParamType):
+class PlaceType(ParamType):
     """A place in a recording, as ``recorder.replay.places`` has them: ``20w``, ``1:30``, ``takeback``."""
 
     name = "place"
@@ -105,6 +96,12 @@ class PlaceType(_ParamType):
             return parse_position(str(value))
         except ReplayError as error:
             self.fail(str(error), param, ctx)
+
+
+def place_option(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """``--from``."""
+    about = "Start at a move, time, game or event: 20w, 1:30, #2, #2/20w, takeback …"
+    return click.option("--from", name, type=PlaceType(), metavar="PLACE", help=about)
 
 
 def wait_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -197,13 +194,7 @@ Examples:
     help="Speed factor: 4, 0.5, 1/3; max: print lines, all at once.",
 )  # fmt: skip
 @wait_options
-@click.option(
-    "--from",
-    "position",
-    type=PlaceType(),
-    metavar="PLACE",
-    help="Start at a move, time, game or event: 20w, 1:30, #2, #2/20w, takeback …",
-)
+@place_option("position")
 @click.option(
     "--pause-at", multiple=True, metavar="EVENT",
     help=(
@@ -536,26 +527,10 @@ Examples:
 """,
 )
 @filter_options
-@click.option(
-    "--listen",
-    "listen_at",
-    type=AddressType(default_host="127.0.0.1"),
-    default="127.0.0.1:5000",
-    metavar="[HOST:]PORT",
-    show_default=True,
-    help=(
-        "Address for clients; a port alone: this machine only. With another address, anyone on the network can connect."
-    ),
-)
+@listen_option(5000)
 @click.option("--speed", type=SpeedType(), default="1", show_default=True, help="Speed factor: 4, 0.5, 1/3.")
 @wait_options
-@click.option(
-    "--from",
-    "begin",
-    type=PlaceType(),
-    metavar="PLACE",
-    help="Start at a move, time, game or event: 20w, 1:30, #2, #2/20w, takeback …",
-)
+@place_option("begin")
 @click.option(
     "--pause-at", multiple=True, metavar="EVENT", help="Pause after each of these events: takeback, chat, result …"
 )
