@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from exporters.holdings import BothHoldings, holdings_after, holdings_lines
+from exporters.holdings import BothHoldings, holdings_after, holdings_lines, plies_with_holdings
 from exporters.pgn.annotations import unique_lines
 from recorder.model import (
     Game,
@@ -15,8 +15,6 @@ from recorder.model import (
     Observation,
     Ply,
     control_of,
-    name_plies,
-    taken_rows,
 )
 from recorder.model.boards import boards_by_ply, follow_line, shown_board
 from recorder.times import in_ms
@@ -74,7 +72,7 @@ class Course:
         self.main: list[ReportPosition] = []
         self.branches: list[Branch] = []
         last = game.start_ply
-        for ply, printed in _main(game):
+        for ply, printed in plies_with_holdings(game):
             missing = max(0, ply.ply - last - 1)
             clocks = _clocks(ply, None if missing else (self.main or [self.start])[-1])
             self.main.append(
@@ -127,7 +125,7 @@ class Course:
                 anchors = {anchor.ply: anchor.fen for anchor in seen.anchors if anchor.line == line.number}
                 begin = None if leaves is None else leaves.board
                 for ply, board in follow_line(line.plies, anchors, begin, last, game.variant):
-                    holdings = holdings_after(ply, changes) if changes else _NO_HOLDINGS
+                    holdings = holdings_after(ply, changes)
                     missing = 0 if last is None else max(0, ply.ply - last - 1)
                     clocks = _clocks(ply, None if missing else states[-1] if states else leaves)
                     states.append(ReportPosition(ply.ply, ply, board, holdings, *clocks, missing, number))
@@ -138,14 +136,6 @@ class Course:
                 self.branches.append(
                     Branch(number, taken_back, None if leaves is None else leaves.line or None, parent_ply, states)
                 )
-
-
-def _main(game: Game) -> Iterator[tuple[Ply, BothHoldings]]:
-    for segment in game.segments:
-        seen = game.observations[segment.observation]
-        changes = holdings_lines(seen)
-        for ply in name_plies(taken_rows(segment, game.observations)):
-            yield ply, holdings_after(ply, changes) if changes else _NO_HOLDINGS
 
 
 def _start_holdings(game: Game) -> BothHoldings:

@@ -31,6 +31,7 @@ from recorder.cli.option_types import (
 from recorder.cli.output import WIDE
 from recorder.errors import ExportError, UnknownVariantError
 from recorder.filters import FILTERS, INCLUDES, Filter
+from recorder.model import SourceKind
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -152,23 +153,8 @@ def in_section(section: str, command: _AnyCommand, *options: _Option) -> _AnyCom
     return command
 
 
-KINDS = ("raw", "typescript", "xboard", "pychess", "stamped", "journal", "pgn", "bpgn")
+KINDS = tuple(kind.value for kind in SourceKind)
 CHATS = ("none", "public", "own", "all")
-ANOMALIES = (
-    "malformed",
-    "long-line",
-    "conflict",
-    "holdings",
-    "gap",
-    "movelist",
-    "movetext",
-    "variant",
-    "cut",
-    "lost-data",
-    "damaged",
-    "clock-disagrees",
-    "internal-error",
-)
 
 
 def typed(ctx: click.Context | None, name: str) -> click.Context | None:

@@ -6,8 +6,9 @@ import click
 
 from recorder.archive.locate import open_archive
 from recorder.cli.option_types import complete_sources
-from recorder.cli.options import ANOMALIES, Command, Group, archive_option, json_option, wide_option
+from recorder.cli.options import Command, Group, archive_option, json_option, wide_option
 from recorder.cli.output import ANOMALY, print_rows, say
+from recorder.model import AnomalyKind
 from recorder.text import clean, named, plural
 
 _SOURCE = named(
@@ -108,7 +109,7 @@ Examples:
     "--kind",
     "kinds",
     multiple=True,
-    type=click.Choice(ANOMALIES),
+    type=click.Choice(tuple(kind.value for kind in AnomalyKind)),
     help="Show only anomalies of this kind; can be repeated.",
 )
 @archive_option

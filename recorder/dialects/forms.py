@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TypeVar
 
-from recorder.events import RatingText
+from recorder.events import GameHeader, Line, RatingText
 from recorder.text import later
 
 _Kind = TypeVar("_Kind")
+_Header = TypeVar("_Header", bound=GameHeader)
 Form = tuple[_Kind, str, Callable[[], re.Pattern[str]]]
 """The kind of a line of this form, words that it contains, and the pattern of the whole line."""
 
@@ -54,6 +55,14 @@ def read_rating(text: str) -> RatingText:
         return RatingText(text, int(text))
     match = _NUMBER.fullmatch(text)
     return RatingText(text, None if match is None else int(match[1]))
+
+
+def read_header(kind: type[_Header], line: Line, number: str, *words: str) -> _Header:
+    """Make a header or a notification of the texts of its line."""
+    white, white_rating, black, black_rating, rated, category, base, increment = words
+    ratings = read_rating(white_rating), read_rating(black_rating)
+    times = int(base), int(increment)
+    return kind(line, int(number), white, ratings[0], black, ratings[1], rated == "rated", category or None, *times)
 
 
 RATED = "classificada"

@@ -22,7 +22,7 @@ import re
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from recorder.dialects.forms import RATING, read_rating
+from recorder.dialects.forms import RATING, read_header, read_rating
 from recorder.dialects.movelist import MONTHS, parse_started
 from recorder.events import GameNotified, GamesCounted, GamesRow, Line, ObserveRefused, Refusal, TablePlayer
 from recorder.text import later
@@ -189,19 +189,8 @@ def parse_notified(line: Line) -> GameNotified | None:
     match = _NOTIFIED().fullmatch(line.text)
     if match is None:
         return None
-    white, white_rating, black, black_rating, rated, category, base, increment, number = match.groups()
-    return GameNotified(
-        line,
-        int(number),
-        white,
-        read_rating(white_rating),
-        black,
-        read_rating(black_rating),
-        rated == "rated",
-        category or None,
-        int(base),
-        int(increment),
-    )
+    *words, number = match.groups()
+    return read_header(GameNotified, line, number, *words)
 
 
 # A server's texts for one reason, the first of them being the one that is written.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from recorder.dialects.forms import CONTINUING, RATED, RATING, UNRATED, find_form, make_forms, read_rating
+from recorder.dialects.forms import CONTINUING, RATED, RATING, UNRATED, find_form, make_forms, read_header, read_rating
 from recorder.dialects.results import GAME, RESULT
 from recorder.events import (
     CreatingLine,
@@ -120,19 +120,7 @@ def parse_header(line: Line) -> GameHeader | None:
     match = _HEADER.fullmatch(line.text)
     if match is None:
         return None
-    number, white, white_rating, black, black_rating, rated, category, base, increment = match.groups()
-    return GameHeader(
-        line,
-        int(number),
-        white,
-        read_rating(white_rating),
-        black,
-        read_rating(black_rating),
-        rated == "rated",
-        category or None,
-        int(base),
-        int(increment),
-    )
+    return read_header(GameHeader, line, *match.groups())
 
 
 def format_header(event: GameHeader) -> str:

@@ -215,10 +215,10 @@ _AROUND: Final = 3
 """Half-moves before and after the one whose lines are shown."""
 
 
-class GameAnswers:
-    """The games and players of an archive, ``public`` without remarks and lines of logs.
+class _Answers:
+    """Answers about an archive, ``public`` without remarks and lines of logs.
 
-    Its methods run in threads, several requests at once. ``check`` is as for ``file_of_games``.
+    Their methods run in threads, several requests at once. ``check`` is as for ``file_of_games``.
     """
 
     def __init__(self, where: str, choices: FormChoices, *, public: bool, check: Callable[[], None]) -> None:
@@ -226,6 +226,10 @@ class GameAnswers:
         self._check = check
         self._choices = choices
         self._public = public
+
+
+class GameAnswers(_Answers):
+    """The games and players of an archive."""
 
     def game(self, request: Request) -> Response:
         """The page of a game."""
@@ -444,17 +448,8 @@ class InsightAnswers:
         return page(insights_page(asked, asked, self._choices.current(), problem=problem), status)
 
 
-class ListAnswers:
-    """The lists of an archive, ``public`` without remarks. Its methods run in threads, several requests at once.
-
-    ``check`` is as for ``file_of_games``.
-    """
-
-    def __init__(self, where: str, choices: FormChoices, *, public: bool, check: Callable[[], None]) -> None:
-        self._where = where
-        self._check = check
-        self._choices = choices
-        self._public = public
+class ListAnswers(_Answers):
+    """The lists of an archive."""
 
     def games(self, request: Request) -> Response:
         """The list of games. A form leaves empty fields in the address: the address without them is the list's."""
