@@ -111,11 +111,10 @@ def write_table(table: Any, out: BinaryIO, format_name: str, *, raw: bool = Fals
         connection = new_database()
         connection.register("given", table)
         table = connection.table("given")
-    texts = {
-        name: shielded_sql(name) if format_name == "csv" and not raw and kind == "VARCHAR" and name != "san" else name
-        for name, kind in zip(table.columns, map(str, table.types), strict=True)
-    }
-    columns = ", ".join(f"{text} AS {name}" for name, text in texts.items())
+    kinds = zip(table.columns, map(str, table.types), strict=True)
+    texts = [name for name, kind in kinds if kind.startswith(("VARCHAR", "ENUM")) and name != "san"]  # ENUM: a category
+    shields = {name: shielded_sql(f"{name}::VARCHAR") for name in texts if format_name == "csv" and not raw}
+    columns = ", ".join(f"{shields.get(name, name)} AS {name}" for name in table.columns)
     options = {"csv": "FORMAT csv, HEADER", "jsonl": "FORMAT json", "parquet": "FORMAT parquet"}[format_name]
     with tempfile.TemporaryDirectory(prefix="ics-recorder-") as folder:
         path = Path(folder, "rows")
