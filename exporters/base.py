@@ -8,12 +8,13 @@ import re
 import shutil
 import sys
 import tempfile
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 from recorder.errors import ExportError
 from recorder.model import Game
@@ -40,23 +41,24 @@ class ExportReport:
         return f"Export of {plural(self.games, 'game')} · {plural(self.plies, 'ply', 'plies')}{excluded}"
 
 
-class Exporter(Protocol):
-    """Writes games in one format. Streams: holds no more than one game (Parquet: one row group) in memory."""
+class GameExporter(ABC):
+    """Writes a format in which every game is a text of its own, so that files can be split and appended to.
 
-    def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
-        """Write all games to ``out`` in their order and return what was written and excluded."""
-
-
-class GameExporter(Exporter, Protocol):
-    """A format in which every game is a text of its own, so that files can be split and appended to."""
+    ``key_mark`` is what a line begins with, directly before a game's key; None: this format writes no keys.
+    """
 
     suffix: str
+    key_mark: str | None
     report: ExportReport
 
-    @property
-    def key_mark(self) -> str | None:
-        """What a line begins with, directly before a game's key; None: this format writes no keys."""
+    def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
+        """Write games in their order, with one in memory at a time; return what was written and excluded."""
+        text, write = self.game_text, out.write
+        for game in games:
+            write(text(game).encode("utf-8", "replace"))
+        return self.report
 
+    @abstractmethod
     def game_text(self, game: Game) -> str:
         """The whole text of one game, its separator from the next included; counts it in ``report``."""
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
-from exporters.base import ExportReport
+from exporters.base import ExportReport, GameExporter
 from exporters.pgn.exporter import ENDS, wrap
 from exporters.pgn.tags import event_name, readable, tag, with_corrected_tags
 from recorder.corrections import hidden_tags
@@ -59,11 +59,11 @@ class BpgnOptions:
             raise ExportError(f"BPGN has no {unknown[0]!r}; use any of {', '.join(CLOCK_WORDS)}, or none.")
 
 
-class BpgnExporter:
+class BpgnExporter(GameExporter):
     """Writes bughouse matches. A board whose partner was not recorded is written alone, as board A."""
 
     suffix = ".bpgn"
-    key_mark: str | None = f'[{_KEY_TAGS[0]} "'
+    key_mark = f'[{_KEY_TAGS[0]} "'
 
     def __init__(self, options: BpgnOptions | None = None) -> None:
         self.options = options or BpgnOptions()
@@ -75,9 +75,7 @@ class BpgnExporter:
 
         ``excluded`` counts games that are not bughouse.
         """
-        for game in self.take(games):
-            out.write(self.game_text(game).encode("utf-8", "replace"))
-        return self.report
+        return super().write(self.take(games), out)
 
     def take(self, games: Iterable[Game]) -> list[Game]:
         """Return the games on board A of the matches among games; ``game_text`` of each gives the whole match.

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from typing import Any, BinaryIO
+from typing import Any
 
-from exporters.base import ExportReport
+from exporters.base import ExportReport, GameExporter
 from exporters.holdings import BothHoldings, holdings_after, holdings_lines, plies_with_holdings
 from exporters.pgn.annotations import unique_lines
 from recorder.model import Game, LineKind, ObservationKind, Origin, Ply, Precision, Proof, TimeBasis
@@ -30,7 +29,7 @@ _THOUGHT = named(f"ply engine white {_SCORE}")
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-class GamesJsonExporter:
+class GamesJsonExporter(GameExporter):
     """Writes JSON Lines in UTF-8. ``game_text`` returns one game's line; both ways count in ``report``."""
 
     suffix = ".jsonl"
@@ -38,12 +37,6 @@ class GamesJsonExporter:
 
     def __init__(self) -> None:
         self.report = ExportReport()
-
-    def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
-        """Write games in their order and return the report."""
-        for game in games:
-            out.write(self.game_text(game).encode("utf-8", "replace"))
-        return self.report
 
     def game_text(self, game: Game) -> str:
         """One game's object and its line feed."""

@@ -7,12 +7,11 @@ database: one movetext line, elapsed times only, colours in the reason).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import BinaryIO
 
-from exporters.base import ExportReport
+from exporters.base import ExportReport, GameExporter
 from exporters.pgn.annotations import (
     Annotation,
     Extras,
@@ -85,7 +84,7 @@ class PgnOptions:
         return self.engine or self.engine_comments or ("lag" in self.clock and self.style != "fics")
 
 
-class PgnExporter:
+class PgnExporter(GameExporter):
     """Writes games as PGN in UTF-8.
 
     ``game_text`` gives one game's text (all its parts); ``write`` streams many. Both count in ``report``. Games of
@@ -104,13 +103,6 @@ class PgnExporter:
         self._annotate_thought = _annotator(replace(self.options, clock=self.options.clock - {"emt"}))
         self._pad = GLUE if self.options.style == "lichess" else ""
         self._usual = self.options.style == "default" and self.options.clock == {"clk", "emt"}
-
-    def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
-        """Write games in their order; ``excluded`` counts plies that no proof allows to write as moves."""
-        text, write = self.game_text, out.write
-        for game in games:
-            write(text(game).encode("utf-8", "replace"))
-        return self.report
 
     def game_text(self, game: Game) -> str:
         """The text of one game: as many PGN games as it has parts, each followed by its blank lines."""

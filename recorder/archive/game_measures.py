@@ -265,15 +265,13 @@ class PictureData:
 
 
 @contextmanager
-def picture_data(
-    archive: GameStore, scope: str, shown: GameFilter, progress: Progress = no_progress
-) -> Iterator[PictureData]:
+def picture_data(archive: GameStore, scope: str, shown: GameFilter) -> Iterator[PictureData]:
     """Yield the plies of the games that a picture shows, and of one game its events; they can be read in the block."""
     from exporters.tables.events import events_of
     from exporters.tables.tables import open_tables
 
     events = events_of(archive, shown) if scope == "game" else None
-    with open_tables(archive, shown, progress=progress) as tables:
+    with open_tables(archive, shown) as tables:
         in_progress = games_in_progress(archive)
         attrs = {"dates": tables.dates()}
         plies: Any

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from recorder.archive.exporting import require_games
 from recorder.archive.pages.related import anomalies_of_game, games_in_progress, match_of
 from recorder.errors import ExportError
-from recorder.progress import Progress, no_progress
 from recorder.text import plural
 from storage import GameFilter
 from storage.dataset.reading import DatasetStore
@@ -100,7 +99,6 @@ def page_of_player(
     *,
     site: Site | None = None,
     filters: Mapping[str, str] | None = None,
-    progress: Progress = no_progress,
     form: Mapping[str, Any] | None = None,
     versus: tuple[str, GameFilter, Mapping[str, str]] | None = None,
 ) -> ReportPage:
@@ -117,7 +115,7 @@ def page_of_player(
         if chosen.servers:
             counts = [archive.count(replace(one, last=None)) for one in (replace(chosen, servers=frozenset()), chosen)]
             excluded |= {"on other servers": counts[0] - counts[1]} if counts[0] > counts[1] else {}
-        with open_tables(archive, chosen, progress=progress) as tables:
+        with open_tables(archive, chosen) as tables:
             in_progress = games_in_progress(archive)
             sides = [row | ending_of(row, in_progress) for row in tables.side_rows(player)]
             plies = tables.plies().ending(in_progress)
