@@ -346,8 +346,8 @@ def _to_split(driver: sqlite3.Connection, spec: str) -> list[tuple[str, str]]:
     return [pair_of(key, other) for other in sorted(others)]
 
 
-_OF_SOURCE = """SELECT g.key FROM games g JOIN sources s ON s.id = g.source_id
-WHERE s.sha256 = ? AND g.kind = 'played' ORDER BY g.id"""
+_OF_SOURCE = """SELECT g.key, iif(m.id IS NULL, g.server, m.server) FROM games g JOIN sources s ON s.id = g.source_id
+LEFT JOIN games m ON m.id = g.merged_into WHERE s.sha256 = ? AND g.kind = 'played' ORDER BY g.id"""
 
 
 class EditedGame(NamedTuple):
@@ -407,9 +407,10 @@ class GameCorrections(_Part):
             driver = driver_of(connection)
             relate(driver)
             decided = {(one.key, one.field): one.value for one in corrections_of(driver)}
-            keys = [key for (key,) in driver.execute(_OF_SOURCE, (sha256,))]
+            games = driver.execute(_OF_SOURCE, (sha256,)).fetchall()
             for field, value in values.items():
-                wanted = [key for key in keys if decided.get((key, field)) in (None, older.get(field))]
+                others = [key for key, server in games if field != "Site" or server != value]  # nearly all have it
+                wanted = [key for key in others if decided.get((key, field)) in (None, older.get(field))]
                 edited.update(game.after.key for game in self.edit(wanted, {field: value}))
         return len(edited)
 

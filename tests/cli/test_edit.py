@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any
 
 import pytest
 
+import storage.archive
 from exporters.pgn.exporter import PgnOptions
 from recorder import Archive, StorageError
 from recorder.archive.following.pgn import FinishedGames
+from recorder.model import Game
 from storage.maintenance.check import check
+from storage.write.merged import load_feeds
 from tests.archive.test_following import MIDDLE, STREAM, append, follow
 from tests.relating.scenes import connections, journal
 from tests.support.cli import ADJOURNED, WATCHER, Cli
@@ -83,6 +87,25 @@ def test_a_server_that_import_is_given_leaves_the_recorded_one_beside_it(cli: Cl
     assert "site Internet Chess Club, was FICS\n" in cli("show", "last").stdout
     cli("edit", "last", "--undo")
     assert _game(cli)["server"] == "FICS freechess.org"
+
+
+def test_games_that_have_the_server_that_import_is_given_are_not_read_again(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+
+    def loaded(driver: Connection, rows: list[int]) -> list[Game]:
+        read.extend(rows)
+        return load_feeds(driver, rows)
+
+    monkeypatch.setattr(storage.archive, "load_feeds", loaded)
+    path = tmp_path / "saved.pgn"
+    path.write_text(SAVED * 2 + SAVED.replace('Site "?"', 'Site "FICS"'))
+    cli("import", "--server", "FICS", path)
+    assert not read
+    cli("import", "--server", "ICC", path)
+    assert len(set(read)) == 1
+    assert {game["server"] for game in cli.json("games", "--json")} == {"Internet Chess Club"}
 
 
 def test_a_correction_survives_import_rebuild_and_another_archive(saved: Cli, tmp_path: Path) -> None:
