@@ -485,7 +485,8 @@ class ListAnswers(_Answers):
             games, ends = found[-PAGE_GAMES:], (more, True)
         else:
             games, ends = found[:PAGE_GAMES], (listed.after is not None, more)
-        of = archive.count()
+        counted = found[0].of if found and not listed.values else None
+        of = archive.count() if counted is None else counted
         count, scores = _counts(archive, listed, found) if listed.values else (of, {})
         return games_page(
             listed,
