@@ -20,6 +20,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator, PercentFormatter
 from matplotlib.transforms import ScaledTranslation
 
+from exporters.report.svg import SECONDS
 from recorder.errors import ExportError
 from recorder.times import short_hms
 
@@ -100,7 +101,6 @@ _LONGEST_WORD = 40
 _CHARACTER = 0.6  # of the size in points: the mean width of a character
 _TICKS = 7  # at most, on an axis
 _STEPS_PERCENT = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
-_STEPS_S = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 36000, 86400)
 
 
 def theme_of(theme: str | Theme) -> Theme:
@@ -319,7 +319,7 @@ def percent_axis(axis: Axis, most: float) -> None:
 def clock_axis(axis: Axis, low_s: float, high_s: float, *, ticks: int = 7, whole_seconds: bool = False) -> None:
     """Ticks at round times between two limits in seconds."""
     span = max(high_s - low_s, 0.0)
-    steps = [step for step in _STEPS_S if step >= 1 or not whole_seconds]
+    steps = [step for step in SECONDS if step >= 1 or not whole_seconds]
     step = next((step for step in steps if span / step <= ticks), None)
     if step is None:  # a clock of years: no server's, but a file may hold it
         step = 10.0 ** math.ceil(math.log10(span / ticks))

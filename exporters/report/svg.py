@@ -9,7 +9,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from xml.etree import ElementTree
 
-from exporters.report.page import site_file, trusted, visible
+from exporters.report.page import PIECES, site_file, trusted, visible
 from recorder.rules.tables import NAMES
 from recorder.times import short_hms
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 WIDTH: Final = 480
 LEFT, RIGHT, TOP, BOTTOM = 44, 8, 20, 20
 _MOST_TICKS: Final = 6
-_SECONDS: Final = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 36000, 86400)
+SECONDS: Final = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 36000, 86400)
 _NUMBERS: Final = tuple(one * 10**power for power in range(9) for one in (1, 2, 5))
 
 Tick = tuple[float, str]
@@ -42,7 +42,7 @@ class Panel(NamedTuple):
 
 def clock_ticks(low_s: float, high_s: float, most: int = _MOST_TICKS) -> list[Tick]:
     """Round times in seconds as a clock shows them."""
-    return [(value, _hms(value)) for value in _round_values(low_s, high_s, _SECONDS, most)]
+    return [(value, _hms(value)) for value in _round_values(low_s, high_s, SECONDS, most)]
 
 
 def number_ticks(low: float, high: float) -> list[Tick]:
@@ -136,11 +136,7 @@ class Plot:
         self._parts.append(f'<circle class="{kind}" cx="{_n(self._x(x))}" cy="{_n(self._y(y))}" r="3">{title}</circle>')
 
     def svg(self, label: str, axis: str = "") -> Markup:
-        """The picture.
-
-        Args:
-            label: for those who do not see it. axis: what ``game.js`` moves a cursor along: ``ply`` or ``time``.
-        """
+        """The picture; ``label`` is for those who do not see it, ``axis`` what a cursor moves along: ply or time."""
         data = f' data-axis="{axis}" data-from="{_n(self._xs[0])}" data-to="{_n(self._xs[1])}"' if axis else ""
         size = f'viewBox="0 0 {WIDTH} {self._height}" role="img" aria-label="{escape(visible(label))}"'
         return trusted(f'<svg class="chart" {size}{data}>{"".join(self._parts)}</svg>')
@@ -179,12 +175,11 @@ def scaled_bars(rows: Sequence[Bar], most: float = 0) -> list[dict[str, Any]]:
 
 SQUARE = 45
 """The side of a square in the units of a drawn board."""
-_NAMES = {"p": "pawn", "n": "knight", "b": "bishop", "r": "rook", "q": "queen", "k": "king"}
 
 
 def piece_name(letter: str) -> str:
     """``white-knight`` for ``N``, as python-chess calls its drawings."""
-    return f"{'white' if letter.isupper() else 'black'}-{_NAMES[letter.lower()]}"
+    return f"{'white' if letter.isupper() else 'black'}-{PIECES[letter.upper()]}"
 
 
 def piece_drawing(letter: str) -> ElementTree.Element:

@@ -117,11 +117,7 @@ def running_hooks(
 
 
 def configured_hooks(configuration: Configuration) -> Iterator[Hook]:
-    """The hooks of the configuration file.
-
-    Raises:
-        UsageError: one of them is not valid.
-    """
+    """The hooks of the configuration file; UsageError: one of them is not valid."""
     for number, table in enumerate(configuration.values.get(HOOK, ()), 1):
         try:
             for key, value in table.items():

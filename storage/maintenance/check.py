@@ -364,11 +364,7 @@ def check(path: Path) -> list[str]:
 
 
 def require_sound(path: Path) -> None:
-    """Read a whole archive before it is copied for others.
-
-    Raises:
-        StorageError: anything in it is malformed.
-    """
+    """Read a whole archive before it is copied for others; StorageError: anything in it is malformed."""
     with storage_errors(path), unchanged_while_read(path), closing(open_sqlite(path, read_only=True)) as driver:
         looks = malformed_pages(driver), malformed_values(driver), missing_rows(driver), broken_rules(driver)
         for found in chain.from_iterable(looks):

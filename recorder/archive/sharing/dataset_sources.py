@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from recorder.archive.reading.importing import (
     Fingerprint,
@@ -59,21 +59,24 @@ _DIGITS: Final = 16
 _ALL: Final = GameFilter(kinds=frozenset(), min_plies=0)
 
 
-class _Text(NamedTuple):
-    """The bytes of a source; ``doublings`` are empty if unknown."""
-
-    sha256: str
-    name: str
-    size_bytes: int
-    doublings: Sequence[str]
-
-
 def doublings_of(marks: Mapping[int, str]) -> list[str]:
     """The first digits of the hashes of a source's first 16, 32, 64 … bytes, as far as it goes.
 
     ``marks`` maps sizes to the hash of the bytes up to there.
     """
     return [marks[size][:_DIGITS] for size in DOUBLINGS if size in marks]
+
+
+def _texts(logs: Mapping[str, Outcome], records: Mapping[str, SourceRecord]) -> dict[str, Outcome]:
+    """The sources that are there and the logs of this run, by their hashes."""
+    there = {
+        sha256: Outcome(
+            one.name, ImportStatus.KNOWN, sha256=sha256, size_bytes=one.size_bytes,
+            marks=dict(zip(DOUBLINGS, one.doublings, strict=False)),
+        )
+        for sha256, one in records.items()
+    }  # fmt: skip
+    return there | dict(logs)
 
 
 def find_earlier(
@@ -86,17 +89,11 @@ def find_earlier(
     ``marks`` of the logs have the hashes at ``DOUBLINGS``. ``look_again`` reads logs of this run again: hash → sizes at
     which the hash is wanted, too.
     """
-    texts = [_Text(sha256, one.name, one.size_bytes, doublings_of(one.marks)) for sha256, one in logs.items()]
-    there = [
-        _Text(sha256, record.name, record.size_bytes, record.doublings)
-        for sha256, record in records.items()
-        if sha256 not in logs
-    ]
-    possible = _possible_parts([*texts, *there], texts)
-    sizes = {sha256: [part.size_bytes for part in parts] for sha256, parts in possible.items()}
+    possible = _possible_parts(_texts(logs, records), logs)
+    sizes = {sha256: [part.size_bytes for part in parts.values()] for sha256, parts in possible.items()}
     found: dict[str, set[str]] = {}
     for (sha256, parts), outcome in zip(possible.items(), look_again(sizes), strict=True):
-        equal = {part.sha256 for part in parts if outcome.marks.get(part.size_bytes) == part.sha256}
+        equal = {part for part, one in parts.items() if outcome.marks.get(one.size_bytes) == part}
         if equal and outcome.sha256 == sha256:  # else it was changed meanwhile
             found[sha256] = equal
     return found
@@ -109,31 +106,28 @@ def find_wholes(
 
     ``earlier`` is as ``find_earlier`` gives it, and of all records.
     """
-    wholes = {
-        sha256: Outcome(record.name, ImportStatus.KNOWN, size_bytes=record.size_bytes)
-        for sha256, record in records.items()
-    } | dict(logs)
+    wholes = _texts(logs, records)
     found: dict[str, Outcome] = {}
     for sha256 in sorted(earlier, key=lambda sha256: (wholes[sha256].size_bytes, sha256)):
         found |= dict.fromkeys(earlier[sha256], wholes[sha256])
     return found
 
 
-def _possible_parts(texts: Iterable[_Text], wholes: Iterable[_Text]) -> dict[str, list[_Text]]:
-    """Find the texts that may be the beginnings of longer ones, by the hash of the longer one.
+def _possible_parts(texts: Mapping[str, Outcome], logs: Mapping[str, Outcome]) -> dict[str, dict[str, Outcome]]:
+    """Find the texts that may be the beginnings of longer logs, by the hashes of both.
 
     At least half of each is equal; of one without doublings the name must be equal.
     """
-    by_half: dict[tuple[int, str], list[_Text]] = {}
-    for text in texts:
-        half = (len(text.doublings), text.doublings[-1] if text.doublings else text.name)
-        by_half.setdefault(half, []).append(text)
-    found: dict[str, list[_Text]] = {}
-    for whole in wholes:
-        halves = [(0, whole.name), *enumerate(whole.doublings, 1)]
-        alike = [text for half in halves for text in by_half.get(half, ()) if text.size_bytes < whole.size_bytes]
-        if alike:
-            found[whole.sha256] = alike
+    by_half: dict[tuple[int, str], list[str]] = {}
+    for sha256, text in texts.items():
+        doublings = doublings_of(text.marks)
+        by_half.setdefault((len(doublings), doublings[-1] if doublings else text.name), []).append(sha256)
+    found: dict[str, dict[str, Outcome]] = {}
+    for sha256, log in logs.items():
+        halves = [(0, log.name), *enumerate(doublings_of(log.marks), 1)]
+        alike = {part: texts[part] for half in halves for part in by_half.get(half, ())}
+        if shorter := {part: text for part, text in alike.items() if text.size_bytes < log.size_bytes}:
+            found[sha256] = shorter
     return found
 
 
