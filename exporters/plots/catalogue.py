@@ -12,16 +12,16 @@ from matplotlib.figure import Figure
 from exporters.measures.program import frame_of_rows
 from exporters.measures.source import Plies
 from exporters.plots.bughouse import bughouse_clocks
-from exporters.plots.curve import CURVE, clock_curve, clock_quartiles
-from exporters.plots.evaluations import blunder_sheet, blunder_table, evaluated_moves, evaluation_sheet
+from exporters.plots.curve import CURVE, clock_curve
+from exporters.plots.evaluations import blunder_sheet, blunders, evaluated_moves, evaluation_sheet
 from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
 from exporters.plots.lag import HISTOGRAM, lag_sheet
 from exporters.plots.panels import Panel, computed_panels
 from exporters.plots.race import clock_race, move_times
-from exporters.plots.scores import ENDINGS, endings, lead_scores, leads, result_counts, score_by_lead
+from exporters.plots.scores import ENDINGS, endings, leads, score_by_lead
 from exporters.plots.shown import Drawn, Shown, reasons_against, shown_of
 from exporters.plots.style import Theme, numbers, plain, theme_of
-from exporters.plots.thinking import HEATMAP, THINKS, heatmap_cells, phase_shares, think_heatmap, think_times
+from exporters.plots.thinking import HEATMAP, THINKS, think_heatmap, think_times
 from exporters.plots.words import PlySource, Who, about_games, only_game, usable, who_of
 from exporters.tables.columns import EVALUATIONS
 from recorder.errors import ExportError
@@ -220,8 +220,8 @@ def _sheet(
     return drawn
 
 
-def _player_table(table: Callable[..., pd.DataFrame]) -> Callable[[PlySource, PlotOptions], pd.DataFrame]:
-    return lambda plies, wishes: table(plies, wishes.player)
+def _player_table(panel: Panel[Any]) -> Callable[[PlySource, PlotOptions], pd.DataFrame]:
+    return lambda plies, wishes: panel.rows(plies, wishes.player)
 
 
 def _evaluation_table(plies: pd.DataFrame, _: PlotOptions) -> pd.DataFrame:
@@ -233,7 +233,7 @@ def _blunders_table(plies: PlySource, wishes: PlotOptions) -> pd.DataFrame:
     """The bands of both panels, one behind the other."""
     tables = []
     for by in ("clock", "think"):
-        table = blunder_table(plies, wishes.player, by)
+        table = blunders(by).rows(plies, wishes.player)
         table = table.rename(columns={f"{by}_from_s": "from_s", f"{by}_to_s": "to_s"})
         table.insert(0, "by", by)
         tables.append(table)
@@ -254,18 +254,18 @@ PICTURES: Final[dict[str, Picture]] = {
         _rows("clock_after_ms", "elapsed_ms", one_game="race", clocks=True),
     ),
     "times": Picture("game", _on_axes(move_times), _rows("elapsed_ms", one_game="times")),
-    "thinking": Picture("games", _on_axes(think_times, "player"), _player_table(phase_shares)),
-    "heatmap": Picture("games", _on_axes(think_heatmap, "player"), _player_table(heatmap_cells)),
+    "thinking": Picture("games", _on_axes(think_times, "player"), _player_table(THINKS)),
+    "heatmap": Picture("games", _on_axes(think_heatmap, "player"), _player_table(HEATMAP)),
     "lag": Picture("games", _sheet("lag", lag_sheet, "player"), _lag_table, (9.0, 5.0)),
-    "curve": Picture("games", _on_axes(clock_curve, "player"), _player_table(clock_quartiles)),
+    "curve": Picture("games", _on_axes(clock_curve, "player"), _player_table(CURVE)),
     "leads": Picture(
         "games",
         _on_axes(score_by_lead, "player", "move"),
-        lambda plies, wishes: lead_scores(plies, wishes.player, wishes.move),
+        lambda plies, wishes: leads(wishes.move).rows(plies, wishes.player),
     ),
     "evaluation": Picture("game", _sheet("evaluation", evaluation_sheet, "events"), _evaluation_table, (9.0, 8.0)),
     "blunders": Picture("games", _sheet("blunders", blunder_sheet, "player"), _blunders_table, (11.0, 5.0)),
-    "endings": Picture("player", _on_axes(endings, "player"), _player_table(result_counts)),
+    "endings": Picture("player", _on_axes(endings, "player"), _player_table(ENDINGS)),
     "profile": Picture("player", _sheet("profile", player_profile, "player"), _profile_table, (13.0, 11.5)),
     "bughouse": Picture(
         "match", _on_axes(bughouse_clocks), _rows("clock_after_ms", "elapsed_ms", "arrival_ms", clocks=True)

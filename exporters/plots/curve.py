@@ -20,7 +20,7 @@ from exporters.plots.style import (
     numbers,
     percent_axis,
 )
-from exporters.plots.words import PlySource, Who, name_of, no_data
+from exporters.plots.words import Who, name_of, no_data
 from recorder.errors import ExportError
 
 _FEWEST = 3
@@ -28,23 +28,18 @@ _OF_GAMES = 20
 _QUARTILES = {"q25": 25, "median": None, "q75": 75}
 
 
-def clock_quartiles(plies: PlySource, player: str | None = None) -> pd.DataFrame:
-    """The rows that ``clock_curve`` draws: one for each move number of the player, the opponents or all.
+_NO_BASE = "of games without a base time"
+_REASONS = [*reasons_against("clock_after_ms", clocks=True), Reason(_NO_BASE, "coalesce(base_s, 0) <= 0")]
+
+
+class _CurveData(NamedTuple):
+    """What ``clock_curve`` draws; ``table`` has a row for each move number of the player, the opponents or all.
 
     Counted and rounded as ``exporters.measures.clock_curve`` does. Columns are ``who`` (``player``, ``opponents``,
     ``all``), ``move_no``, ``games``, ``sides``, and quartiles: ``q25_ms``, ``median_ms``, ``q75_ms`` where all games
     have one base time, else ``q25_share`` … of the base times; in ``attrs`` ``games``, ``plies``, ``excluded``,
     ``base_s`` (a list of all base times).
     """
-    return CURVE.computed(plies, player).table
-
-
-_NO_BASE = "of games without a base time"
-_REASONS = [*reasons_against("clock_after_ms", clocks=True), Reason(_NO_BASE, "coalesce(base_s, 0) <= 0")]
-
-
-class _CurveData(NamedTuple):
-    """What ``clock_curve`` draws; ``table``: as ``clock_quartiles`` returns it."""
 
     shown: Shown
     table: pd.DataFrame

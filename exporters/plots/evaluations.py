@@ -210,13 +210,8 @@ def evaluation_sheet(
     return figure
 
 
-def blunder_table(plies: PlySource, player: str | None = None, by: str = "clock") -> pd.DataFrame:
-    """The rows that ``blunder_rates`` draws: the measure ``loss_by_clock`` or ``loss_by_think`` of these moves."""
-    return blunders(by).computed(plies, player).table
-
-
 def _losses(plies: Plies, who: Who, by: str) -> pd.DataFrame:
-    """The table of ``blunder_table``."""
+    """The measure ``loss_by_clock`` or ``loss_by_think`` of these moves."""
     define = definitions.loss_by_clock if by == "clock" else definitions.loss_by_think
     table = run(define(), who.moves(plies)).frame()
     excluded = {_EXCLUDED[reason]: count for reason, count in table.attrs["excluded"].items()}
@@ -228,7 +223,7 @@ def _losses(plies: Plies, who: Who, by: str) -> pd.DataFrame:
 
 
 class _BlunderData(NamedTuple):
-    """What ``blunder_rates`` draws; ``table``: as ``blunder_table`` returns it. ``by``: as there."""
+    """What ``blunder_rates`` draws; ``table``: of ``_losses``."""
 
     shown: Shown
     table: pd.DataFrame
@@ -283,7 +278,7 @@ def _judged(plies: Plies, who: Who) -> Shown:
 
 
 def _draw_rates(ax: Axes, look: Theme, table: pd.DataFrame, by: str) -> list[LegendEntry]:
-    """Draw the bars of a table as ``blunder_table`` returns it; return what the legend says."""
+    """Draw the bars of a table of ``_losses``; return what the legend says."""
     counts = numbers(table["plies"])
     places = np.arange(len(table))
     bottom: npt.NDArray[np.float64] = np.zeros(len(table))

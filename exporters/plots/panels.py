@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+import pandas as pd
 from matplotlib.axes import Axes
 
 from exporters.measures.source import Plies
@@ -37,16 +39,24 @@ class Legend(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Panel(Generic[_Data]):
-    """A picture of many games; ``compute`` raises ExportError if there is nothing to ``draw``."""
+    """A picture of many games; ``compute`` raises ExportError if there is nothing to ``draw``.
+
+    ``table`` returns the rows that are drawn, by default those that the data have.
+    """
 
     heading: str
     compute: Callable[[Plies, Who], _Data]
     draw: Callable[[Axes, Theme, _Data], Legend]
+    table: Callable[[_Data], pd.DataFrame] = attrgetter("table")
 
     def computed(self, source: PlySource, player: str | None) -> _Data:
         """What it shows; ``player``: as for ``who_of``."""
         plies = Plies.of(source)
         return self.compute(plies, who_of(plies, player))
+
+    def rows(self, source: PlySource, player: str | None = None) -> pd.DataFrame:
+        """The rows that are drawn."""
+        return self.table(self.computed(source, player))
 
     def drawn(
         self,

@@ -35,18 +35,8 @@ _EXCLUDED = {
 _OUTCOMES = ((1.0, "won"), (0.5, "drawn"), (0.0, "lost"))
 
 
-def lead_scores(plies: PlySource, player: str | None = None, move: int = 20) -> pd.DataFrame:
-    """The rows that ``score_by_lead`` draws: one for each class of clock leads after move ``move`` of both sides.
-
-    Leads and scores are those of ``exporters.measures.clock_lead``, as shares of the side's own base time. Columns are
-    ``lead`` (the class), ``lead_no``, ``sides``, ``score`` (mean points); in ``attrs`` ``games``, ``plies`` (of those
-    moves), ``excluded``.
-    """
-    return leads(move).computed(plies, player).table
-
-
 class _LeadData(NamedTuple):
-    """What ``score_by_lead`` draws; ``table``: as ``lead_scores`` returns it. ``move``: whose lead it is."""
+    """What ``score_by_lead`` draws; ``table``: of ``_scores_of``. ``move``: whose lead it is."""
 
     shown: Shown
     table: pd.DataFrame
@@ -63,7 +53,12 @@ def _compute_leads(plies: Plies, who: Who, move: int) -> _LeadData:
 
 
 def _scores_of(table: pd.DataFrame, move: int) -> pd.DataFrame:
-    """The rows of ``lead_scores``, of the measure's table."""
+    """A row for each class of clock leads after move ``move`` of both sides, of the measure's table.
+
+    Leads and scores are those of ``exporters.measures.clock_lead``, as shares of the side's own base time. Columns are
+    ``lead`` (the class), ``lead_no``, ``sides``, ``score`` (mean points); in ``attrs`` ``games``, ``plies`` (of those
+    moves), ``excluded``.
+    """
     if not table.attrs["plies"] and not table.attrs["excluded"]:
         raise ExportError(f"No data: no game in this selection reached move {move}.")
     if table.empty:
@@ -131,14 +126,6 @@ def leads(move: int = 20) -> Panel[_LeadData]:
     return Panel(f"Score by clock lead at move {move}", partial(_compute_leads, move=move), _draw_leads)
 
 
-def result_counts(plies: PlySource, player: str) -> pd.DataFrame:
-    """The rows that ``endings`` draws: one for each way in which this player's games ended.
-
-    Columns are ``ended`` (the reason, or how the recording ended), ``won``, ``drawn``, ``lost``, ``no_result``.
-    """
-    return _results_of(ENDINGS.computed(plies, player))
-
-
 class _Endings(NamedTuple):
     """What ``endings`` draws: ``games`` has reason, ending, score and number of games."""
 
@@ -161,6 +148,7 @@ def _compute_endings(plies: Plies, who: Who) -> _Endings:
 
 
 def _results_of(found: _Endings) -> pd.DataFrame:
+    """What ``endings`` draws: one row for each reason, or for each way in which the recording ended."""
     rows = []
     for reason, ending, score, games in found.games:
         ended = "reason not known" if reason is None else reason_words(reason)
@@ -204,7 +192,7 @@ def _draw_endings(ax: Axes, look: Theme, found: _Endings) -> Legend:
     return Legend(entries)
 
 
-ENDINGS: Final = Panel("How games ended", _compute_endings, _draw_endings)
+ENDINGS: Final = Panel("How games ended", _compute_endings, _draw_endings, _results_of)
 endings = ENDINGS.function(
     "endings",
     """Draw how many games a player, who must be given, won, drew and lost for each reason that the server printed.

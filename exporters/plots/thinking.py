@@ -29,7 +29,7 @@ from exporters.plots.style import (
     percent_axis,
     width_points,
 )
-from exporters.plots.words import PlySource, Who, no_data
+from exporters.plots.words import Who, no_data
 
 _FINE_S = (0.0, 0.1001, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, np.inf)
 _WHOLE_S = (0.0, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, np.inf)
@@ -107,15 +107,6 @@ def _compute_thinks(plies: Plies, who: Who, by: str) -> _Thinks:
     return _Thinks(shown, counts_of(drawn, by, "elapsed_ms"))
 
 
-def phase_shares(plies: PlySource, player: str | None = None) -> pd.DataFrame:
-    """What ``think_times`` draws: one row for each phase and step of times.
-
-    Columns are ``phase``, ``think`` (the step, in seconds), ``plies``, ``share`` (of the phase's moves),
-    ``phase_plies``, ``median_ms``, ``precision`` (of the median); in ``attrs`` ``games``, ``plies``, ``excluded``.
-    """
-    return _shares_of(THINKS.computed(plies, player))
-
-
 def _step_of(times_ms: NDArray[np.int64], count: NDArray[np.int64], *, whole_seconds: bool) -> tuple[int, int]:
     """The step of an axis of times in milliseconds, and the number of steps; the last one has all that is longer."""
     order = np.argsort(times_ms)
@@ -128,6 +119,11 @@ def _step_of(times_ms: NDArray[np.int64], count: NDArray[np.int64], *, whole_sec
 
 
 def _shares_of(found: _Thinks) -> pd.DataFrame:
+    """What ``think_times`` draws: one row for each phase and step of times.
+
+    Columns are ``phase``, ``think`` (the step, in seconds), ``plies``, ``share`` (of the phase's moves),
+    ``phase_plies``, ``median_ms``, ``precision`` (of the median); in ``attrs`` ``games``, ``plies``, ``excluded``.
+    """
     times_ms, coarse, count = (found.counts[name].to_numpy(dtype=np.int64) for name in ("elapsed_ms", "coarse", "n"))
     step, steps = _step_of(times_ms, count, whole_seconds=bool(coarse.any()))
     places = np.minimum(times_ms // step, steps - 1)
@@ -168,7 +164,7 @@ def _draw_thinks(ax: Axes, look: Theme, found: _Thinks) -> Legend:
 
 
 def _draw_shares(ax: Axes, look: Theme, shares: pd.DataFrame) -> list[LegendEntry]:
-    """Draw the bars of each phase (``shares``: as ``phase_shares`` returns them); return what the legend says."""
+    """Draw the bars of each phase (``shares``: of ``_shares_of``); return what the legend says."""
     classes = shares["think"].nunique()
     present = list(dict.fromkeys(shares["phase"]))
     looks = dict(zip(PHASES, zip(look.phases, _HATCHES, strict=True), strict=True))
@@ -195,17 +191,12 @@ def _draw_shares(ax: Axes, look: Theme, shares: pd.DataFrame) -> list[LegendEntr
     return entries
 
 
-def heatmap_cells(plies: PlySource, player: str | None = None) -> pd.DataFrame:
-    """What ``think_heatmap`` draws: one row for each cell that has moves.
+def _cells_of(found: _Thinks) -> tuple[pd.DataFrame, dict[int, float]]:
+    """What ``think_heatmap`` draws: the cells that have moves, and by column the height of the median of its times.
 
     Columns are ``move_from``, ``move_to`` (a column's move numbers), ``think`` (the class), ``think_no``, ``plies``; in
     ``attrs`` ``games``, ``plies``, ``excluded``, ``labels``, ``columns`` (a column's width in moves).
     """
-    return _cells_of(HEATMAP.computed(plies, player))[0]
-
-
-def _cells_of(found: _Thinks) -> tuple[pd.DataFrame, dict[int, float]]:
-    """The cells, and for each column the height at which the median of its times lies."""
     names = ("move_no", "elapsed_ms", "coarse", "n")
     moves, times_ms, coarse, count = (found.counts[name].to_numpy(dtype=np.int64) for name in names)
     classes = classes_of(times_ms, whole_seconds=bool(coarse.any()))
@@ -221,6 +212,10 @@ def _cells_of(found: _Thinks) -> tuple[pd.DataFrame, dict[int, float]]:
         int(column): classes.height(ranked(times_ms[columns == column], count[columns == column]))
         for column in np.unique(columns)
     }
+
+
+def _cells_alone(found: _Thinks) -> pd.DataFrame:
+    return _cells_of(found)[0]
 
 
 def _add_colour_bar(ax: Axes, look: Theme, mesh: QuadMesh) -> None:
@@ -262,7 +257,7 @@ def _draw_heatmap(ax: Axes, look: Theme, found: _Thinks) -> Legend:
 
 
 def _draw_cells(ax: Axes, look: Theme, cells: pd.DataFrame) -> QuadMesh:
-    """Draw the map (``cells``: as ``heatmap_cells`` returns them)."""
+    """Draw the map (``cells``: of ``_cells_of``)."""
     width = cells.attrs["columns"]
     rows, columns = len(cells.attrs["labels"]), int(cells["move_to"].max()) // width
     grid = np.full((rows, columns), np.nan)
@@ -280,8 +275,10 @@ def _draw_cells(ax: Axes, look: Theme, cells: pd.DataFrame) -> QuadMesh:
     return mesh
 
 
-THINKS: Final = Panel("Think times by phase", partial(_compute_thinks, by="phase"), _draw_thinks)
-HEATMAP: Final = Panel("Think times by move", partial(_compute_thinks, by="move_no"), _draw_heatmap)
+THINKS: Final = Panel("Think times by phase", partial(_compute_thinks, by="phase"), _draw_thinks, _shares_of)
+HEATMAP: Final = Panel(
+    "Think times by move", partial(_compute_thinks, by="move_no"), _draw_heatmap, lambda found: _cells_of(found)[0]
+)
 think_times = THINKS.function(
     "think_times",
     """Draw how think times are distributed in each phase: the share of its moves in steps of equal length.

@@ -31,11 +31,11 @@ from exporters.plots import (
     write_picture,
 )
 from exporters.plots.catalogue import PlotOptions
-from exporters.plots.curve import clock_quartiles
+from exporters.plots.curve import CURVE
 from exporters.plots.figures import new_figure
 from exporters.plots.race import side_medians
-from exporters.plots.scores import lead_scores
-from exporters.plots.thinking import phase_shares
+from exporters.plots.scores import leads
+from exporters.plots.thinking import THINKS
 from recorder.archive.game_measures import with_progress
 from recorder.errors import ExportError
 from tests.support.effort import examples
@@ -197,7 +197,7 @@ def test_medians_in_pictures_are_those_of_the_measures() -> None:
     for plies, player in ((uneven, None), (uneven, "ann"), (joined(uneven, coarse, untimed), "Bob"), (coarse, None)):
         own = plies if player is None else plies[plies["mover"].str.lower() == player.lower()]
         usage = measures.time_usage(own, by="phase")
-        phases = phase_shares(plies, player).drop_duplicates("phase")
+        phases = THINKS.rows(plies, player).drop_duplicates("phase")
         assert dict(zip(phases["phase"], phases["median_ms"], strict=True)) == dict(
             zip(usage["phase"], usage["median_ms"], strict=True)
         )
@@ -215,23 +215,23 @@ def test_medians_in_pictures_are_those_of_the_measures() -> None:
 @pytest.mark.long
 def test_the_curve_and_the_leads_are_the_measures() -> None:
     games = joined(many(), posed([1000, 0, 1500, 3000] * 12, key="c" * 20, base_s=100, precision="seconds"))
-    table = clock_quartiles(games)
+    table = CURVE.rows(games)
     measured = measures.clock_curve(games)
     shown = ["move_no", "sides", "q25_ms", "median_ms", "q75_ms"]
     pd.testing.assert_frame_equal(table[shown], measured[shown])
     assert (table.attrs["games"], table.attrs["plies"]) == (measured.attrs["games"], measured.attrs["plies"])
     own = measures.clock_curve(games[games["mover"] == "Ann"])
     pd.testing.assert_frame_equal(
-        clock_quartiles(games, "ann").query("who == 'player'")[shown].reset_index(drop=True), own[shown]
+        CURVE.rows(games, "ann").query("who == 'player'")[shown].reset_index(drop=True), own[shown]
     )
-    leads = lead_scores(games, "ann", 10)
+    by_lead = leads(10).rows(games, "ann")
     measured = measures.clock_lead(games[games["mover"] == "Ann"], moves=[10], edges_s=[-20, -5, 5, 20])
-    assert leads.loc[leads["sides"] > 0, "sides"].tolist() == [*measured["sides"]]
-    assert list(leads["score"].dropna()) == list(measured["score"])
+    assert by_lead.loc[by_lead["sides"] > 0, "sides"].tolist() == [*measured["sides"]]
+    assert list(by_lead["score"].dropna()) == list(measured["score"])
 
 
 def test_the_curve_of_several_time_controls_is_in_shares() -> None:
-    table = clock_quartiles(joined(posed([0, 0, 30_000], base_s=120), posed([0, 0, 1], key="c" * 20, base_s=1000)))
+    table = CURVE.rows(joined(posed([0, 0, 30_000], base_s=120), posed([0, 0, 1], key="c" * 20, base_s=1000)))
     assert [*table.loc[1, ["move_no", "sides", "q25_share", "q75_share"]]] == [2, 2, 0.75, 0.999999]
     ax = clock_curve(joined(many(), posed([1000] * 50, key="c" * 20, base_s=500)))
     assert ax.get_ylabel() == "clock left, of the base time"
@@ -262,7 +262,7 @@ def test_the_score_of_those_who_lead_on_the_clock() -> None:
 
 
 def test_leads_name_what_is_excluded() -> None:
-    table = lead_scores(joined(many(), posed([1000] * 50, key="c" * 20, result="*")), move=20)
+    table = leads().rows(joined(many(), posed([1000] * 50, key="c" * 20, result="*")))
     assert table.attrs["excluded"] == {"without a result": 2}
     assert (table.attrs["games"], table.attrs["plies"]) == (6, 12)
 
@@ -415,7 +415,7 @@ def test_every_move_of_a_game_is_drawn_or_reported(
 def test_leads_of_games_of_which_some_have_no_clocks_are_drawn() -> None:
     timed = posed([1000] * 42)
     bare = posed([None] * 42, key="b" * 20)
-    table = lead_scores(joined(timed, bare))
+    table = leads().rows(joined(timed, bare))
     assert table.attrs["excluded"] == {"without both clocks": 2}
     assert table["sides"].sum() == 2
 
