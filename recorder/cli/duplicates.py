@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +10,7 @@ from recorder.archive.locate import open_archive
 from recorder.cli.option_types import complete_keys
 from recorder.cli.options import Command, Group, archive_option, json_option, wide_option
 from recorder.cli.output import print_json, print_rows, say
+from recorder.model import TimeBasis
 from recorder.text import named, plural
 
 if TYPE_CHECKING:
@@ -114,8 +114,7 @@ def _game_json(game: Game) -> dict[str, Any]:
 
 
 def _list_decisions(archive: ArchiveStore, as_json: bool) -> None:
-    def decided(one: Any) -> str:
-        return datetime.fromtimestamp(one.decided_ms / 1_000, UTC).isoformat(timespec="milliseconds")
+    from recorder.times import iso
 
     found = archive.duplicates.decisions()
     print_rows(
@@ -123,13 +122,13 @@ def _list_decisions(archive: ArchiveStore, as_json: bool) -> None:
         lambda one: {
             "keys": [one.key, one.other],
             "same": one.same,
-            "decided_at": decided(one).replace("+00:00", "Z"),
+            "decided_at": iso(one.decided_ms, TimeBasis.UTC),
         },
         (
             ("Key", lambda one: one.key[:_KEY_DIGITS]),
             ("Other", lambda one: one.other[:_KEY_DIGITS]),
             ("Decision", lambda one: "one game" if one.same else "different games"),
-            ("Date (UTC)", lambda one: decided(one)[:16]),
+            ("Date (UTC)", lambda one: (iso(one.decided_ms, TimeBasis.UTC) or "")[:16]),
         ),
         as_json=as_json,
     )
