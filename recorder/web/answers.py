@@ -228,72 +228,73 @@ class _Answers:
         self._public = public
 
 
+def _of_game(
+    answer: Callable[[Any, Request, ArchiveStore, Game], Response],
+) -> Callable[[Any, Request], Response]:
+    """Answer about the game that an address names, or that there is none."""
+
+    def method(self: _Answers, request: Request) -> Response:
+        with open_archive(self._where) as archive, archive.snapshot():
+            try:
+                game = archive.game(request.path_params["key"])
+            except StorageError as error:
+                return page(message_page("No such game", visible(str(error))), 404)
+            return answer(self, request, archive, game)
+
+    return method
+
+
 class GameAnswers(_Answers):
     """The games and players of an archive."""
 
-    def game(self, request: Request) -> Response:
+    @_of_game
+    def game(self, request: Request, archive: ArchiveStore, game: Game) -> Response:
         """The page of a game."""
-        with open_archive(self._where) as archive, archive.snapshot():
-            game = self._find(archive, request)
-            if isinstance(game, Response):
-                return game
-            site = WebSite(listed=_reached_from(request), private=not self._public)
-            places, rank = _neighbours(archive, game.key, site)
-            bar = tuple(game_bar(site, game.key, places, rank=rank))
-            ply = _ply_of(request)
-            shown = page_of_game(archive, game.key, site=replace(site, bar=bar), public=self._public, ply=ply)
+        site = WebSite(listed=_reached_from(request), private=not self._public)
+        places, rank = _neighbours(archive, game.key, site)
+        bar = tuple(game_bar(site, game.key, places, rank=rank))
+        ply = _ply_of(request)
+        shown = page_of_game(archive, game.key, site=replace(site, bar=bar), public=self._public, ply=ply)
         return page(shown.html)
 
-    def lines(self, request: Request) -> Response:
+    @_of_game
+    def lines(self, request: Request, archive: ArchiveStore, game: Game) -> Response:
         """The lines of the logs that a game was read from, around a half-move: for this computer only."""
         if self._public:
             return page(message_page("Not shown", "Lines of logs are shown on the computer of the archive only."), 403)
-        with open_archive(self._where) as archive, archive.snapshot():
-            game = self._find(archive, request)
-            if isinstance(game, Response):
-                return game
-            ply = _ply_of(request)
-            names = short_names(archive.sources())
-            found = games_by_source(archive, game)
-            sources = [(row.id, names[row.id], _lines(archive, row, one, ply)) for row, one in found]
+        ply = _ply_of(request)
+        names = short_names(archive.sources())
+        found = games_by_source(archive, game)
+        sources = [(row.id, names[row.id], _lines(archive, row, one, ply)) for row, one in found]
         site = WebSite(listed=_reached_from(request))
         return page(lines_page(site, game.key, (game.white.handle, game.black.handle), sources, ply))
 
-    def position(self, request: Request) -> Response:
+    @_of_game
+    def position(self, request: Request, archive: ArchiveStore, game: Game) -> Response:
         """The way to the explorer of a position of a game."""
-        with open_archive(self._where) as archive, archive.snapshot():
-            game = self._find(archive, request)
-            if isinstance(game, Response):
-                return game
-            position = position_of(archive, game.key, _ply_of(request) or 0)
+        position = position_of(archive, game.key, _ply_of(request) or 0)
         if position is None:
             return page(
                 message_page("No such position", "The explorer has positions of normal chess that are proved."), 404
             )
         return RedirectResponse(WebSite().explorer(urlencode([("position", position)])), 303)
 
-    def game_file(self, request: Request) -> Response:
+    @_of_game
+    def game_file(self, request: Request, archive: ArchiveStore, game: Game) -> Response:
         """A game as a file."""
         suffix = request.path_params["suffix"]
         if suffix not in ("pgn", "jsonl"):
             return not_found(request, KeyError(suffix))
-        with open_archive(self._where) as archive, archive.snapshot():
-            game = self._find(archive, request)
-            if isinstance(game, Response):
-                return game
-            where = GameFilter(keys=frozenset({game.key}), kinds=frozenset(), min_plies=0)
-            return file_of_games(archive, where, suffix, game.key[:8], public=self._public, check=self._check)
+        where = GameFilter(keys=frozenset({game.key}), kinds=frozenset(), min_plies=0)
+        return file_of_games(archive, where, suffix, game.key[:8], public=self._public, check=self._check)
 
-    def game_picture(self, request: Request) -> Response:
+    @_of_game
+    def game_picture(self, request: Request, archive: ArchiveStore, game: Game) -> Response:
         """A game as a moving picture."""
-        with open_archive(self._where) as archive, archive.snapshot():
-            game = self._find(archive, request)
-            if isinstance(game, Response):
-                return game
-            try:
-                data = picture_of_game(archive, game, "gif", check=self._check)
-            except ExportError as error:
-                return page(message_page("No picture", visible(str(error))), 404)
+        try:
+            data = picture_of_game(archive, game, "gif", check=self._check)
+        except ExportError as error:
+            return page(message_page("No picture", visible(str(error))), 404)
         headers = {"content-disposition": f'attachment; filename="{game.key[:8]}.gif"'}
         return Response(data, 200, headers, "image/gif")
 
@@ -339,13 +340,6 @@ class GameAnswers(_Answers):
                 archive, name, where, site=WebSite(bar), filters=values, form=form, versus=next(iter(others), None)
             )
         return page(shown.html)
-
-    def _find(self, archive: ArchiveStore, request: Request) -> Game | Response:
-        """The game that an address names, or the answer that there is none."""
-        try:
-            return archive.game(request.path_params["key"])
-        except StorageError as error:
-            return page(message_page("No such game", visible(str(error))), 404)
 
 
 def _lines(archive: ArchiveStore, row: SourceRow, game: Game, ply: int | None) -> list[GameLine] | str:
