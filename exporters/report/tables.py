@@ -134,7 +134,7 @@ def cell_text(name: str, row: _Row, *, of_lag: bool = False) -> str:
     if name.endswith("_ms") and _THOUSANDTHS.search(text):
         ms = round(value)
         tenths_ms = (abs(ms) + 50) // 100 * (100 if ms > 0 else -100)
-        return str(figure_text(name, {**row, name: tenths_ms}, of_lag=of_lag))[:-2]
+        return str(figure_text(name, {**row, name: tenths_ms, "precision": "milliseconds"}, of_lag=of_lag))[:-2]
     return plain_name(text)
 
 

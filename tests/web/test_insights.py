@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 
 from exporters.measures.program import Measured
 from exporters.measures.words import figure_text, group_columns, shown_names
+from exporters.report.tables import cell_text
 from recorder.archive.game_measures import MEASURES, GamesMeasure
 from recorder.web.insights import python_code, read_insight
 from recorder.web.listing import FIELDS, archive_filters
@@ -188,3 +189,17 @@ def test_a_table_is_sorted_by_the_column_whose_heading_is_clicked(site: TestClie
     plies = [int(row[1].replace(",", "")) for row in rows(site.get(unescape(more)).text)]
     assert plies == sorted(plies, reverse=True) or plies == sorted(plies)
     assert len(set(plies)) > 1
+
+
+@pytest.mark.parametrize(
+    ("ms", "precision", "text"),
+    [
+        (11_030, "seconds", "0:11.0"),
+        (11_000, "seconds", "0:11"),
+        (11_960, "milliseconds", "0:12.0"),
+        (-11_030, "seconds", "-0:11.0"),
+        (0, "milliseconds", "0:00.0"),
+    ],
+)
+def test_a_time_is_whole_however_it_is_rounded(ms: int, precision: str, text: str) -> None:
+    assert cell_text("p95_ms", {"p95_ms": ms, "precision": precision}) == text
