@@ -154,6 +154,7 @@ class _Run:
         self._pipe = pipe
         self._hooks = hooks
         self._problem: str | None = None
+        self._waited: str | None = None
         self._left = False
         self._moved: str | None = None
         self._followed = False  # a log that has ended
@@ -186,8 +187,12 @@ class _Run:
         waiting = None if follower.waiting is None else f"{follower.waiting}; waiting for more."
         problem = follower.problem or waiting or (finished.problem if finished is not None else None)
         if problem != self._problem:
-            self._problem = problem
-            say("The archive is writable again; updates resumed." if problem is None else clean(problem))
+            before, self._problem = self._problem, problem
+            if problem is not None:
+                say(clean(problem))
+            elif before != self._waited:
+                say("The archive is writable again; updates resumed.")
+            self._waited = waiting
             if follower.full and problem is not None and self._hooks is not None:
                 self._hooks.fire("disk-full", problem)
         if pipe is not None and pipe.lost is not None and not self._left:

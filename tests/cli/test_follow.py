@@ -50,6 +50,20 @@ def test_the_command_waits_follows_and_ends_cleanly(cli: Cli, tmp_path: Path, nu
     assert len(games_of(cli)) == 5
 
 
+def test_a_log_that_is_empty_at_first_is_no_failure(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "session.log"
+    log.touch()
+    process = start(cli, log)
+    until(process, f"{log} is empty; waiting for more.\n")
+    append(log, STREAM)
+    while not cli.archive.exists() or len(games_of(cli)) < 5:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert "writable" not in err
+    assert "5 games read" in err
+
+
 @pytest.mark.long
 def test_missing_fields_of_the_log_are_reported_at_the_first_game(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "session.log"
