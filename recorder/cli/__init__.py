@@ -18,6 +18,7 @@ from importlib import import_module
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import find_spec
 from itertools import chain
+from pathlib import Path
 from typing import Any, TextIO
 
 import click
@@ -118,9 +119,11 @@ class _Group(Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Without arguments: the help, or what to begin with where a person at a terminal has no archive."""
-        if not args and sys.stdout.isatty() and not os.path.lexists(default_archive()):
-            click.echo(_BEGINNING)
-            ctx.exit()
+        if not args and sys.stdout.isatty():
+            where = os.environ.get("ICS_RECORDER_DB") or default_archive()
+            if "://" not in where and not os.path.lexists(Path(where).expanduser()):
+                click.echo(_BEGINNING)
+                ctx.exit()
         return super().parse_args(ctx, args)
 
     def make_context(self, *args: Any, **how: Any) -> click.Context:

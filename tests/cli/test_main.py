@@ -193,11 +193,12 @@ def test_an_interrupt_while_modules_load_is_no_traceback(cli: Cli, module: str, 
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a terminal of its own")
-def on_terminal(home: Path) -> str:
+def on_terminal(home: Path, **variables: str) -> str:
     """What the program alone prints on a terminal."""
     ours, theirs = os.openpty()
     env = {**os.environ, "HOME": str(home), "XDG_DATA_HOME": str(home)}
     env.pop("ICS_RECORDER_DB", None)
+    env |= variables
     subprocess.run([sys.executable, "-m", "recorder"], stdout=theirs, stderr=theirs, env=env, check=False)
     os.close(theirs)
     shown = os.read(ours, 10_000).decode()
@@ -210,6 +211,8 @@ def test_without_an_archive_a_terminal_shows_what_to_begin_with(tmp_path: Path) 
     assert all(len(line) <= 80 for line in shown.splitlines())
     for words in ("import --find", "record freechess.org", "import GAMES.pgn", "make demo", "--help"):
         assert words in shown
+    (tmp_path / "own.sqlite").touch()
+    assert "Usage: " in on_terminal(tmp_path, ICS_RECORDER_DB="~/own.sqlite")
     (tmp_path / "ics-recorder").mkdir()
     (tmp_path / "ics-recorder" / "archive.sqlite").touch()
     assert "Usage: " in on_terminal(tmp_path)
