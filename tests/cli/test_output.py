@@ -134,7 +134,32 @@ def test_the_bar_shows_name_and_figures(
     monkeypatch.setenv("COLUMNS", str(columns))
     with show_progress() as progress:
         progress(name, 500_000_000, 1_500_000_000)
-    (line,) = re.findall(r"a\.log[^\r\n]*", capsys.readouterr().err)
+    line = re.findall(r"a\.log[^\r\n]*", capsys.readouterr().err)[-1]
     assert "0.5/1.5 GB" in line
     assert "-:--:--" in line
     assert line.startswith(seen)
+
+
+@pytest.mark.parametrize("err", [False, True])
+def test_a_bar_is_taken_back_before_a_line_is_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], err: bool
+) -> None:
+    for stream in ("stderr", "stdout"):
+        monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in ("short.log", "a long name of a log that has no room.log"):
+        with show_progress() as progress:
+            progress(name, 123_456_789, 1_234_567_890)
+            before = capsys.readouterr().err
+            click.echo("a line", err=err)
+            after = capsys.readouterr()
+            progress(name, 124_000_000, 1_234_567_890)
+            again = capsys.readouterr().err
+        bar = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", before.rpartition("\x1b[2K")[2])
+        assert "\n" not in bar
+        assert len(bar) <= 80
+        taken = after.err.removesuffix("a line\n")
+        assert taken.endswith("\x1b[1A\x1b[2K")
+        assert (after.err if err else after.out).endswith("a line\n")
+        assert name[:9] in again
