@@ -28,7 +28,7 @@ MOST = 100_000
 # Patterns that need not be linear: what is matched is never longer than this.
 BOUNDED = {
     "recorder.journal.reader._LINE_ENDS": 5,  # the last bytes of a line
-    "recorder.live.login.login._REFUSALS[]": 400,  # _LONGEST_WORDS
+    "recorder.live.login.login._REFUSED[]": 400,  # _LONGEST_WORDS
 }
 # Where a pattern is made while the program runs, and of what.
 MADE_LATER = {

@@ -100,6 +100,8 @@ def played(board: str, move: int, white: bool) -> str | None:
     """
     target = 9 * (7 - (move >> 9 & 7)) + (move >> 6 & 7)
     extra = move >> 12
+    if extra > 15 or extra & 7 >= len(_MEN):  # no encoded move
+        return None
     if extra >= 8:
         man = _MEN[extra - 8]
         return f"{board[:target]}{man if white else man.lower()}{board[target + 1 :]}"

@@ -43,7 +43,7 @@ _SCORED: Final = re.compile(
 )
 _LIKE: Final = re.compile(r"[+-](?:[0-9]{1,4}\.[0-9]{1,2}|M[0-9]{1,4})/|d=[0-9]", re.ASCII)
 _KEYED: Final = re.compile(
-    r"d=[0-9]{1,5}(?:,++ *+[A-Za-z][A-Za-z0-9]{0,4}=[^,]*+)*+(?:,++ *+[A-Za-z0-9][^,=]*+)?,* *", re.ASCII
+    r"d=[0-9]{1,5}(?>(?:,++ *+[A-Za-z][A-Za-z0-9]{0,4}=[^,]*+)*)(?:,++ *+[A-Za-z0-9][^,=]*+)?,* *", re.ASCII
 )
 _FIELD: Final = re.compile(r"(?:\A|, *| )([A-Za-z][A-Za-z0-9]{0,4})=([^,\s]++(?: [^,=]*+(?=,|\Z))?)", re.ASCII)
 _QUOTED_PV: Final = re.compile(r'(?:\A|, )pv="([^"]*)"')
