@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from pathlib import PurePath
 from typing import IO, Any, Final
 from urllib.parse import urlencode
 
@@ -21,7 +22,7 @@ from exporters.selection import read_position
 from recorder.archive.exporting import no_player, one_player, require_variants
 from recorder.archive.game_measures import measure_games
 from recorder.archive.locate import open_archive
-from recorder.archive.pages.completions import Completion, completions
+from recorder.archive.pages.completions import Completion, completions, values_of
 from recorder.archive.pages.player_pages import PLAYER_GAMES
 from recorder.archive.pages.related import games_by_source, games_in_progress
 from recorder.archive.pages.reports import page_of_game, page_of_player, picture_of_game
@@ -33,7 +34,7 @@ from recorder.model import Game
 from recorder.web.explorer import NEWEST, explorer_page
 from recorder.web.insights import python_code, read_insight, shown_insight, with_group
 from recorder.web.links import WebSite
-from recorder.web.listing import PAGE_GAMES, ListState, read_list
+from recorder.web.listing import PAGE_GAMES, Choices, ListState, read_list
 from recorder.web.pages import VERSUS, form_of, game_bar, games_page, insights_page, lines_page, message_page
 from recorder.web.work import BusyError, LeftError, Page, Work
 from storage import ArchiveStore, GameFilter, SourceRow
@@ -51,6 +52,7 @@ TYPES: Final = {
 """The formats in which games are downloaded."""
 
 _CHOICES_S: Final = 60.0
+_MOST_CHOICES: Final = 500
 _CHOICES: Final = {
     "variant": Completion.VARIANT,
     "time": Completion.TIME_CONTROL,
@@ -133,24 +135,28 @@ def failed(_request: Request, error: Exception) -> Response:
 class FormChoices:
     """The values that the forms offer for a filter: those of the archive, read again at most once a minute.
 
-    ``read_at_s`` is when they changed, by the monotonic clock.
+    ``read_at_s`` is when they changed, by the monotonic clock. ``named``: sources have the names of their files, which
+    a public site does not show.
     """
 
     def __init__(self, where: str) -> None:
+        self.named = False
         self._where = where
-        self._values = _read_choices(where)
+        self._values = self._read()
         self.read_at_s = time.monotonic()
 
-    def current(self) -> Mapping[str, Sequence[str]]:
+    def current(self) -> Choices:
         """The values of each filter."""
-        if time.monotonic() - self.read_at_s > _CHOICES_S and (found := _read_choices(self._where)) != self._values:
+        if time.monotonic() - self.read_at_s > _CHOICES_S and (found := self._read()) != self._values:
             self._values, self.read_at_s = found, time.monotonic()
-        return self._values
+        if self.named:
+            return self._values
+        return {**self._values, "source": [(value, None) for value, _ in self._values["source"]]}
 
-
-def _read_choices(where: str) -> dict[str, list[str]]:
-    found = {name: [value for value, _ in completions(where, kind, "")] for name, kind in _CHOICES.items()}
-    return {**found, "time": list(map(filter_control, found["time"]))}
+    def _read(self) -> Choices:
+        found = {name: values_of(self._where, kind, "", _MOST_CHOICES) for name, kind in _CHOICES.items()}
+        sources = [(value, about and f"{PurePath(about).name} ({value})") for value, about in found["source"]]
+        return {**found, "time": [(filter_control(value), None) for value, _ in found["time"]], "source": sources}
 
 
 def reached(archive: ArchiveStore, listed: ListState) -> ListState:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,7 +17,7 @@ from recorder.rules.fen import position_from_fen
 from recorder.rules.position import Rules, decode_move
 from recorder.text import plural
 from recorder.web.links import WebSite
-from recorder.web.listing import FIELDS, ListState
+from recorder.web.listing import FIELDS, Choices, ListState
 from recorder.web.pages import chosen_filters, field_values, form_of, render
 from storage.read.listing import ListedGame
 
@@ -36,7 +36,7 @@ def explorer_page(
     listed: ListState,
     found: Explored,
     games: Sequence[ListedGame],
-    choices: Mapping[str, Sequence[str]],
+    choices: Choices,
     *,
     unindexed: int,
 ) -> bytes:

@@ -25,6 +25,10 @@ LONGEST: Final = 200
 _LONGEST_GROUP: Final = 600
 
 
+Choices = Mapping[str, Sequence[tuple[str, str | None]]]
+"""By the name of a filter: the values that an archive has, and what is shown of each, if it is not the value."""
+
+
 class FormField(NamedTuple):
     """A filter as the form shows it; those that are not ``first`` are behind "More filters".
 

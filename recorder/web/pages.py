@@ -20,7 +20,7 @@ from recorder.archive.reading.kept_bytes import GameLine
 from recorder.text import plural
 from recorder.web.insights import PRESETS
 from recorder.web.links import WebSite
-from recorder.web.listing import FIELDS, FormField, ListState
+from recorder.web.listing import FIELDS, Choices, FormField, ListState
 from recorder.web.live_state import LiveState
 from storage.read.listing import ListedGame
 
@@ -46,7 +46,7 @@ def games_page(
     without: str | None,
     unindexed: int,
     more: tuple[bool, bool],
-    choices: Mapping[str, Sequence[str]],
+    choices: Choices,
     scores: Mapping[str, int],
 ) -> bytes:
     """Show the list of games, ``count`` of the archive's ``of``.
@@ -104,7 +104,7 @@ def message_page(
     sentence: str,
     *,
     values: Mapping[str, str] | None = None,
-    choices: Mapping[str, Sequence[str]] | None = None,
+    choices: Choices | None = None,
 ) -> bytes:
     """Show what went wrong and what to do: never a page about a list without games."""
     site = WebSite((_GAMES, _EXPLORER, _INSIGHTS, _LIVE))
@@ -121,7 +121,7 @@ def login_page(target: str, wrong: bool) -> bytes:
 def insights_page(
     asked: Mapping[str, str],
     values: Mapping[str, str],
-    choices: Mapping[str, Sequence[str]],
+    choices: Choices,
     *,
     shown: Mapping[str, Any] | None = None,
     codes: Sequence[tuple[str, str]] = (),
@@ -222,7 +222,7 @@ def render(
 
 def form_of(
     values: Mapping[str, str],
-    choices: Mapping[str, Sequence[str]],
+    choices: Choices,
     *,
     without: Collection[str] = (),
     hidden: Mapping[str, str] | None = None,
@@ -246,13 +246,13 @@ def chosen_filters(listed: ListState, address: Callable[[str], str]) -> list[tup
     ]
 
 
-def field_values(field: FormField, value: str, choices: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def field_values(field: FormField, value: str, choices: Choices) -> dict[str, Any]:
     """A field of a form with its value."""
     if field.kind == "date" and not _DAY.fullmatch(value):
         value = ""  # a field for dates takes nothing else
     found: dict[str, Any] = {**field._asdict(), "value": value}
     if field.kind == "choice":
-        known = field.words or [(one, _words(field, one)) for one in choices.get(field.name, ())]
+        known = field.words or [(one, about or _words(field, one)) for one, about in choices.get(field.name, ())]
         unknown = [] if not value or value in dict(known) else [(value, value)]
         found["words"] = [*known, *unknown]
     return found

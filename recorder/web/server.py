@@ -522,6 +522,7 @@ _LEAST_KEY: Final = 8
 def make_app(archive: SiteArchive, access: Access, feed: LiveFeed, delay_ms: int = 0) -> Guard:
     """Make the site of an archive; ``delay_ms`` is the least delay of its Live PGN."""
     public = not access.private
+    archive.choices.named = access.private
     lists = ListAnswers(archive.where, archive.choices, public=public, check=archive.work.check)
     games = GameAnswers(archive.where, archive.choices, public=public, check=archive.work.check)
     insights, live = InsightAnswers(archive.where, archive.choices, public=public), _Live(feed, delay_ms, archive.where)

@@ -17,11 +17,12 @@ from starlette.testclient import TestClient
 from recorder.archive.locate import open_archive
 from recorder.web import answers
 from recorder.web.listing import read_list
+from recorder.web.server import Access
 from storage import ArchiveStore, GameFilter
 from storage.read.listing import SORTS, ListOrder
 from storage.read.query import conditions_of
 from tests.support.cli import Cli
-from tests.support.site import HOSTILE, client_of, make_archive
+from tests.support.site import HERE, HOSTILE, PRIVATE, client_of, make_archive
 
 
 def keys(html: str) -> list[str]:
@@ -280,3 +281,13 @@ def test_games_that_reached_a_position_and_the_moves_played_there(tmp_path: Path
     for path, words in (("/explorer?moves=e5", "'e5', is not legal"), ("/?next=e4", "give a position")):
         answer = site.get(path)
         assert (answer.status_code, words in unescape(answer.text)) == (400, True)
+
+
+def test_forms_offer_every_server_and_log_with_its_name(tmp_path: Path) -> None:
+    archive = make_archive(tmp_path)
+    private, public = (
+        unescape(client_of(archive, access).get("/").text) for access in (PRIVATE, Access(hosts=HERE, private=False))
+    )
+    assert '<option value="FICS freechess.org">FICS freechess.org</option>' in public
+    (source,) = re.findall(r'<option value="([0-9a-f]+)">ficsgames-variants-by-year\.pgn \(\1\)</option>', private)
+    assert f'<option value="{source}">{source}</option>' in public
