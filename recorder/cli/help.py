@@ -87,8 +87,8 @@ def _filter_options() -> str:
 
 _KEYS = """
 Every game has a key, which `games` prints: digits and letters from a to f. The
-key stays the same when the log is imported again. The first characters are
-enough if no other key begins with them:
+key stays the same when the log is imported again, unless with another --server.
+The first characters are enough if no other key begins with them:
 
   $ ics-recorder show 6af8
   $ ics-recorder export pgn 6af8 -o game.pgn

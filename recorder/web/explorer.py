@@ -117,7 +117,8 @@ def _row(move: ExploredMove, listed: ListState, board: chess.Board, site: WebSit
         "games_words": f"{plural(move.games, 'game')} with {move.san}",
         "games_href": site.listing(listed.query(**here, next=move.san)),
         "won": round(100 * move.white / move.games),
-        "not_lost": 100 - round(100 * move.black / move.games),
+        "drawn": round(100 * (move.white + move.draws) / move.games),
+        "lost": round(100 * (move.white + move.draws + move.black) / move.games),  # the rest has no result
         "shares": [f"{count / move.games:.0%}" for count in (move.white, move.draws, move.black)],
         "rating": NOTHING if move.rating is None else str(move.rating),
         "think": _clock(move.think_ms),
