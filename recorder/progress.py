@@ -105,7 +105,7 @@ def show_progress(*, steps: bool = False) -> Iterator[Progress]:
         bar.start()  # at first, and behind what was printed
 
     streams = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = (  # type: ignore[assignment]  # all that is asked of a stream is passed on
+    sys.stdout, sys.stderr = (
         _AboveBar(stream, bar.stop) if stream is not None and stream.isatty() else stream for stream in streams
     )
     try:
