@@ -76,6 +76,9 @@ def show_progress(*, steps: bool = False) -> Iterator[Progress]:
     from rich.table import Column
 
     console = Console(file=sys.stderr)
+    if console.is_dumb_terminal:  # what was drawn cannot be taken back
+        yield no_progress
+        return
     longest = max(console.width - _FIGURES_WIDTH, 12)
     bar = Bar(
         TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, max_width=longest)),
