@@ -144,7 +144,7 @@ def footer_text(attrs: Mapping[Any, Any], marks: Mapping[str, int], *notes: str 
     if marks["in_progress"]:
         parts.append("the game is in progress" if games == 1 else f"in progress: {marks['in_progress']:,}")
     if marks["incomplete"]:
-        several = f"{marks['incomplete']:,} games are not complete"
+        several = f"not complete: {marks['incomplete']:,}"
         parts.append("the game is not complete" if games == 1 else several)
     if seconds := marks["seconds"]:
         parts.append("times in whole seconds" if seconds == plies else f"{seconds:,} plies have whole seconds only")

@@ -288,7 +288,7 @@ def _picture_options(command: _AnyCommand) -> _AnyCommand:
     epilog="""\b
 Examples:
   ics-recorder export gif last -o game.gif
-  ics-recorder export gif 6af8 --from 20 --to 40 --speed 2 --max-pause 5 -o mate.webp
+  ics-recorder export gif 6af8 --from 20 --to 40 --speed 2 -o mate.webp
   ics-recorder export gif 6af8 --format mp4 > game.mp4
 """,
 )

@@ -109,6 +109,9 @@ def _recall(handles: tuple[str, ...], where: str, *, as_json: bool) -> None:
 
 
 def _print_found(found: ErasureReport, what: str) -> None:
+    if not (found.games or found.chats or found.texts or found.redacted or found.dropped):
+        say("Nothing in the archive has this handle: check its spelling. Later imports leave it out all the same.")
+        return
     say(
         f"{plural(found.games, 'game')}, {plural(found.chats, 'line')} of chat and the handle in "
         f"{plural(found.texts, 'text')} {what}."

@@ -279,7 +279,7 @@ Examples:
   ics-recorder report --player Morphy --since 2026-01-01 -o player.html
   ics-recorder report --index -o index.html
   ics-recorder report --index --variant crazyhouse --last 500 -o crazyhouse.html
-  ics-recorder report --site public/ --since 2026-01-01 --base-url https://example.org/games/
+  ics-recorder report --site public/ --base-url https://example.org/games/
 """,
 )
 @filter_options

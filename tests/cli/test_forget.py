@@ -133,6 +133,11 @@ def test_a_dry_run_of_forget_changes_nothing(filled: Cli, tmp_path: Path) -> Non
         assert archive.erasures.forgotten_handles() == []
 
 
+def test_a_handle_that_nothing_has_is_reported(filled: Cli) -> None:
+    for words in (("-n",), ("--yes",)):
+        assert "check its spelling" in filled("forget", "Mrphy", *words).stderr
+
+
 def test_no_player_is_erased_without_confirmation(filled: Cli) -> None:
     assert "Confirmation needs a terminal; give --yes" in filled("forget", "Carlsen", code=ExitCode.USAGE).stderr
     assert len(filled.json("games", "--json")) == 6

@@ -439,5 +439,5 @@ def test_unknown_servers_and_games_in_progress_are_named() -> None:
     assert "freechess.org and unknown servers" in title(think_times(joined(known, unknown)))
     assert "unknown" not in title(think_times(known))
     going_on = with_progress(joined(known, unknown).assign(complete=False), {"b" * 20})
-    assert " · in progress: 1 · 1 games are not complete" in footer(think_times(going_on))
+    assert " · in progress: 1 · not complete: 1" in footer(think_times(going_on))
     assert "the game is in progress" in footer(move_times(with_progress(known, set(known["key"]))))
