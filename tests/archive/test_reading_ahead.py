@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import closing
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -46,11 +47,18 @@ def import_with(
 
 
 def contents(where: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """All rows of an archive by table, as they are stored, but its own secret."""
+    """All rows of an archive by table, as they are stored, but its own secret and when corrections were decided."""
     with closing(sqlite3.connect(where)) as connection:
+        decided = [ms for (ms,) in connection.execute("SELECT DISTINCT decided_ms FROM corrections")]
+
+        def timeless(value: Any) -> Any:
+            if isinstance(value, str):
+                return reduce(lambda text, ms: text.replace(str(ms), "then"), decided, value)
+            return "then" if value in decided else value
+
         names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         return {
-            name: connection.execute(f"SELECT * FROM {name}").fetchall()
+            name: [tuple(map(timeless, row)) for row in connection.execute(f"SELECT * FROM {name}")]
             for name in names
             if name != "settings" and not name.startswith("sqlite_")
         }
