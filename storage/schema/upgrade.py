@@ -165,8 +165,9 @@ def create(path: Path) -> None:
 def upgrade(path: Path, scripts: Path = SCRIPTS, target: str = "head") -> Path | None:
     """Bring an archive to the newest schema in one transaction, after a backup beside it; fill an empty file.
 
-    That transaction also names the openings of all games, and merges the games of several sources. An archive of the
-    newest schema whose games were not merged, because an older version was killed between the two, is merged now.
+    That transaction also rebuilds the views, names the openings of all games, and merges the games of several
+    sources. An archive of the newest schema whose games were not merged, because an older version was killed between
+    the two, is merged now.
     Return the backup's path, or None when there was nothing to do. After an error the archive is as it was. Tests have
     their own ``scripts``.
     """
@@ -211,6 +212,9 @@ def _migrate(path: Path, scripts: Path, target: str) -> None:
             if target == "head":
                 from storage.write.merged import relate_all
 
+                for view in VIEWS:
+                    connection.exec_driver_sql(f"DROP VIEW IF EXISTS {view.split()[2]}")
+                    connection.exec_driver_sql(view)
                 name_openings(driver_of(connection))
                 relate_all(driver_of(connection))
                 mark_changed(driver_of(connection))

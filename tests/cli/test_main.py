@@ -192,7 +192,6 @@ def test_an_interrupt_while_modules_load_is_no_traceback(cli: Cli, module: str, 
     assert found.stdout == ""
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs a terminal of its own")
 def on_terminal(home: Path, **variables: str) -> str:
     """What the program alone prints on a terminal."""
     ours, theirs = os.openpty()
@@ -206,6 +205,7 @@ def on_terminal(home: Path, **variables: str) -> str:
     return shown
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs a terminal of its own")
 def test_without_an_archive_a_terminal_shows_what_to_begin_with(tmp_path: Path) -> None:
     shown = on_terminal(tmp_path)
     assert all(len(line) <= 80 for line in shown.splitlines())

@@ -129,7 +129,7 @@ class Tail:
 
     @property
     def ended(self) -> bool:
-        """Whether what was read last tells that nothing more comes."""
+        """Whether what was read last shows that nothing more comes."""
         return False
 
     def close(self) -> None:
