@@ -454,6 +454,20 @@ def test_a_folder_gets_a_file_a_day(cli: Cli, tmp_path: Path) -> None:
     assert games.games == 5
 
 
+def test_a_log_that_grows_again_into_a_new_archive_appends_no_game_twice(cli: Cli, tmp_path: Path) -> None:
+    """The PGN may have games that the archive does not have yet, as when two processes read one journal."""
+    pgn, log = tmp_path / "games.pgn", tmp_path / "session.log"
+    for archive in (cli, Cli(tmp_path / "other.sqlite")):
+        log.write_bytes(STREAM[:4_000])
+        updater = follow(archive, log, finished(str(pgn)))
+        updater.look()
+        append(log, STREAM[4_000:])
+        updater.look()
+        assert updater.finish()
+    assert len(pgn_keys(pgn)) == 5
+    assert len(set(pgn_keys(pgn))) == 5
+
+
 def test_a_pgn_in_an_unwritable_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pgn = tmp_path / "games.pgn"
     pgn.touch()

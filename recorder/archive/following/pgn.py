@@ -268,12 +268,10 @@ def refuse_unwritable(target: str, protect: Iterable[Path] = ()) -> None:
             if not os.access(path, os.W_OK | os.X_OK):
                 raise ExportError(f"{target} cannot be written: this folder is not writable.")
             return
-        was_there = path.exists()
-        if was_there and not path.is_file():
+        if path.exists() and not path.is_file():
             raise ExportError(f"{target} is not a file that games can be appended to.")
+        # Another recorder may append to it just now, so a file that is made here stays.
         os.close(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666))
-        if not was_there:
-            path.unlink()
         folder = path.resolve().parent
         if not os.access(folder, os.W_OK | os.X_OK):
             raise ExportError(
@@ -323,7 +321,7 @@ class FinishedGames(Outlet):
         self._given: dict[str, int] = {}  # keys that were given, and may be given again
         self._seen: dict[Path, ReadPosition] = {}  # how much of each file was looked at
         self._later = False  # a missing game may have an entry under the key of a part that is being read again
-        self._others: set[str] = set()  # keys of entries that may have to be looked at: others wrote them, or open ones
+        self._others: set[str] = set()  # keys of entries that may have to be looked at
         self.games = 0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pgn")  # a disk may be slow
 
@@ -511,8 +509,6 @@ class FinishedGames(Outlet):
                         self._later = True
                         continue
                     left = game.key in keys[path][1]  # its entry says that it went on
-                    if left:
-                        self._others.add(game.key)
                     if not (over or there) or (left and not over):
                         continue
                     # A game that the file has already is not written again, whichever program wrote it.
@@ -535,6 +531,8 @@ class FinishedGames(Outlet):
         # A file of a day is read later than the archive: what was appended in between is looked for when it is written.
         self._seen[path] = ReadPosition() if status is None else ReadPosition(status.st_ino, status.st_size)
         keys[path] = keys_in(path, self._mark)
+        # The archive need not have all of them: a log that is read again gives its games again, one by one.
+        self._others |= keys[path][0]
 
     def _is_torn(self, archive: ArchiveStore, path: Path, game: Game) -> bool:
         file = PgnFile(path)
