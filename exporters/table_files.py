@@ -30,8 +30,7 @@ from recorder.errors import ExportError
 from recorder.progress import Progress, no_progress
 
 if TYPE_CHECKING:
-    from storage import GameFilter
-    from storage.read.store import GameStore
+    from storage import GameFilter, GameStore
 
 _Row = tuple[Any, ...]
 _MOVES: Final = frozenset({"fen", "longest_san", "san", "uci"})

@@ -12,6 +12,8 @@ path or URL.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, TypeAlias
+
 from storage.archive import ArchiveStore, EditedGame
 from storage.files import backup, file_of, storage_errors
 from storage.maintenance.replace import Replacement, is_database, reading_other, replacing
@@ -19,3 +21,9 @@ from storage.read.game_filter import GameFilter
 from storage.read.sources import SourceRow
 from storage.schema.upgrade import current, upgrade
 from storage.settings import ForgottenSource
+
+if TYPE_CHECKING:
+    from storage.dataset.reading import DatasetStore
+
+GameStore: TypeAlias = "ArchiveStore | DatasetStore"
+"""Where games are; a shared database is read as a data set."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import combinations, product
@@ -19,7 +19,7 @@ from recorder.model import AnalysedPosition, Analysis, Anomaly, AnomalyKind, Gam
 from storage import settings
 from storage.columnar import drop_copy
 from storage.database import Database
-from storage.files import driver_of, storage_errors
+from storage.files import driver_of, open_sqlite, storage_errors
 from storage.positions import PositionIndex
 from storage.read import listing, query
 from storage.read import sources as of_sources
@@ -513,6 +513,17 @@ class ArchiveStore(Closing, Database):
         self.corrections = GameCorrections(self)
         self.erasures = Erasures(self)
         self.positions = PositionIndex(self)
+
+    def vacuum(self) -> None:
+        """Rewrite the file: afterwards no deleted data is in it or in its write-ahead log."""
+        connection = open_sqlite(self.path)
+        with storage_errors(self.path), closing(connection):
+            connection.execute("VACUUM")
+            (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if busy:
+                raise StorageError(f"{self.path} is being read by another program.")
+        self.positions.drop()  # it has the moves of games that were deleted
+        drop_copy(self.path)
 
     @contextmanager
     def columns(self, *, arrow: bool = True) -> Iterator[ColumnReader]:

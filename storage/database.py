@@ -11,7 +11,6 @@ from threading import Lock
 from typing import TYPE_CHECKING, Self
 
 from recorder.errors import StorageError
-from storage.columnar import drop_copy
 from storage.files import (
     driver_of,
     file_of,
@@ -22,7 +21,6 @@ from storage.files import (
     storage_errors,
     unsound_values,
 )
-from storage.positions import PositionIndex
 from storage.schema import upgrade as schema
 from storage.settings import mark_changed
 from storage.write.merged import relate
@@ -144,14 +142,3 @@ class Database:
                 if driver.total_changes != before:
                     mark_changed(driver)
                 return
-
-    def vacuum(self) -> None:
-        """Rewrite the file: afterwards no deleted data is in it or in its write-ahead log."""
-        connection = open_sqlite(self.path)
-        with storage_errors(self.path), closing(connection):
-            connection.execute("VACUUM")
-            (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            if busy:
-                raise StorageError(f"{self.path} is being read by another program.")
-        PositionIndex(self).drop()  # it has the moves of games that were deleted
-        drop_copy(self.path)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from exporters.tables.columns import EVENT_COLUMNS
 from recorder.model import Game, TimeBasis
-from storage import GameFilter
+from storage import GameFilter, GameStore
 from storage.dataset.reading import DatasetStore
-from storage.read.store import GameStore
 
 if TYPE_CHECKING:
     import pandas as pd

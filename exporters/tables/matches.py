@@ -15,9 +15,8 @@ from exporters.tables.frames import frame_of_lists
 from exporters.tables.tables import GamesTables, open_tables
 from recorder.model import LinkKind, TimeBasis
 from recorder.relating.match import Match, MatchMoment, leads, timeline
-from storage import GameFilter
+from storage import GameFilter, GameStore
 from storage.dataset.reading import DatasetStore
-from storage.read.store import GameStore
 
 _FEW = 200  # keys that a filter may hold
 _Row = tuple[Any, ...]

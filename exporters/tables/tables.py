@@ -58,9 +58,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from recorder.model import Game
-    from storage import GameFilter
+    from storage import GameFilter, GameStore
     from storage.read.columns import ColumnReader
-    from storage.read.store import GameStore, TableReader
 
 _VERSION: Final = 3
 _PART_PLIES: Final = 120_000
@@ -317,7 +316,7 @@ class GamesTables:
     def __init__(
         self,
         connection: Any,
-        reader: TableReader,
+        reader: ColumnReader | DatasetReader,
         games: Sequence[tuple[int, int]],
         matches: pd.DataFrame | None = None,
     ) -> None:
@@ -476,7 +475,7 @@ def open_tables(
     if plies and isinstance(store, DatasetStore):
         store.require_plies()
     with ExitStack() as stack, new_database() as connection:
-        reader = cast("TableReader", stack.enter_context(store.columns(arrow=False)))
+        reader = cast("ColumnReader | DatasetReader", stack.enter_context(store.columns(arrow=False)))
         chosen = reader.games_of(where or ALL_PLAYED) if games is None else games
         if isinstance(reader, DatasetReader):
             reader.want([row_id for row_id, _ in chosen], plies=plies)

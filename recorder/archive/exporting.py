@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from exporters.bpgn import BpgnOptions
     from exporters.pgn.exporter import PgnOptions
     from recorder.model import Game
-    from storage import ArchiveStore, GameFilter
-    from storage.read.store import GameParts, GameStore
+    from storage import ArchiveStore, GameFilter, GameStore
+    from storage.read.store import GameParts
 
 _SOURCES_NAMED = 5
 _PLAYERS_NAMED = 3

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from exporters.measures.program import Measured
     from exporters.measures.source import Plies
-    from storage.read.store import GameStore
+    from storage import GameStore
 
 
 class ClockTable(NamedTuple):

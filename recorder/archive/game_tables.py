@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
     from exporters.tables.tables import GamesTables
     from recorder.model import Game
-    from storage import GameFilter
-    from storage.read.store import GameStore
+    from storage import GameFilter, GameStore
 
 
 class GameTables(Closing):

@@ -32,7 +32,7 @@ from recorder.times import format_clock
 
 if TYPE_CHECKING:
     from recorder.model import Game, Ply
-    from storage.read.store import GameStore
+    from storage import GameStore
 
 _PLAIN: Final = frozenset(
     (None, "chess", "chess960", "wildcastle", "nocastle", "wild", "losers", "kriegspiel", "twokings")

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Final
 from recorder.errors import StorageError
 
 if TYPE_CHECKING:
-    from storage import ArchiveStore
-    from storage.read.store import GameStore
+    from storage import ArchiveStore, GameStore
 
 _READ_ONLY: Final = "The archive {} cannot be written: it is read-only."
 

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     import chess
 
     from recorder.progress import Progress
-    from storage import GameFilter
+    from storage import GameFilter, GameStore
     from storage.positions import IndexState
-    from storage.read.store import GameStore
 
 
 def with_position(

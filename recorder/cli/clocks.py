@@ -28,7 +28,7 @@ from recorder.text import clean, plural
 
 if TYPE_CHECKING:
     from exporters.measures.program import Measured
-    from storage.read.store import GameStore
+    from storage import GameStore
 
 _FORMATS = ("table", "csv", "jsonl", "json")
 _ABOUT = {name: table.about for name, table in CLOCK_TABLES.items()}

@@ -33,7 +33,7 @@ from recorder.text import plural
 
 if TYPE_CHECKING:
     from exporters.plots.catalogue import Picture, PlotOptions
-    from storage.read.store import GameStore
+    from storage import GameStore
 
 _SIZE = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,9})?)x([0-9]{1,3}(?:\.[0-9]{1,9})?)")
 

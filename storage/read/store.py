@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypedDict
 
 if TYPE_CHECKING:
     from recorder.model import EventKind
-    from storage.archive import ArchiveStore
-    from storage.dataset.reading import DatasetReader, DatasetStore
-    from storage.read.columns import ColumnReader
-
-GameStore: TypeAlias = "ArchiveStore | DatasetStore"
-"""Where games are; a shared database is read as a data set."""
-
-TableReader: TypeAlias = "ColumnReader | DatasetReader"
-"""Reads what tables of plies and games are made of."""
 
 
 class GameParts(TypedDict, total=False):

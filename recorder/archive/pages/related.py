@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
     from recorder.model import Anomaly
     from recorder.relating.match import Match
-    from storage import ArchiveStore, GameFilter, SourceRow
-    from storage.read.store import GameStore
+    from storage import ArchiveStore, GameFilter, GameStore, SourceRow
 
 
 def examinations(archive: ArchiveStore, game: Game) -> list[tuple[str, Game, str]]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from exporters.report.page import Site
     from exporters.report.player import BoardsOf
     from recorder.model import Game
-    from storage.read.store import GameStore
+    from storage import GameStore
 
 _GAMES_AT_ONCE = 1000
 
