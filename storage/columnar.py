@@ -1,4 +1,4 @@
-"""Where the columnar copy of an archive is, which ``exporters.tables.tables`` makes."""
+"""Where files are that are made of an archive: the columnar copy and the index of positions."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import shutil
 from pathlib import Path
 
 
-def copy_folder(path: Path) -> Path:
-    """Where the copy of an archive is, or will be."""
-    beside = path.with_name(f"{path.name}-columns")
-    if beside.is_dir() or os.access(path.parent, os.W_OK):
+def place_beside(path: Path, kind: str) -> Path:
+    """Where a copy of an archive is, or will be: in the folder for caches if nothing can be written beside it."""
+    beside = path.with_name(f"{path.name}-{kind}")
+    if beside.exists() or os.access(path.parent, os.W_OK):
         return beside
     import platformdirs
 
     name = hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:16]
-    return Path(platformdirs.user_cache_dir("ics-recorder", appauthor=False)) / "columns" / name
+    return Path(platformdirs.user_cache_dir("ics-recorder", appauthor=False)) / kind / name
 
 
 def drop_copy(path: Path) -> bool:
-    """Delete the copy of an archive; whether there was one."""
-    folder = copy_folder(path)
+    """Delete the columnar copy of an archive; whether there was one."""
+    folder = place_beside(path, "columns")
     there = folder.is_dir()
     shutil.rmtree(folder, ignore_errors=True)
     return there

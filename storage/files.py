@@ -68,26 +68,28 @@ def open_sqlite(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
 def uri_to_read(path: Path) -> str:
     """SQLite's URI of an archive that is only read.
 
-    On a read-only file system SQLite cannot create the files that readers share: it reads without them there, and then
-    it does not notice when the file changes, which ``unchanged_while_read`` does. It must not read so where only this
-    user has no right to write: there it says what is wrong.
+    In a read-only folder SQLite cannot create the files that readers share: it reads without them there, and then it
+    does not notice when the file changes, which ``unchanged_while_read`` does.
     """
     return f"{_uri_of(path)}?mode=ro{'&immutable=1' if _is_read_alone(path) else ''}"
 
 
 def _is_read_alone(path: Path) -> bool:
-    """Whether a file is on a read-only file system and no process writes it: it is read without files beside it."""
-    try:
-        return bool(os.statvfs(path).f_flag & os.ST_RDONLY) and not path.with_name(f"{path.name}-wal").exists()
-    except (OSError, AttributeError):  # Windows has no statvfs
-        return False
+    """Whether a file is in a folder that cannot be written, and has all changes: no log beside it has others."""
+    return not (os.access(path.parent, os.W_OK | os.X_OK) or unwritten(path))
+
+
+def unwritten(path: Path) -> list[Path]:
+    """Files beside an archive that have changes which it lacks."""
+    logs = [path.with_name(f"{path.name}{end}") for end in ("-wal", "-journal")]
+    return [log for log in logs if log.exists() and log.stat().st_size]
 
 
 @contextmanager
 def unchanged_while_read(path: Path) -> Iterator[None]:
-    """Refuse what was read on a read-only file system if the file changed meanwhile, whatever error that caused.
+    """Refuse what was read in a read-only folder if the file changed meanwhile, whatever error that caused.
 
-    Others may write it by another way: where the file system is mounted for writing, or is shared over a network.
+    Others may write it: its owner, or a machine that shares the folder over a network.
     """
     before = _stamp(path) if _is_read_alone(path) else None
 

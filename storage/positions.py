@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from recorder.errors import StorageError
 from recorder.progress import Progress
+from storage.columnar import place_beside
 from storage.files import create_file, open_sqlite, uri_to_read
 from storage.read.game_filter import GameFilter
 from storage.read.query import DATED_MS, conditions_of
@@ -126,7 +127,7 @@ class PositionIndex:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.path = database.path.with_name(f"{database.path.name}-positions")
+        self.path = place_beside(database.path, "positions")
 
     def state(self) -> IndexState:
         """How much is indexed now."""

@@ -48,7 +48,7 @@ from exporters.tables.filling import add_games, in_pieces, make_table
 from exporters.tables.sql import of_games, of_plies, of_sides, selected
 from recorder.errors import StorageError
 from recorder.progress import Progress, no_progress
-from storage.columnar import copy_folder
+from storage.columnar import place_beside
 from storage.dataset.reading import DatasetReader, DatasetStore
 from storage.read.engine import new_database
 from storage.read.game_filter import ALL_PLAYED
@@ -86,7 +86,7 @@ class ColumnarCopy:
     """The copy of an archive, there or not."""
 
     def __init__(self, path: Path) -> None:
-        self.folder = copy_folder(path)
+        self.folder = place_beside(path, "columns")
         self._now: ColumnReader | None = None
 
     def read(self, connection: Any, reader: ColumnReader, progress: Progress, *, make: bool) -> bool:

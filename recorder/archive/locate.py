@@ -16,7 +16,7 @@ from recorder.errors import StorageError
 if TYPE_CHECKING:
     from storage import ArchiveStore, GameStore
 
-_READ_ONLY: Final = "The archive {} cannot be written: it is read-only."
+_READ_ONLY: Final = "The archive {} cannot be written: it or its folder is read-only."
 
 
 def default_archive() -> str:
@@ -33,7 +33,7 @@ def open_archive(where: str, *, create: bool = False, read_only: bool = True) ->
     path = archive_file(where)
     if create and not path.parent.is_dir() and where != default_archive():
         raise StorageError(f"Cannot create {path}: there is no folder {path.parent}.")
-    if not read_only and path.is_file() and not os.access(path, os.W_OK):
+    if not (read_only or _can_write(path)):
         raise StorageError(_READ_ONLY.format(path))
     return ArchiveStore.open(where, create=create, read_only=read_only)
 
@@ -156,7 +156,7 @@ def _refuse_read_only(path: Path) -> None:
 
     from storage.files import open_sqlite
 
-    if not os.access(path, os.W_OK):
+    if not _can_write(path):
         raise StorageError(_READ_ONLY.format(path))
     try:
         with closing(open_sqlite(path)) as connection:
@@ -168,6 +168,11 @@ def _refuse_read_only(path: Path) -> None:
         raise StorageError(
             f"The archive {path} cannot be written: {error}. Make it and its folder writable, or name another."
         ) from error
+
+
+def _can_write(path: Path) -> bool:
+    """Whether the user may write an archive, which needs files beside it; True if it is not there."""
+    return not path.is_file() or (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
 
 
 def _is_locked(reason: BaseException | None) -> bool:

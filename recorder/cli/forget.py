@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recorder.archive.locate import archive_file, open_archive
+from recorder.archive.locate import archive_file, open_archive, refuse_unusable
 from recorder.cli.option_types import complete_handles
 from recorder.cli.options import Command, archive_option, json_option
 from recorder.cli.output import confirm, long_work, print_json, say
@@ -70,6 +70,7 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
         _recall(handles, where, as_json=as_json)
         return
     if not dry_run and not yes:
+        refuse_unusable(where)
         question = f"Erase {', '.join(handles)} from {archive_file(where)} for good?"
         confirm(question, "give --yes to erase without asking")
     with open_archive(where, create=not dry_run, read_only=False) as archive, long_work() as progress:

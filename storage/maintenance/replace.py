@@ -18,7 +18,7 @@ from recorder.errors import StorageError
 from recorder.files import sync_folder
 from storage.archive import ArchiveStore
 from storage.columnar import drop_copy
-from storage.files import backup, open_sqlite
+from storage.files import backup, open_sqlite, storage_errors
 from storage.schema import upgrade as schema
 from storage.settings import CONTENT_VERSION, DECISIONS
 
@@ -97,14 +97,9 @@ class Replacement:
 
 
 def _lock(path: Path, lock: sqlite3.Connection) -> None:
-    try:
+    with storage_errors(path):
         lock.execute("PRAGMA journal_mode=WAL")  # others may read meanwhile
         lock.execute("BEGIN IMMEDIATE")
-    except sqlite3.OperationalError as error:
-        raise StorageError(
-            f"The archive {path} cannot be locked, because another program is writing to it: try again later "
-            f" ({error})."
-        ) from error
 
 
 def _require_unopened(path: Path) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import migrations
 from recorder.errors import StorageError
 from recorder.text import clean
-from storage.files import backup, create_file, driver_of, make_engine, open_sqlite, storage_errors, unchanged_while_read
+from storage.files import backup, create_file, driver_of, make_engine, open_sqlite, reading, storage_errors, unwritten
 from storage.schema.views import VIEWS
 from storage.settings import mark_changed
 from storage.write.openings import name_openings
@@ -79,38 +79,29 @@ def current(path: Path) -> str | None:
         raise StorageError(f"{path} is a folder, not an archive: give the archive's file with --db.")
     if not path.is_file():
         raise StorageError(f"There is no archive at {path}: import a log to make one, or give --db.")
-    with unchanged_while_read(path):
-        return _revision_of(path)
-
-
-def _revision_of(path: Path) -> str | None:
-    connection = None
     try:
-        connection = open_sqlite(path, read_only=True)
-        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
-        if not names:
-            return None
-        (application,) = connection.execute("PRAGMA application_id").fetchone()
-        if application != APPLICATION_ID or "alembic_version" not in names:
-            raise StorageError(f"{path} is a database, but not an archive of ics-recorder.")
-        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-        return None if row is None else clean(str(row[0]))[:_LONGEST_REVISION]
+        with reading(path, read_only=True) as connection:
+            names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+            if not names:
+                return None
+            (application,) = connection.execute("PRAGMA application_id").fetchone()
+            if application != APPLICATION_ID or "alembic_version" not in names:
+                raise StorageError(f"{path} is a database, but not an archive of ics-recorder.")
+            row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+            return None if row is None else clean(str(row[0]))[:_LONGEST_REVISION]
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # a damaged page can have names that are no UTF-8
         kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if kind in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) and (reason := _why_unreadable(path)):
             raise StorageError(f"{path} cannot be read: {reason}.") from error
         raise StorageError(f"{path} cannot be read as an archive: {error}.") from error
-    finally:
-        if connection is not None:
-            connection.close()
 
 
 def _why_unreadable(path: Path) -> str | None:
     """What the rights of a file and its folder forbid, and what to do; None: nothing that reading needs."""
     if not os.access(path, os.R_OK):
         return "you may not read this file"
-    if not os.access(path.parent, os.W_OK | os.X_OK):
-        return "SQLite creates files beside it, and you may not write in its folder; copy the archive to another folder"
+    for log in () if os.access(path.parent, os.W_OK | os.X_OK) else unwritten(path):
+        return f"{log.name} beside it has the last changes, and you may not write in their folder; copy both elsewhere"
     return None
 
 

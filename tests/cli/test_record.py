@@ -300,7 +300,7 @@ def test_a_read_only_archive_is_reported_before_connecting(tmp_path: Path, comma
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert run.returncode == ExitCode.ARCHIVE, run.stderr
-    assert f"The archive {archive} cannot be written: it is read-only." in run.stderr
+    assert f"The archive {archive} cannot be written: it or its folder is read-only." in run.stderr
     assert not (tmp_path / "j").exists()
 
 

@@ -8,12 +8,12 @@ import sqlite3
 import stat
 from contextlib import closing
 from pathlib import Path
-from types import SimpleNamespace
 from typing import NoReturn
 
 import pytest
 
 from exporters.pgn.exporter import PgnExporter
+from recorder.archive.locate import open_archive
 from recorder.errors import StorageError
 from recorder.model import (
     Anomaly,
@@ -58,24 +58,30 @@ def test_a_folder_is_no_archive(tmp_path: Path) -> None:
         ArchiveStore.open(str(tmp_path), create=True)
 
 
-def test_an_archive_on_a_read_only_disk_is_read_without_files_beside_it(
+def forbid_writing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.access", lambda file, _mode: Path(file) != folder)
+
+
+def test_an_archive_in_a_read_only_folder_is_read_without_files_beside_it(
     path: Path, archive: ArchiveStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import_bytes(archive, b"x", [make_game()])
     archive.close()
-    monkeypatch.setattr("os.statvfs", lambda _: SimpleNamespace(f_flag=os.ST_RDONLY))
+    forbid_writing(path.parent, monkeypatch)
     with ArchiveStore.open(str(path), read_only=True) as reader, reader.snapshot():
         assert reader.count() == 1
         assert [file.name for file in path.parent.iterdir()] == [path.name]
+    with pytest.raises(StorageError, match="or its folder is read-only"):
+        open_archive(str(path), read_only=False)
 
 
 @pytest.mark.parametrize("failing", [False, True])
-def test_a_change_by_the_writable_side_of_a_read_only_disk_is_reported(
+def test_a_change_by_others_of_an_archive_in_a_read_only_folder_is_reported(
     path: Path, archive: ArchiveStore, monkeypatch: pytest.MonkeyPatch, failing: bool
 ) -> None:
     import_bytes(archive, b"x", [make_game()])
     archive.close()
-    monkeypatch.setattr("os.statvfs", lambda _: SimpleNamespace(f_flag=os.ST_RDONLY))
+    forbid_writing(path.parent, monkeypatch)
 
     def read_while_written(reader: ArchiveStore) -> None:
         with reader.snapshot():
@@ -101,9 +107,10 @@ def test_rights_that_reading_needs_are_named(
         raise refused
 
     archive.close()
-    monkeypatch.setattr("storage.schema.upgrade.open_sqlite", refuse)
-    monkeypatch.setattr("os.access", lambda file, _mode: Path(file) != path.parent)
-    with pytest.raises(StorageError, match="you may not write in its folder; copy the archive"):
+    monkeypatch.setattr("storage.schema.upgrade.reading", refuse)
+    forbid_writing(path.parent, monkeypatch)
+    path.with_name(f"{path.name}-wal").write_bytes(b"changes")
+    with pytest.raises(StorageError, match=f"{path.name}-wal beside it has the last changes"):
         ArchiveStore.open(str(path), read_only=True)
     monkeypatch.setattr("os.access", lambda _file, _mode: False)
     with pytest.raises(StorageError, match="you may not read this file"):
