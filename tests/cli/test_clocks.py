@@ -196,7 +196,7 @@ def test_each_scramble_is_one_row(tmp_path: Path) -> None:
     assert found["left_out_plies"] == {"no clock": 1}, "of the first move: no board has shown the other clock"
 
 
-@pytest.mark.parametrize("word", DIMENSIONS)
+@pytest.mark.parametrize("word", long_after(6, DIMENSIONS))
 def test_every_dimension_can_be_chosen(filled: Cli, word: str) -> None:
     found = filled.json("clocks", "--by", word, "--json")
     assert sum(row["plies"] for row in found["rows"]) == found["plies"]

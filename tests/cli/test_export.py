@@ -102,12 +102,6 @@ def test_games_are_one_object_a_line(filled: Cli) -> None:
     ]
 
 
-def test_filters_are_those_of_games(filled: Cli) -> None:
-    result = filled("export", "pgn", "--player", "Carlsen", "--since", "2020-01-01", code=ExitCode.FINDINGS)
-    assert result.stdout == ""
-    assert "(excluded: 1 without a known date)" in result.stderr
-
-
 def test_clocks(filled: Cli, tmp_path: Path) -> None:
     rows = filled.table("clocks")
     assert len(rows) == 12
@@ -116,10 +110,6 @@ def test_clocks(filled: Cli, tmp_path: Path) -> None:
         exported = list(csv.DictReader(file))
     assert [row["Moves"] for row in rows] == [row["moves"] for row in exported]
     assert [row["Key"] for row in rows] == [row["key"][:8] for row in exported]
-
-
-def test_a_table_of_clocks_is_not_written_to_a_file(filled: Cli, tmp_path: Path) -> None:
-    filled("clocks", "-o", tmp_path / "x", code=2)
 
 
 def test_games_name_the_logs_they_were_read_from(filled: Cli) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.exporters.games import make_game
-from tests.support.cli import ADJOURNED, GUESTS, SERVER, Cli
+from tests.support.cli import ADJOURNED, SERVER, Cli
 
 SAVED = SERVER.parent / "pgn" / "ficsgames-variants-by-year.pgn"
 
@@ -52,25 +52,6 @@ def test_filters(filled: Cli, words: list[str], count: int) -> None:
     assert [game for game in everything if game in found] == found
 
 
-@pytest.mark.parametrize(
-    ("words", "count"),
-    [
-        (["--category", "BLITZ"], 10),
-        (["--rated", "--category", "blitz"], 5),
-        (["--unrated"], 8),
-        (["--no-guests"], 15),
-        (["--result", "0-1", "--white", "Anderssen"], 1),
-        (["--player", "Morphy", "--opponent", "anderssen"], 5),
-        (["--player", "Anderssen", "--opponent", "Morphy", "--opponent", "Steinitz"], 10),
-        (["--white", "Steinitz", "--opponent", "Morphy"], 0),
-        (["--opponent", "Zukertort"], 5),
-    ],
-)
-def test_filters_of_games_seen_by_an_observer(cli: Cli, words: list[str], count: int) -> None:
-    cli("import", GUESTS)
-    assert len(cli.json("games", "--json", *words)) == count
-
-
 def test_games_by_key_and_by_source(filled: Cli) -> None:
     games = filled.json("games", "--json")
     assert filled.json("games", "--json", games[3]["key"][:8]) == [games[3]]
@@ -107,13 +88,6 @@ def test_a_variant_is_found_by_any_of_its_names(cli: Cli, word: str) -> None:
     cli("import", SERVER.parent / "pgn" / "ficsgames-2009-chess960.pgn")
     assert len(cli.json("games", "--json", "--variant", word)) == 12
     assert cli.json("games", "--json", "--variant", "crazyhouse") == []
-
-
-@pytest.mark.parametrize(
-    "words", [["--since", "yesterday"], ["--include", "examined,lost"], ["--result", "2-0"], ["--last", "0"]]
-)
-def test_wrong_values_are_usage_errors(filled: Cli, words: list[str]) -> None:
-    filled("games", *words, code=2)
 
 
 def test_options_come_from_the_environment_too(filled: Cli) -> None:
@@ -176,9 +150,12 @@ def test_every_output_has_the_day_of_games_without_a_time(cli: Cli, tmp_path: Pa
         (["--white", "*e*", "--black", "s*"], 2),
         (["--opponent", "*"], 3),
         (["--player", "blore", "--opponent", "S*"], 1),
+        (["--rated", "--category", "BLITZ"], 2),
+        (["--unrated"], 0),
+        (["--no-computers"], 2),
     ],
 )
-def test_years_months_and_parts_of_names(cli: Cli, words: list[str], count: int) -> None:
+def test_filters_of_saved_games(cli: Cli, words: list[str], count: int) -> None:
     cli("import", SAVED)
     assert len(cli.json("games", "--json", *words)) == count
 

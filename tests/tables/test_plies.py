@@ -102,23 +102,6 @@ def test_takebacks_and_examined_games_are_not_in_it(corpus_archive: Archive) -> 
     assert (plies.groupby("key", observed=True)["ply"].diff().dropna() > 0).all()
 
 
-@pytest.mark.long
-def test_filters(corpus_archive: Archive) -> None:
-    of_player = corpus_archive.plies(player="GBTAMI")
-    assert set(of_player["key"]) > set(corpus_archive.plies(white="gbtami")["key"]) != set()
-    assert (of_player["mover_id"].str.endswith("/gbtami") | of_player["opponent_id"].str.endswith("/gbtami")).all()
-    first = of_player.iloc[0]
-    met = corpus_archive.plies(player=first["mover"].upper(), opponent=first["opponent"].lower())
-    assert set(met["mover"].str.lower()) == {first["mover"].lower(), first["opponent"].lower()}
-    variants = corpus_archive.plies(variant=["zh", "atomic"])["variant"]
-    assert set(variants) == {"crazyhouse", "atomic"}
-    assert corpus_archive.plies(last=2)["key"].nunique() == 2
-    assert not corpus_archive.plies(guests=False)["mover_guest"].any()
-    key = corpus_archive.plies(last=1)["key"].iloc[0]
-    assert set(corpus_archive.plies(keys=key[:12])["key"]) == {key}
-    assert corpus_archive.plies(complete=True)["complete"].all()
-
-
 @pytest.mark.parametrize(
     "until",
     ["2020-01-31", date(2020, 1, 31), datetime(2020, 1, 31, 23, 59, 59, 999_999), datetime(2020, 2, 1, tzinfo=UTC)],
