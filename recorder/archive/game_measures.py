@@ -41,7 +41,7 @@ class ClockTable(NamedTuple):
 CLOCK_TABLES = {
     "games": ClockTable("game_sides", "each side of each game: think times, clocks and lag", grouped=False),
     "usage": ClockTable("time_usage", "how long moves took: total, mean, median, 95th percentile, longest"),
-    "profile": ClockTable("profile", "results, think times, lowest clock and lag; one row a player, or as --by groups"),
+    "profile": ClockTable("profile", "results, think times, lowest clock and lag, by player or by group"),
     "time-left": ClockTable("time_left", "the clock after moves 10, 20, 30 and 40"),
     "phases": ClockTable("time_left_by_phase", "the clock with which each phase of the game was entered"),
     "curve": ClockTable("clock_curve", "the clock after every move: median and quartiles over all games"),
@@ -58,10 +58,10 @@ CLOCK_TABLES = {
     "lead": ClockTable("clock_lead", "the score by the lead on the clock after moves 20 and 30"),
     "odds": ClockTable("time_odds", "games in which the sides had different time controls"),
     "hours": ClockTable("activity", "moves and results by weekday and hour"),
-    "lag": ClockTable("lag", "lag of moves, and time that the server gave back; one row a player, or as --by groups"),
+    "lag": ClockTable("lag", "lag of moves, and time that the server gave back, by player or by group"),
     "blunders": ClockTable(
         "blunders",
-        "blunders and lost evaluation, with and without time trouble; one row a player, or as --by groups",
+        "blunders and lost evaluation, with and without time trouble, by player or by group",
         evaluated=True,
     ),
     "loss-by-think": ClockTable(

@@ -19,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 from exporters.measures.dimensions import DimensionError
 from exporters.report.page import BarItem, plain_name, policy_of, visible
 from exporters.selection import read_position
+from exporters.tables.facts import reason_words
 from recorder.archive.exporting import no_player, one_player, require_variants
 from recorder.archive.game_measures import measure_games
 from recorder.archive.locate import open_archive
@@ -156,7 +157,15 @@ class FormChoices:
     def _read(self) -> Choices:
         found = {name: values_of(self._where, kind, "", _MOST_CHOICES) for name, kind in _CHOICES.items()}
         sources = [(value, about and f"{PurePath(about).name} ({value})") for value, about in found["source"]]
-        return {**found, "time": [(filter_control(value), None) for value, _ in found["time"]], "source": sources}
+        endings: dict[str, list[str]] = {}
+        for value, _ in found["ending"]:
+            endings.setdefault(reason_words(value), []).append(value)
+        return {
+            **found,
+            "time": [(filter_control(value), None) for value, _ in found["time"]],
+            "ending": [(",".join(values), words) for words, values in endings.items()],
+            "source": sources,
+        }
 
 
 def reached(archive: ArchiveStore, listed: ListState) -> ListState:

@@ -13,7 +13,7 @@ from exporters.report.svg import draw_board, drawings
 from exporters.report.tables import NOTHING
 from recorder.archive.positions import Explored, ExploredMove
 from recorder.openings import opening_of
-from recorder.rules.fen import position_from_fen
+from recorder.rules.fen import STANDARD_FEN, position_from_fen
 from recorder.rules.position import Rules, decode_move
 from recorder.text import plural
 from recorder.web.links import WebSite
@@ -57,6 +57,7 @@ def explorer_page(
         )
     )
     opening = opening_of(position)
+    unnamed = "Start position" if STANDARD_FEN.startswith(listed.where.position) else "Position without a name"
     fields = [field_values(field, listed.values.get(field.name, ""), {}) for field in FIELDS if field.name in _POSITION]
     played = list(_played(listed, site))
     values = {
@@ -64,7 +65,7 @@ def explorer_page(
         "description": f"{plural(found.games, 'game')} reached this position",
         "fields": fields,
         "form": form_of(listed.values, choices, without=(*_POSITION, "next")),
-        "opening": f"{opening.name} ({opening.eco})" if opening else "Position without a name",
+        "opening": f"{opening.name} ({opening.eco})" if opening else unnamed,
         "defs": drawings(site.assets),
         "board": draw_board(position.board),
         "board_words": f"Position {listed.where.position}",

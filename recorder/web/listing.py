@@ -157,6 +157,8 @@ def archive_filters(values: Mapping[str, str]) -> Filters:
         text = values[name]
         if _BY_NAME[name].kind == "number":
             given[name] = _number(_BY_NAME[name], text)
+        elif name == "ending":  # several have the same words
+            given[name] = text.split(",") if "," in text else text
         else:
             given[name] = text == "yes" if FILTERS[name].flag else text
     if "player" not in given:

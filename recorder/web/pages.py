@@ -139,7 +139,7 @@ def insights_page(
         "title": f"Insights: {measure}{by}".replace("-", " ") if measure else "Insights",
         "description": MEASURES[measure].about if measure in MEASURES else "Measures of the use of time.",
         "asked": {name: asked.get(name, "") for name in ("measure", "by", "then", "first", "versus")},
-        "measures": [(name, f"{name}: {table.about}") for name, table in MEASURES.items()],
+        "measures": [(name, f"{table.about[0].upper()}{table.about[1:]}") for name, table in MEASURES.items()],
         "dimensions": [(name, name.replace("-", " ")) for name in DIMENSIONS],
         "presets": [(text, site.insights(query)) for text, query in PRESETS],
         "shown": shown,
@@ -266,7 +266,7 @@ def _words(field: FormField, value: str) -> str:
     """A value of a filter in words."""
     if field.name == "time":
         return control_words("-" if value == "0+0" else value.replace("s+", "+"))
-    return reason_words(value) if field.name == "ending" else value
+    return reason_words(value.partition(",")[0]) if field.name == "ending" else value
 
 
 def _column(listed: ListState, site: WebSite, by: str | None, heading: str, kind: str) -> dict[str, Any]:
@@ -304,7 +304,7 @@ def game_bar(site: WebSite, key: str, places: Mapping[str, str | None], *, rank:
         if name == "previous" and rank:
             yield BarItem(rank)
     if site.private:
-        yield BarItem("Lines of the logs", site.all_lines(key), at_ply=True)
+        yield BarItem("Log lines", site.all_lines(key), at_ply=True)
     yield BarItem("PGN", site.file(key, "pgn"))
     yield BarItem("JSON", site.file(key, "jsonl"))
     if find_spec("PIL") is not None:

@@ -79,8 +79,8 @@ def test_what_others_may_not_see_is_on_no_page(archive: Path, site: TestClient) 
     own, others = (one.get(f"/game/{key}").text for one in (site, public))
     assert "onerror" in own
     assert "onerror" not in others
-    assert "Lines of the logs" in own
-    assert "Lines of the logs" not in others
+    assert "Log lines" in own
+    assert "Log lines" not in others
     assert "/lines" not in others
     assert site.get(f"/game/{key}/lines").status_code == 200
     assert public.get(f"/game/{key}/lines").status_code == 403

@@ -71,6 +71,7 @@ def test_all_games_are_counted_once_for_a_page_without_filters(archive: Path, mo
         ("plies_from=100", 1),
         ("plies_to=29&since=2000-01-01", 1),
         ("ending=resign&player=Helmsman", 1),
+        ("ending=resign,agreed&since=2000-01-01", 2),
         ("lasts_to=1", 0),
         ("clock_below=60", 3),
         ("lead=9999", 0),

@@ -79,7 +79,7 @@ def test_a_reader_searches_and_replays_by_keyboard(page: Page, url: str) -> None
     page.keyboard.press("Enter")
     page.wait_for_url("**/game/6af87f9e*")
     page.keyboard.press("End")
-    lines = page.get_by_role("link", name="Lines of the logs")
+    lines = page.get_by_role("link", name="Log lines")
     assert (lines.get_attribute("href") or "").endswith("/lines?player=helmsman&ply=44")
     lines.click()
     assert "Lines around move 22…" in page.locator(".sub").inner_text()

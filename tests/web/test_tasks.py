@@ -88,7 +88,7 @@ def games_of_a_log(page: Page) -> None:
 def lines_of_a_move(page: Page) -> None:
     open_game(page, "Helmsman")
     page.get_by_role("button", name="d4").first.click()
-    page.get_by_role("link", name="Lines of the logs").click()
+    page.get_by_role("link", name="Log lines").click()
     expect(page.locator(".sub")).to_contain_text("Lines around move")
 
 
