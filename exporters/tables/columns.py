@@ -136,7 +136,7 @@ PLY_COLUMNS = (
     _word("mover", "handle of the player who moved", sql=_mover("")),
     _word("opponent", "handle of the other player", sql=_opponent("")),
     _word("mover_id", "the mover's identity, for grouping: see below", sql=_mover("_id")),
-    _word("opponent_id", "the opponent's identity, for grouping", sql=_opponent("_id")),
+    _word("opponent_id", "the opponent's identity, for grouping: see below", sql=_opponent("_id")),
     _truth("mover_guest", "whether the mover is not registered", sql=_mover("_guest")),
     _truth("opponent_guest", "whether the opponent is not registered", sql=_opponent("_guest")),
     _truth(
@@ -150,7 +150,11 @@ PLY_COLUMNS = (
         sql=_opponent("_computer"),
     ),
     _whole("mover_rating", "the mover's rating, as printed; missing if no number was printed", sql=_mover("_rating")),
-    _whole("opponent_rating", "the opponent's rating, likewise", sql=_opponent("_rating")),
+    _whole(
+        "opponent_rating",
+        "the opponent's rating, as printed; missing if no number was printed",
+        sql=_opponent("_rating"),
+    ),
     Column(
         "mover_score",
         "number",
@@ -208,7 +212,7 @@ PLY_COLUMNS = (
         always=True,
     ),
     _text("white_holdings", "White's pieces in hand after the ply, as printed (`PPN`)"),
-    _text("black_holdings", "Black's pieces in hand, likewise"),
+    _text("black_holdings", "Black's pieces in hand after the ply, as printed (`PPN`)"),
     _ms("residual_ms", "clock after − (clock before − elapsed + increment); missing where one is unknown"),
     _word(
         "cause",
@@ -334,7 +338,7 @@ EVENT_COLUMNS = (
     ),
     _text("text", "the printed line or its words; may be empty", always=True),
     _ms("white_clock_ms", "White's clock on the board that shows the event; missing if no board does"),
-    _ms("black_clock_ms", "Black's clock on that board, likewise"),
+    _ms("black_clock_ms", "Black's clock on the board that shows the event; missing if no board does"),
     _word("reason", "why the game ended, in every row of the game; as in plies"),
     _instant("at", "when its line arrived; missing unless UTC is known"),
     _PLY["arrival_ms"],

@@ -7,6 +7,7 @@ from collections.abc import Sequence, Set
 from itertools import groupby
 
 from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, ON_REQUEST, PLY_COLUMNS, SIDE_COLUMNS, Column
+from tests.docs.schema_columns import names_by_cells
 
 _PARTS = {
     "## Plies": PLY_COLUMNS,
@@ -32,14 +33,14 @@ def filled(page: str) -> str:
 
 
 def _rows(columns: Sequence[Column], above: Set[Column]) -> str:
-    """One row for each column; those of a table above that follow each other are one row."""
+    """One row for each column; those of a table above that follow each other are one row, and those of both sides."""
     rows = []
     for known, group in groupby(columns, above.__contains__):
         if known:
             rows.append(f"| {', '.join(one.name for one in group)} | | | as above |\n")
         else:
-            rows += [
-                f"| {one.name} | `{one.dtype}` | {one.unit} | {one.meaning}{' (always)' * one.always} |\n"
-                for one in group
-            ]
+            cells = {
+                one.name: f"`{one.dtype}` | {one.unit} | {one.meaning}{' (always)' * one.always} |" for one in group
+            }
+            rows += [f"| {', '.join(names)} | {cell}\n" for cell, names in names_by_cells(cells).items()]
     return "".join(rows)

@@ -1,7 +1,7 @@
 """Every shape of stream and frame that the public excerpts hold (``test_notes_lines`` has the other lines).
 
 The files of ``tests/corpus/public`` go through the whole pipeline as they are; lines that several of them share in one
-form only are written out. ``SOURCE.md`` beside the files says where they come from.
+form only are written out. ``tests/corpus`` has a README that says where they come from.
 """
 
 from __future__ import annotations
