@@ -136,15 +136,12 @@ def create(path: Path) -> None:
         create_file(path)
     from sqlalchemy.exc import DBAPIError
 
-    from storage.schema.tables import metadata
-
     engine = make_engine(path)
     try:
         with engine.connect().execution_options(immediate=True) as connection, connection.begin():
             if connection.exec_driver_sql("SELECT 1 FROM sqlite_master").first() is not None:
                 return  # another process was quicker
-            metadata.create_all(connection, checkfirst=False)
-            for statement in _BESIDE_TABLES:
+            for statement in (*_statements().values(), *_BESIDE_TABLES):
                 connection.exec_driver_sql(statement)
     except (DBAPIError, sqlite3.Error) as error:
         reason = error.orig if isinstance(error, DBAPIError) else error
@@ -278,5 +275,6 @@ def _statements() -> dict[str, str]:
     makers: dict[str, ExecutableDDLElement] = {}
     for table in metadata.tables.values():
         makers[table.name] = CreateTable(table)
-        makers |= {str(index.name): CreateIndex(index) for index in table.indexes}
+        # A set: in its order SQLite would choose now one index, now another one that is as good.
+        makers |= {name: CreateIndex(index) for name, index in sorted((str(one.name), one) for one in table.indexes)}
     return {name: str(maker.compile(dialect=dialect)).strip() for name, maker in makers.items()}

@@ -374,12 +374,13 @@ _SKEW_MS: Final = 3_000
 
 _PAIRS: Final = """
 SELECT p.white_id, p.black_id
-FROM (SELECT DISTINCT g.white_id, g.black_id FROM temp.touched t JOIN games g ON g.id = t.id
+FROM (SELECT DISTINCT g.white_id, g.black_id FROM temp.touched t CROSS JOIN games g ON g.id = t.id
       WHERE g.kind = 'played' AND g.source_id IS NOT NULL) p
 CROSS JOIN games g ON g.white_id = p.white_id AND g.black_id = p.black_id
 WHERE g.kind = 'played' AND g.source_id IS NOT NULL
 GROUP BY p.white_id, p.black_id
 HAVING min(g.source_id) < max(g.source_id) OR (count(*) > 1 AND max(g.ending = 'adjourned' OR g.continued))
+ORDER BY p.white_id, p.black_id
 """
 _CANDIDATES: Final = f"""
 SELECT g.id, g.source_id, g.merged_into, g.ending IN ('adjourned', 'log-ends', 'lost-feed', 'unobserved'),
@@ -391,7 +392,7 @@ SELECT g.id, g.source_id, g.merged_into, g.ending IN ('adjourned', 'log-ends', '
 FROM games g JOIN observations o ON o.game_id = g.id
 WHERE g.white_id = ? AND g.black_id = ? AND g.kind = 'played' AND g.source_id IS NOT NULL
   AND {COMPARABLE}
-GROUP BY g.id
+GROUP BY g.id ORDER BY g.id
 """
 _OPENINGS: Final = """
 SELECT g.id, p.move
@@ -418,6 +419,7 @@ _DECIDED_PAIRS: Final = """
 SELECT DISTINCT g.white_id, g.black_id
 FROM json_each(?) wanted JOIN games g ON g.key = wanted.value AND g.source_id IS NOT NULL AND g.kind = 'played'
 JOIN games o ON o.white_id = g.white_id AND o.black_id = g.black_id JOIN temp.touched t ON t.id = o.id
+ORDER BY g.white_id, g.black_id
 """
 _SAME_PLAYERS: Final = """
 SELECT o.id
@@ -436,12 +438,14 @@ _Pair = tuple[int, int]
 
 _TOUCHED_HANDLES: Final = """
 SELECT DISTINCT w.handle_folded, b.handle_folded
-FROM temp.touched t JOIN games g ON g.id = t.id JOIN players w ON w.id = g.white_id JOIN players b ON b.id = g.black_id
+FROM temp.touched t CROSS JOIN games g ON g.id = t.id
+JOIN players w ON w.id = g.white_id JOIN players b ON b.id = g.black_id
 WHERE g.kind = 'played' AND g.source_id IS NOT NULL
   AND EXISTS (SELECT 1 FROM players u WHERE u.server = '' AND u.handle_folded = w.handle_folded)
   AND EXISTS (SELECT 1 FROM players u WHERE u.server = '' AND u.handle_folded = b.handle_folded)
+ORDER BY w.handle_folded, b.handle_folded
 """
-_SERVERS: Final = "SELECT DISTINCT server FROM players"
+_SERVERS: Final = "SELECT DISTINCT server FROM players ORDER BY server"
 _HANDLE: Final = "SELECT id FROM players WHERE server = ? AND handle_folded = ?"
 _PLAYED: Final = "SELECT 1 FROM games WHERE white_id = ? AND black_id = ? AND kind = 'played' AND source_id IS NOT NULL"
 

@@ -271,6 +271,30 @@ def test_a_saved_file_is_a_source_too(cli: Cli, tmp_path: Path) -> None:
         assert len(game["witnesses"]) == len(before[name]["witnesses"]) + 2
 
 
+def test_the_same_bytes_give_the_same_rows_whichever_indexes_sqlite_reads(tmp_path: Path) -> None:
+    """Players of two servers, one of them unknown. SQLite takes the index that was made last, if two are as good."""
+    scenario = "a13_timeseal_lag"
+    log = tmp_path / "unknown.log"
+    log.write_bytes(stream_bytes(scenario, connections(scenario)[0]))
+    known, *_ = _write(tmp_path / "logs", scenario)
+    rows = []
+    for name, turned in (("a", False), ("b", True)):
+        cli = Cli(tmp_path / f"{name}.sqlite")
+        cli("import", known)
+        with closing(sqlite3.connect(cli.archive)) as driver:
+            made = "SELECT name, sql FROM sqlite_master WHERE tbl_name = 'games' AND type = 'index' AND sql IS NOT NULL"
+            indexes = driver.execute(made).fetchall()
+            assert indexes == sorted(indexes)
+            for index, sql in reversed(indexes) if turned else ():
+                driver.execute(f"DROP INDEX {index}")
+                driver.execute(sql)
+        cli("import", log)
+        with closing(sqlite3.connect(cli.archive)) as driver:
+            rows.append(driver.execute("SELECT id, key, source_id, merged_into FROM games ORDER BY id").fetchall())
+    assert sum(row[2] is None for row in rows[0]) > 1
+    assert rows[0] == rows[1]
+
+
 def test_thousands_of_games_of_two_players_are_looked_at_by_their_first_moves(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
