@@ -111,6 +111,7 @@ _WHOLE = {
     "Game drawn by adjudication": "adjudicated-draw",
     "Game drawn due to length": "max-length",
     "Game was drawn": "drawn",
+    "is a draw": "drawn",
     "Game drawn by mate on both boards": "partner-draw",
     "Partners' game drawn": "partner-draw",
     "Game adjourned by mutual agreement": "adjourned-agreed",

@@ -176,7 +176,7 @@ def read_tokens(
     return Style12(
         board, text, offset, at_ms, block, partial,
         tail[TAIL_GAME], " ".join(tail[TAIL_WHITE:TAIL_RELATION]), int(tail[TAIL_RELATION]),
-        2 * (int(tail[TAIL_MOVE_NO]) - 1) + (tail[TAIL_TURN] == "B"), int(tail[TAIL_IRREVERSIBLE]),
+        2 * max(int(tail[TAIL_MOVE_NO]) - 1, 0) + (tail[TAIL_TURN] == "B"), int(tail[TAIL_IRREVERSIBLE]),
         white_ms, black_ms, tail[TAIL_VERBOSE], elapsed_ms, precision,
         tail[TAIL_PRETTY] if len(tail) > TAIL_PRETTY else None, lag_ms,
     )  # fmt: skip

@@ -319,8 +319,11 @@ class Boards(GameTable):
         if not frame.has_move and (run.renewed or (announced and run.ply > 0) or _is_rematch(run, frame)):
             # A start position under a game in progress: a new game of the same two players, not a takeback of it all.
             self.replace(run, frame)
-        elif ply == run.ply:
+        elif ply == run.ply or (ply == run.ply - 2 and frame.board == run.position.board):
             self._same_ply(run, frame)
+        elif ply in (run.ply - 1, run.ply + 3) and (played := try_rules(run, frame)) is not None:
+            # Some servers count the moves that were made. No other way leads to this board: two plies change it.
+            self.append(run, frame, run.ply + 1, played, Disposition.PARTIAL if frame.partial else Disposition.PLY)
         elif ply < run.ply:
             self._earlier(run, frame, ply)
         elif not frame.has_move:

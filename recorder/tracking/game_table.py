@@ -252,7 +252,7 @@ class GameTable:
         """Keep the shown move without proof and continue from the shown board."""
         assert run.position is not None
         position = frame_position(frame, run.position.rules)
-        if frame.has_move:
+        if frame.has_move and ply > 0:
             run.rows.append(
                 ply_from_frame(frame, ply, None, frame.pretty or frame.verbose, position, proof, self.lag_meaningless)
             )
@@ -263,8 +263,8 @@ class GameTable:
 
     def conflict(self, run: TrackedGame, frame: Style12, ply: int, reason: str) -> None:
         """A board that contradicts the one before: both are kept, and the game continues from the new one."""
-        if ply <= run.ply:
-            run.take_back(ply - 1, frame)
+        if max(ply - 1, 0) < run.ply:
+            run.take_back(max(ply - 1, 0), frame)
         run.gapped = True
         self.anomaly(AnomalyKind.CONFLICT, frame, f"ply {ply} does not follow from the board before: {reason}")
         self.continue_unproved(run, frame, ply, "conflict", Proof.CONFLICT)

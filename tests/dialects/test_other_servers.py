@@ -49,6 +49,32 @@ def test_their_games_come_out_whole(name: str, prompt: str, server: str | None) 
     assert "X words that only this server says: 0 0." in [shape.shape for shape in found.report.shapes]
 
 
+@pytest.mark.parametrize("numbers", [(1, 1, 1, 1, 2, 2, 3, 3), (0, 1, 1, 2, 2, 3, 3, 4)])
+def test_servers_that_print_the_number_of_the_last_move(numbers: tuple[int, ...]) -> None:
+    # Morphy prints half of the moves made, and 1 for less; AntiCrux half of one more.
+    table = Table(tokens=31)
+    lines = [table.frame(move_no=numbers[0])]
+    for number, san in zip(numbers[1:], ("e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "Ba4"), strict=True):
+        lines += [table.play(san, move_no=number), table.frame(move_no=number)]
+    found = read(log(table.created(), *lines, table.over("is a draw", "1/2-1/2")))
+    game = only(found)
+    assert (sans(game), [ply.ply for ply in game.plies]) == (
+        ["e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "Ba4"], [*range(1, 8)]
+    )  # fmt: skip
+    assert (game.result, game.reason_key, game.complete) == ("1/2-1/2", "drawn", True)
+    assert proved(game)
+    assert not found.anomalies()
+
+
+def test_another_board_at_the_start_is_where_the_game_begins() -> None:
+    table, other = Table(), Table(fen="4k3/8/8/8/8/8/4P3/4K3 b - - 0 1")
+    other.play("Kd7")
+    found = read(log(table.created(), table.frame(), other.frame(move_no=1), *other.plays("e4")))
+    game = only(found)
+    assert (game.start_ply, game.start_fen) == (0, "8/3k4/8/8/8/8/4P3/4K3 w - - 1 1")
+    assert (sans(game), game.complete, found.anomalies()) == (["e4"], False, ["conflict"])
+
+
 @pytest.mark.parametrize("prompt", ["chessd2% ", "chess% ", "foo> ", "LASKER% ", "4games$ ", "x# ", "09:41_foo> "])
 def test_a_prompt_is_learned_from_the_answers_to_the_first_settings(prompt: str) -> None:
     data = (CORPUS / "public" / "chessd-first-answers.txt").read_bytes().replace(b"chessd2% ", prompt.encode())

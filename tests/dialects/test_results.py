@@ -38,6 +38,7 @@ TABLE = [
     ("Game drawn by adjudication", "1/2-1/2", "adjudicated-draw", "adjudication", None),
     ("Game drawn due to length", "1/2-1/2", "max-length", "normal", None),
     ("Game was drawn", "1/2-1/2", "drawn", "normal", None),
+    ("is a draw", "1/2-1/2", "drawn", "normal", None),
     ("Game drawn by mate on both boards", "1/2-1/2", "partner-draw", "normal", None),
     ("Partners' game drawn", "1/2-1/2", "partner-draw", "normal", None),
     ("Game adjourned by mutual agreement", "*", "adjourned-agreed", "unterminated", None),
