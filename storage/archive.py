@@ -698,7 +698,7 @@ class ArchiveStore(Closing, Database):
     place_of = _reads(listing.place_of)
     rank_of = _reads(listing.rank_of)
     count_unknown = _reads(query.count_unknown)
-    count_by_handle = _reads(query.count_by_handle)
+    count_by = _reads(query.count_by)
 
     def count_players(self) -> int:
         """How many players there are; handles on several servers count once."""

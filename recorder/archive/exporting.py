@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Final, Unpack, cast
 
 from recorder.archive.locate import archive_file
 from recorder.errors import ExportError, NoGamesError, StorageError, UnknownVariantError
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from storage.read.store import GameParts
 
 _SOURCES_NAMED = 5
-_PLAYERS_NAMED = 3
+_VALUES_NAMED = 3
+_ALL_NAMED = 30
+_PLAYERS: Final = ("white", "black")
 _NEWEST = re.compile(r"last(~[0-9]{1,9})?")
 
 
@@ -88,28 +90,46 @@ def require_variants(archive: GameStore, where: GameFilter) -> None:
         raise UnknownVariantError(f"unknown variant {word!r}{f'; did you mean {like!r}?' if like else '.'}")
 
 
-def no_player(archive: GameStore, where: GameFilter) -> str | None:
-    """Write a sentence about the first player of a filter who has no game, with players whose names are like it."""
-    from storage import GameFilter
+_OPEN: Final = (
+    ("player", ("players", "opponents", "white", "black"), _PLAYERS),
+    ("category", ("categories",), ("category",)),
+    ("server", ("servers",), ("server",)),
+    ("ending", ("endings",), ("reason_key", "ending")),
+    ("opening", ("openings",), ("opening",)),
+)
+"""Filters that take any text: what it names, attributes of the filter, and the columns with what it can be."""
 
-    for name in sorted({*where.players, *where.opponents, *where.white, *where.black}):
-        if archive.count(GameFilter(players=frozenset({name}), kinds=frozenset(), min_plies=0)):
-            continue
-        like = _players_like(archive, name)
-        return f"no player {name}{f'; did you mean {like}?' if like else '.'}"
+
+def no_value(archive: GameStore, where: GameFilter) -> str | None:
+    """Write a sentence about the first text of a filter that no game has, with texts that are like it."""
+    from recorder.model import site_names
+    from storage import GameFilter
+    from storage.read.query import UNKNOWN
+
+    every = GameFilter(kinds=frozenset(), min_plies=0)
+    for what, attributes, columns in _OPEN:
+        for name in sorted({name for attribute in attributes for name in getattr(where, attribute)} - {UNKNOWN}):
+            alone: dict[str, Any] = {attributes[0]: site_names([name]) if what == "server" else frozenset({name})}
+            if not archive.count(replace(every, **alone)):
+                return f"no {what} {name}{_values_like(archive, name, columns)}"
+    if where.me is not None and not archive.count(replace(every, me=where.me)):
+        return f"no connection of the handle {where.me}{_values_like(archive, where.me, ('me',))}"
     return None
 
 
-def _players_like(archive: GameStore, name: str) -> str:
-    """Players whose names contain a text, else names that are spelled like it, with their numbers of games."""
+def _values_like(archive: GameStore, name: str, columns: Sequence[str]) -> str:
+    """Write of texts of columns that contain a text, else that are spelled like it, else of what is not players."""
     from difflib import get_close_matches
 
     text = name.replace("*", "").lower()
-    games = {handle.lower(): (handle, count) for handle, count in archive.count_by_handle().items()}
-    near = [handle for handle in games if text in handle] if text else []
-    near.sort(key=lambda handle: (not handle.startswith(text), -games[handle][1], handle))
-    near = near or get_close_matches(text, games, _PLAYERS_NAMED, 0.75)
-    return _or([f"{games[handle][0]} ({plural(games[handle][1], 'game')})" for handle in near[:_PLAYERS_NAMED]])
+    games = {value.lower(): (value, count) for value, count in archive.count_by(columns).items()}
+    near = [value for value in games if text in value] if text else []
+    near.sort(key=lambda value: (not value.startswith(text), -games[value][1], value))
+    near = near or get_close_matches(text, games, _VALUES_NAMED, 0.75)
+    if not near and columns != _PLAYERS and 0 < len(games) <= _ALL_NAMED:
+        return f"; the games have {_or(sorted(value for value, _ in games.values()))}."
+    like = _or([f"{games[value][0]} ({plural(games[value][1], 'game')})" for value in near[:_VALUES_NAMED]])
+    return f"; did you mean {like}?" if like else "."
 
 
 def _or(words: Sequence[str]) -> str:
@@ -124,7 +144,7 @@ def handles_of(archive: GameStore, names: Iterable[str]) -> list[str]:
     found = {name for name in names if "*" not in name}
     if wild:
         pattern = re.compile("|".join(map(translate, wild)))
-        found.update(handle for handle in archive.count_by_handle() if pattern.match(handle.lower()))
+        found.update(handle for handle in archive.count_by(_PLAYERS) if pattern.match(handle.lower()))
     return sorted(found)
 
 
@@ -156,7 +176,7 @@ def named_games(archive: GameStore, chosen: GameFilter) -> GameFilter:
     """
     from storage.dataset.reading import DatasetStore
 
-    if sentence := no_player(archive, chosen):
+    if sentence := no_value(archive, chosen):
         raise NoGamesError(sentence)
     keys = frozenset(archive.game(key).key if _NEWEST.fullmatch(key) else key for key in chosen.keys)
     found = replace(chosen, keys=keys)

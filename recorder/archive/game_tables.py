@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from exporters.selection import Filters, make_filter, takes_filters
-from recorder.archive.exporting import count_excluded, no_player, require_variants
+from recorder.archive.exporting import count_excluded, no_value, require_variants
 from recorder.errors import ExportError
 from recorder.files import Closing
 from recorder.text import plural
@@ -40,10 +40,10 @@ class GameTables(Closing):
         self._arrow = arrow
 
     def _filter(self, filters: Filters) -> GameFilter:
-        """The archive's filter, with known variants only; warns of a player who has no game."""
+        """The archive's filter, with known variants only; warns of a name that no game has."""
         where = make_filter(filters)
         require_variants(self._store, where)
-        if sentence := no_player(self._store, where):
+        if sentence := no_value(self._store, where):
             warnings.warn(sentence, stacklevel=3)  # the caller of a public method
         if where.position is None:
             return where

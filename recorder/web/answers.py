@@ -20,10 +20,10 @@ from exporters.measures.dimensions import DimensionError
 from exporters.report.page import BarItem, plain_name, policy_of, visible
 from exporters.selection import read_position
 from exporters.tables.facts import reason_words
-from recorder.archive.exporting import no_player, one_player, require_variants
+from recorder.archive.exporting import no_value, one_player, require_variants
 from recorder.archive.game_measures import measure_games
 from recorder.archive.locate import open_archive
-from recorder.archive.pages.completions import Completion, completions, values_of
+from recorder.archive.pages.completions import Completion, values_of
 from recorder.archive.pages.player_pages import PLAYER_GAMES
 from recorder.archive.pages.related import games_by_source, games_in_progress
 from recorder.archive.pages.reports import page_of_game, page_of_player, picture_of_game
@@ -54,6 +54,7 @@ TYPES: Final = {
 
 _CHOICES_S: Final = 60.0
 _MOST_CHOICES: Final = 500
+_MOST_HANDLES: Final = 100
 _CHOICES: Final = {
     "variant": Completion.VARIANT,
     "time": Completion.TIME_CONTROL,
@@ -155,7 +156,8 @@ class FormChoices:
         return {**self._values, "source": [(value, None) for value, _ in self._values["source"]]}
 
     def _read(self) -> Choices:
-        found = {name: values_of(self._where, kind, "", _MOST_CHOICES) for name, kind in _CHOICES.items()}
+        with open_archive(self._where) as archive, archive.reading() as driver:
+            found = {name: values_of(driver, kind, "", _MOST_CHOICES) for name, kind in _CHOICES.items()}
         sources = [(value, about and f"{PurePath(about).name} ({value})") for value, about in found["source"]]
         endings: dict[str, list[str]] = {}
         for value, _ in found["ending"]:
@@ -504,7 +506,7 @@ class ListAnswers(_Answers):
             count=count,
             of=of,
             unknown=archive.count_unknown(listed.where),
-            without=no_player(archive, listed.where) if not found else None,
+            without=no_value(archive, listed.where) if not found else None,
             unindexed=0 if listed.where.position is None else archive.positions.state().missing,
             more=ends,
             choices=self._choices.current(),
@@ -514,7 +516,8 @@ class ListAnswers(_Answers):
     def handles(self, request: Request) -> Response:
         """Handles that begin as typed, as JSON: for the form's lists of players."""
         typed = request.query_params.get("q", "").strip().lower()
-        found = completions(self._where, Completion.HANDLE, typed) if typed else []
+        with open_archive(self._where) as archive, archive.reading() as driver:
+            found = values_of(driver, Completion.HANDLE, typed, _MOST_HANDLES) if typed else []
         return JSONResponse([value for value, _ in found])
 
     def download(self, request: Request) -> Response:

@@ -42,7 +42,7 @@ from storage.dataset.files import PlyFile, connect, dataset_errors, find_files, 
 from storage.read.game_filter import ALL_PLAYED, GameFilter
 from storage.read.query import (
     FilterWords,
-    count_by_handle,
+    count_by,
     count_each,
     count_games,
     count_unknown,
@@ -477,10 +477,10 @@ class DatasetStore(Closing):
         with self._driver() as driver:
             return count_unknown(driver, where, self.words)
 
-    def count_by_handle(self) -> dict[str, int]:
-        """As ``ArchiveStore.count_by_handle``."""
+    def count_by(self, columns: Sequence[str]) -> dict[str, int]:
+        """As ``ArchiveStore.count_by``."""
         with self._driver() as driver:
-            return count_by_handle(driver, self.words)
+            return count_by(driver, columns, self.words)
 
     def require_plies(self) -> None:
         """Check that there are plies."""

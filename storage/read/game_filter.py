@@ -38,7 +38,7 @@ class GameFilter:
         max_plies: most known half-moves.
         time_controls: White's base time and increment in seconds, as ``300+3``.
         speeds: ``lightning``, ``blitz``, ``standard`` or ``untimed``.
-        endings: how games ended: values of ``reason_key`` (``mate``, ``forfeit-time``) or of ``ending``.
+        endings: how games ended: values of ``reason_key`` (``checkmate``, ``time``) or of ``ending``.
         outcomes: how one of ``players`` did: ``win``, ``draw`` or ``loss``.
         min_rating, max_rating: bounds of both players' ratings; games with an unknown rating do not match.
         min_duration_s, max_duration_s: bounds of the time from start to end; games without both do not match.

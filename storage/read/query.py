@@ -18,7 +18,7 @@ from storage.read.store import SqlDriver
 _LAST = re.compile(r"last(?:~(\d{1,9}))?")
 _HEX = re.compile(r"[0-9a-fA-F]+")
 
-_UNKNOWN = "unknown"
+UNKNOWN = "unknown"
 """The word for games whose server no log names."""
 
 
@@ -247,7 +247,7 @@ def _of_game(where: GameFilter, words: FilterWords) -> list[_Condition]:
             found.append(words.one_of(column, asked))
     if where.servers:
         named = words.one_of("g.server", where.servers)
-        found.append(_either([named, ("g.server IS NULL", ())]) if _UNKNOWN in named[1] else named)
+        found.append(_either([named, ("g.server IS NULL", ())]) if UNKNOWN in named[1] else named)
     if where.rated is not None:
         found.append(("g.rated = ?", (where.rated,)))
     if where.results:
@@ -459,7 +459,7 @@ def count_unknown(driver: SqlDriver, where: GameFilter, words: FilterWords = _AR
     computed = {"dated": words.dated_ms, "lead": _lead(words)}
     for reason, names, value in _UNKNOWNS:
         without = replace(where, **{name: getattr(ALL_PLAYED, name) for name in names})
-        if without == where or (names == ("servers",) and _UNKNOWN in {name.lower() for name in where.servers}):
+        if without == where or (names == ("servers",) and UNKNOWN in {name.lower() for name in where.servers}):
             continue
         text, values = _all([conditions_of(without, words), (f"({computed.get(value, value)}) IS NULL", ())])
         (count,) = driver.execute(f"SELECT count(*) FROM games g WHERE {text}", values).fetchone()
@@ -467,14 +467,17 @@ def count_unknown(driver: SqlDriver, where: GameFilter, words: FilterWords = _AR
     return found
 
 
-def count_by_handle(driver: SqlDriver, words: FilterWords = _ARCHIVE) -> dict[str, int]:
-    """How many played games each player has, by handle in one of its spellings."""
+def count_by(driver: SqlDriver, columns: Sequence[str], words: FilterWords = _ARCHIVE) -> dict[str, int]:
+    """How many played games have each text in one of some columns, by one of its spellings."""
     text, values = conditions_of(ALL_PLAYED, words)
-    sides = " UNION ALL ".join(f"SELECT g.{side} AS handle FROM games g WHERE {text}" for side in ("white", "black"))
+    parts = " UNION ALL ".join(
+        f"SELECT g.{column} AS value FROM games g WHERE g.{column} IS NOT NULL AND {text}" for column in columns
+    )
     found: dict[str, tuple[str, int]] = {}
-    for handle, count in driver.execute(f"SELECT handle, count(*) FROM ({sides}) sides GROUP BY 1", values * 2):
-        spelling, before = found.get(fold(handle), (handle, 0))
-        found[fold(handle)] = min(handle, spelling), before + count
+    query = f"SELECT value, count(*) FROM ({parts}) each GROUP BY 1"
+    for value, count in driver.execute(query, values * len(columns)):
+        spelling, before = found.get(fold(value), (value, 0))
+        found[fold(value)] = min(value, spelling), before + count
     return dict(found.values())
 
 

@@ -193,6 +193,21 @@ def test_an_unknown_player_is_refused_with_names_that_are_like_it(cli: Cli) -> N
         assert cli("games", "--player", name, code=1).stderr == f"Error: no player {name}{ending}\n"
 
 
+@pytest.mark.parametrize(
+    ("option", "word", "sentence"),
+    [
+        ("--ending", "mate", "no ending mate; the games have agreed, resign, result or time."),
+        ("--ending", "resgn", "no ending resgn; did you mean resign (1 game)?"),
+        ("--category", "blits", "no category blits; did you mean blitz (2 games)?"),
+        ("--server", "nosuch.org", "no server nosuch.org; the games have FICS freechess.org."),
+        ("--me", "Zoe", "no connection of the handle Zoe."),
+    ],
+)
+def test_a_word_of_a_filter_that_no_game_has_is_refused(cli: Cli, option: str, word: str, sentence: str) -> None:
+    cli("import", SAVED)
+    assert cli("games", option, word, code=1).stderr == f"Error: {sentence}\n"
+
+
 def test_games_that_lack_what_a_filter_asks_for_are_counted(cli: Cli, tmp_path: Path) -> None:
     untagged = tmp_path / "untagged.pgn"
     untagged.write_text(

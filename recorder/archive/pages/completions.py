@@ -52,22 +52,18 @@ class Completion(Enum):
 
 
 def completions(where: str, kind: Completion, typed: str) -> list[tuple[str, str | None]]:
-    """Values that begin as typed and that a shell can complete, and their descriptions."""
-    return [
-        (value, about)
-        for value, about in values_of(where, kind, typed, _MOST)
-        if _PLAIN.fullmatch(value) and not value.startswith("-")
-    ]
-
-
-def values_of(where: str, kind: Completion, typed: str, most: int) -> list[tuple[str, str | None]]:
-    """Values that begin as typed, and their descriptions; none where there is no archive that can be read."""
+    """Values that begin as typed and that a shell can complete; none where no archive can be read."""
     try:
         # As storage.file_of, whose package takes longer to import than the query takes.
         path = Path(where.removeprefix("sqlite:///")).expanduser().absolute()
         with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=0.05)) as driver:
-            pattern = typed.translate(_ESCAPED) + "%"
-            rows = driver.execute(f"{kind.value} LIMIT {most}", (pattern,)).fetchall()
+            found = values_of(driver, kind, typed, _MOST)
     except (ValueError, RuntimeError, OSError, sqlite3.Error):
         return []
+    return [(value, about) for value, about in found if _PLAIN.fullmatch(value) and not value.startswith("-")]
+
+
+def values_of(driver: sqlite3.Connection, kind: Completion, typed: str, most: int) -> list[tuple[str, str | None]]:
+    """Values that begin as typed, and their descriptions."""
+    rows = driver.execute(f"{kind.value} LIMIT {most}", (f"{typed.translate(_ESCAPED)}%",)).fetchall()
     return [(value, None if about is None else clean(str(about))) for value, about in rows if isinstance(value, str)]
