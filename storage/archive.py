@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, Proto
 from recorder.corrections import shown_value
 from recorder.errors import StorageError
 from recorder.files import Closing
-from recorder.model import AnalysedPosition, Analysis, Anomaly, AnomalyKind, Game, SourceReport
+from recorder.model import AnalysedPosition, Analysis, Anomaly, Game
 from storage import settings
 from storage.columnar import drop_copy
 from storage.database import Database
@@ -26,8 +26,7 @@ from storage.read import sources as of_sources
 from storage.read.analyses import analysts, current_plies, has_analyses, stored_analyses
 from storage.read.game_filter import ALL_PLAYED, GameFilter
 from storage.read.games import load_games
-from storage.read.listing import ListedGame, ListOrder, ListPlace, list_games, within
-from storage.read.query import count_games, count_outcomes, game_ids, game_keys, resolve
+from storage.read.query import game_ids, game_keys, resolve
 from storage.read.sources import (
     READ_AGAIN,
     SourceRow,
@@ -36,11 +35,8 @@ from storage.read.sources import (
     one_source,
     packed_timing,
     read_kept,
-    report_of,
     row_number,
     source_rows,
-    sources_of_game,
-    timing_of,
 )
 from storage.settings import (
     ForgottenSource,
@@ -187,10 +183,6 @@ _SHOWN = "SELECT coalesce(merged_into, id) FROM games WHERE id = ?"
 _KEYS = "SELECT key FROM games WHERE source_id IS NOT NULL AND (id = :row OR merged_into = :row) ORDER BY key"
 
 
-class _DryRunError(Exception):
-    """Nothing is to be stored: undoes the transaction."""
-
-
 class DuplicateGames(_Part):
     """What an archive knows of duplicates."""
 
@@ -238,20 +230,14 @@ class DuplicateGames(_Part):
         self, find: Callable[[sqlite3.Connection], list[tuple[str, str]]], *, same: bool, dry_run: bool
     ) -> list[Game]:
         """Record decisions about the pairs of keys that ``find`` gives."""
-        found: list[Game] = []
-        try:
-            with self.writing() as connection:
-                driver = driver_of(connection)
-                pairs = find(driver)
-                decide(driver, pairs, same=same, now_ms=time.time_ns() // 1_000_000)
-                keys = sorted({key for pair in pairs for key in pair})
-                touch_keys(driver, keys)
-                relate(driver)
-                found = load_feeds(driver, sorted({resolve(driver, key) for key in keys}))
-                if dry_run:
-                    raise _DryRunError
-        except _DryRunError:
-            pass
+        with self.writing(undo=dry_run) as connection:
+            driver = driver_of(connection)
+            pairs = find(driver)
+            decide(driver, pairs, same=same, now_ms=time.time_ns() // 1_000_000)
+            keys = sorted({key for pair in pairs for key in pair})
+            touch_keys(driver, keys)
+            relate(driver)
+            found = load_feeds(driver, sorted({resolve(driver, key) for key in keys}))
         return sorted(found, key=lambda game: game.key)
 
     def take_over_decisions(self, other: DuplicateGames) -> int:
@@ -368,33 +354,28 @@ class GameCorrections(_Part):
         time has no date, or none has a correction to undo.
         """
         found: list[EditedGame] = []
-        try:
-            with self.writing() as connection:
-                driver = driver_of(connection)
-                rows = sorted({resolve(driver, key) for key in keys})
-                members = {row: _keys(driver, row) for row in rows}
-                earlier = dict(zip(rows, load_feeds(driver, rows), strict=True))
-                if values is None and not any(game.corrections for game in earlier.values()):
-                    raise StorageError("There is nothing to undo: no correction of these games is recorded.")
-                if values is not None and "Time" in values and "Date" not in values:
-                    _require_days(earlier.values())
-                now_ms = time.time_ns() // 1_000_000
-                for row, mine in members.items():
-                    if values is None or _changes(earlier[row], values):
-                        for key in mine:
-                            decide_corrections(driver, key, values, now_ms)
-                        touch_keys(driver, mine)
-                relate(driver)
-                for row, mine in members.items():
-                    now = resolve(driver, mine[0])
-                    (after,) = load_feeds(driver, [now])
-                    joined = tuple(key for key in _keys(driver, now) if key not in mine)
-                    if (after.corrections, joined) != (earlier[row].corrections, ()):
-                        found.append(EditedGame(earlier[row], after, joined))
-                if dry_run:
-                    raise _DryRunError
-        except _DryRunError:
-            pass
+        with self.writing(undo=dry_run) as connection:
+            driver = driver_of(connection)
+            rows = sorted({resolve(driver, key) for key in keys})
+            members = {row: _keys(driver, row) for row in rows}
+            earlier = dict(zip(rows, load_feeds(driver, rows), strict=True))
+            if values is None and not any(game.corrections for game in earlier.values()):
+                raise StorageError("There is nothing to undo: no correction of these games is recorded.")
+            if values is not None and "Time" in values and "Date" not in values:
+                _require_days(earlier.values())
+            now_ms = time.time_ns() // 1_000_000
+            for row, mine in members.items():
+                if values is None or _changes(earlier[row], values):
+                    for key in mine:
+                        decide_corrections(driver, key, values, now_ms)
+                    touch_keys(driver, mine)
+            relate(driver)
+            for row, mine in members.items():
+                now = resolve(driver, mine[0])
+                (after,) = load_feeds(driver, [now])
+                joined = tuple(key for key in _keys(driver, now) if key not in mine)
+                if (after.corrections, joined) != (earlier[row].corrections, ()):
+                    found.append(EditedGame(earlier[row], after, joined))
         return found
 
     def edit_source(self, sha256: str, values: Mapping[str, str], older: Mapping[str, str]) -> int:
@@ -545,22 +526,10 @@ class ArchiveStore(Closing, Database):
     sources = _reads(of_sources.source_rows)
     source = _reads(of_sources.one_source)
 
-    def growth_candidates(self) -> list[tuple[int, str]]:
-        """Size and SHA-256 of each known source that is not empty: a file whose first bytes have it continues it.
-
-        They are ascending, without the rest of the rows, since every file that is imported asks for them.
-        """
-        with self.reading() as driver:
-            query = "SELECT size_bytes, sha256 FROM sources WHERE size_bytes > 0 ORDER BY size_bytes, sha256"
-            return driver.execute(query).fetchall()
-
+    growth_candidates = _reads(of_sources.growth_candidates)
     content_version = _reads(settings.content_version)
 
-    def report(self, source_id: str) -> SourceReport:
-        """The report that ``SourceWriter.finish`` stored."""
-        with self.reading() as driver:
-            row = one_source(driver, source_id)
-            return report_of(driver, row)
+    report = _reads(of_sources.report_of)
 
     def anomalies(self, source_id: str | None = None) -> Iterator[tuple[SourceRow, Anomaly]]:
         """What was wrong, with the source it is in, by source and then in the order found."""
@@ -570,16 +539,9 @@ class ArchiveStore(Closing, Database):
                 for _, found in anomalies_of(driver, row_number(driver, row.sha256)):
                     yield row, found
 
-    def anomaly_kinds(self, sha256: str) -> frozenset[AnomalyKind]:
-        """Kinds of the anomalies of a source; empty if there is no such source."""
-        query = "SELECT DISTINCT kind FROM anomalies WHERE source_id = (SELECT id FROM sources WHERE sha256 = ?)"
-        with self.reading() as driver:
-            return frozenset(AnomalyKind(kind) for (kind,) in driver.execute(query, (sha256,)))
+    anomaly_kinds = _reads(of_sources.anomaly_kinds_of)
 
-    def game_sources(self, key: str) -> list[SourceRow]:
-        """The sources of a game (``key`` as stored), first the one its offsets are in."""
-        with self.reading() as driver:
-            return sources_of_game(driver, resolve(driver, key))
+    game_sources = _reads(of_sources.sources_of_game)
 
     def read_source(self, source_id: str, offset: int = 0, length: int | None = None) -> Iterator[bytes]:
         """The kept bytes of a source, in order, in blocks of at most 1 MiB."""
@@ -589,11 +551,7 @@ class ArchiveStore(Closing, Database):
 
     beginnings = _reads(of_sources.beginnings_of)
 
-    def source_timing(self, source_id: str) -> bytes | None:
-        """The timing file a kept typescript was read with; None where there was none or the source is not kept."""
-        with self.reading() as driver:
-            row = one_source(driver, source_id)
-            return timing_of(driver, row)
+    source_timing = _reads(of_sources.timing_of)
 
     def move_source(self, sha256: str, path: str) -> None:
         """A source's file stands elsewhere now, an absolute path."""
@@ -671,30 +629,12 @@ class ArchiveStore(Closing, Database):
 
     def count(self, where: GameFilter = ALL_PLAYED, *, limit_s: float | None = None) -> int:
         """How many games match."""
-        with self.reading() as driver, nullcontext() if limit_s is None else within(driver, limit_s):
-            return count_games(driver, where)
+        with self.reading() as driver, nullcontext() if limit_s is None else query.within(driver, limit_s):
+            return query.count_games(driver, where)
 
     count_each = _reads(query.count_each)
-
-    def count_outcomes(self, where: GameFilter, limit_s: float) -> dict[str, int]:
-        """How many games match, and how many one of their players won, drew and lost, in one reading."""
-        with self.reading() as driver, within(driver, limit_s):
-            return count_outcomes(driver, where)
-
-    def list_games(
-        self,
-        where: GameFilter,
-        order: ListOrder,
-        count: int,
-        *,
-        after: ListPlace | None = None,
-        before: ListPlace | None = None,
-        limit_s: float = 10,
-    ) -> list[ListedGame]:
-        """Part of a sorted list of games; see ``storage.read.listing.list_games``."""
-        with self.reading() as driver, within(driver, limit_s):
-            return list_games(driver, where, order, count, after=after, before=before)
-
+    count_outcomes = _reads(query.count_outcomes)
+    list_games = _reads(listing.list_games)
     place_of = _reads(listing.place_of)
     rank_of = _reads(listing.rank_of)
     count_unknown = _reads(query.count_unknown)

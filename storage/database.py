@@ -104,9 +104,9 @@ class Database:
             yield lambda: version() != before
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """What is read and written in the block is one transaction: undone when it raises."""
-        with self.writing() as connection:
+    def transaction(self, *, undo: bool = False) -> Iterator[None]:
+        """What is read and written in the block is one transaction: undone when it raises, or as in a dry run."""
+        with self.writing(undo=undo) as connection:
             before, self._transaction = self._transaction, connection
             try:
                 yield
@@ -114,8 +114,8 @@ class Database:
                 self._transaction = before
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """One transaction, without SQLite's foreign key checks.
+    def writing(self, *, undo: bool = False) -> Iterator[Connection]:
+        """One transaction, without SQLite's foreign key checks; ``undo``: at its end nothing of it is stored.
 
         The checks would slow down inserts by a third, and the writer numbers rows so that they hold;
         ``db check`` checks the whole file.
@@ -123,21 +123,26 @@ class Database:
         if self.read_only:
             raise StorageError(f"{self.path} was opened read-only.")
         if self._transaction is not None:
-            with self._transaction.begin_nested():
+            with self._transaction.begin_nested() as part:
                 yield self._transaction
+                if undo:
+                    part.rollback()
             return
         while True:
             file = identity_of(self.path)
             with (
                 storage_errors(self.path),
                 self._writer.connect().execution_options(immediate=True) as connection,
-                connection.begin(),
+                connection.begin() as whole,
             ):
                 if identity_of(self.path) != file:  # another archive has taken its place while this waited for the lock
                     continue
                 driver = driver_of(connection)
                 before = driver.total_changes
                 yield connection
+                if undo:
+                    whole.rollback()
+                    return
                 relate(driver)
                 if driver.total_changes != before:
                     mark_changed(driver)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
-from recorder.errors import SearchTimeoutError
 from storage.mapping import GAMES
 from storage.read.game_filter import GameFilter
-from storage.read.query import DATED_MS, conditions_and_last, conditions_of
+from storage.read.query import DATED_MS, conditions_and_last, conditions_of, within
 from storage.sound import RowCheck
 
 SORTS: Final[dict[str, str]] = {
@@ -34,8 +30,6 @@ _COLUMNS: Final = (
     "started_at_ms", "time_basis", "date_text", "complete", "ply_count",
     "eco", "opening",
 )  # fmt: skip
-_STEPS: Final = 20_000
-"""SQLite's instructions between two looks at the clock: some milliseconds."""
 
 
 class ListOrder(NamedTuple):
@@ -96,21 +90,6 @@ class ListedGame(NamedTuple):
 _CHECK: Final = RowCheck({name: GAMES.types[name] for name in _COLUMNS}, GAMES.words)
 
 
-@contextmanager
-def within(driver: sqlite3.Connection, limit_s: float) -> Iterator[None]:
-    """Limit the time of the statements in the block; one that takes longer is stopped."""
-    end = time.monotonic() + limit_s
-    driver.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
-            raise
-        raise SearchTimeoutError(f"The search took more than {limit_s:g} seconds and was stopped.") from error
-    finally:
-        driver.set_progress_handler(None, 0)
-
-
 def list_games(
     driver: sqlite3.Connection,
     where: GameFilter,
@@ -119,6 +98,7 @@ def list_games(
     *,
     after: ListPlace | None = None,
     before: ListPlace | None = None,
+    limit_s: float = 10,
 ) -> list[ListedGame]:
     """Return the first ``count`` games behind ``after``, or the last ones in front of ``before``, in order.
 
@@ -142,9 +122,10 @@ def list_games(
         f" ORDER BY f.value {way} NULLS {nulls}, f.id {way}"
     )
     rows = []
-    for sorts_by, row_id, of, *columns_of in driver.execute(statement, (*values, count)):
-        _CHECK(columns_of)
-        rows.append(ListedGame(ListPlace(sorts_by, row_id), of, *columns_of))
+    with within(driver, limit_s):
+        for sorts_by, row_id, of, *columns_of in driver.execute(statement, (*values, count)):
+            _CHECK(columns_of)
+            rows.append(ListedGame(ListPlace(sorts_by, row_id), of, *columns_of))
     return rows[::-1] if backwards else rows
 
 

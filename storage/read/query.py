@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from recorder.errors import StorageError
+from recorder.errors import SearchTimeoutError, StorageError
 from recorder.model import MINUTE_MS, TimeBasis
 from storage.read.game_filter import ALL_PLAYED, HAPPENINGS, GameFilter
 from storage.read.store import SqlDriver
@@ -420,7 +422,26 @@ def count_each(driver: SqlDriver, wheres: Sequence[GameFilter], words: FilterWor
     ]
 
 
-def count_outcomes(driver: SqlDriver, where: GameFilter) -> dict[str, int]:
+_STEPS: Final = 20_000
+"""SQLite's instructions between two looks at the clock: some milliseconds."""
+
+
+@contextmanager
+def within(driver: sqlite3.Connection, limit_s: float) -> Iterator[None]:
+    """Limit the time of the statements in the block; one that takes longer is stopped."""
+    end = time.monotonic() + limit_s
+    driver.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+            raise
+        raise SearchTimeoutError(f"The search took more than {limit_s:g} seconds and was stopped.") from error
+    finally:
+        driver.set_progress_handler(None, 0)
+
+
+def count_outcomes(driver: sqlite3.Connection, where: GameFilter, limit_s: float) -> dict[str, int]:
     """How many games match, and how many of them one of ``players`` won, drew and lost.
 
     A game between two of the players counts as both won and lost. ``last`` does not count.
@@ -429,7 +450,9 @@ def count_outcomes(driver: SqlDriver, where: GameFilter) -> dict[str, int]:
     sides = [_met_with(where, own) for own in _RESULTS]
     query = f"SELECT {', '.join(side for side, _ in sides)}, g.result, count(*) {_FROM} WHERE {text} GROUP BY 1, 2, 3"
     counts = dict.fromkeys(("all", "win", "draw", "loss"), 0)
-    for *had, result, games in driver.execute(query, (*(value for _, given in sides for value in given), *values)):
+    with within(driver, limit_s):
+        rows = driver.execute(query, (*(value for _, given in sides for value in given), *values)).fetchall()
+    for *had, result, games in rows:
         counts["all"] += games
         results = [outcomes for outcomes, side in zip(_RESULTS.values(), had, strict=True) if side]
         for outcome in {name for outcomes in results for name, value in outcomes.items() if value == result}:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from recorder.errors import StorageError
-from recorder.model import Anomaly, Disposition, SourceReport, TimeBasis
+from recorder.model import Anomaly, AnomalyKind, Disposition, SourceReport, TimeBasis
 from storage.mapping import ANOMALIES, SHAPES
 from storage.read.games import select_sql
-from storage.read.query import beginning
+from storage.read.query import beginning, resolve
 from storage.sound import SOURCE_KINDS, RowCheck, UnsoundError, types_of
 
 ELSEWHERE = "elsewhere"
@@ -122,8 +122,21 @@ def anomalies_of(driver: sqlite3.Connection, source: int) -> Iterator[tuple[int,
         yield row[1], ANOMALIES.value(row)
 
 
-def report_of(driver: sqlite3.Connection, row: SourceRow) -> SourceReport:
+def anomaly_kinds_of(driver: sqlite3.Connection, sha256: str) -> frozenset[AnomalyKind]:
+    """Kinds of the anomalies of a source; empty if there is no such source."""
+    query = "SELECT DISTINCT kind FROM anomalies WHERE source_id = (SELECT id FROM sources WHERE sha256 = ?)"
+    return frozenset(AnomalyKind(kind) for (kind,) in driver.execute(query, (sha256,)))
+
+
+def growth_candidates(driver: sqlite3.Connection) -> list[tuple[int, str]]:
+    """Size and SHA-256 of each source that is not empty: a file whose first bytes have it continues it. Ascending."""
+    query = "SELECT size_bytes, sha256 FROM sources WHERE size_bytes > 0 ORDER BY size_bytes, sha256"
+    return driver.execute(query).fetchall()
+
+
+def report_of(driver: sqlite3.Connection, source_id: str) -> SourceReport:
     """The report of a source as it was stored when it was written."""
+    row = one_source(driver, source_id)
     number = row_number(driver, row.sha256)
     report = SourceReport(row.kind, row.server, row.dialect, row.me, row.time_basis, row.size_bytes, row.line_count)
     counted = "SELECT tag, disposition, count FROM source_counts WHERE source_id = ?"
@@ -139,8 +152,9 @@ def report_of(driver: sqlite3.Connection, row: SourceRow) -> SourceReport:
     return report
 
 
-def sources_of_game(driver: sqlite3.Connection, game_id: int) -> list[SourceRow]:
+def sources_of_game(driver: sqlite3.Connection, key: str) -> list[SourceRow]:
     """The sources of a game, first the one its offsets are in."""
+    game_id = resolve(driver, key)
     members = "(SELECT id FROM games WHERE id = :game OR merged_into = :game)"
     leads = f"SELECT source_id FROM games WHERE id IN {members} AND source_id IS NOT NULL ORDER BY key LIMIT 1"
     (first,) = driver.execute(leads, {"game": game_id}).fetchone() or (None,)
@@ -226,8 +240,9 @@ def beginnings_of(driver: sqlite3.Connection, hashes: Collection[str], length: i
     return found
 
 
-def timing_of(driver: sqlite3.Connection, row: SourceRow) -> bytes | None:
+def timing_of(driver: sqlite3.Connection, source_id: str) -> bytes | None:
     """The timing file of a kept typescript; None where there was none or the source is not kept."""
+    row = one_source(driver, source_id)
     (timing,) = driver.execute("SELECT timing FROM sources WHERE sha256 = ?", (row.sha256,)).fetchone() or (None,)
     return None if timing is None else unpacked(timing, f"timing in the row of sources with sha256 {row.sha256}")
 

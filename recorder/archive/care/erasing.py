@@ -126,10 +126,6 @@ def forget_handles(
     return found
 
 
-class _DryRun(Exception):  # noqa: N818 - nothing is wrong
-    """A dry run is over: undo."""
-
-
 def erase_handles(
     archive: ArchiveStore, handles: Sequence[str], progress: Progress, *, dry_run: bool
 ) -> tuple[ErasureReport, list[Path]]:
@@ -142,16 +138,9 @@ def erase_handles(
     new = [entry for handle, entry in zip(handles, wanted, strict=True) if handle not in before]
     # The archive may not know afterwards where they are.
     left = [] if dry_run else files_with(archive, Forgotten(wanted, handles))
-    found = ErasureReport()
-    try:
-        with archive.transaction():
-            known = [entry for entry in archive.erasures.forgotten_handles() if _names(entry, handles)]
-            found = forget_handles(archive, [*known, *new], progress, handles)
-            if dry_run:
-                raise _DryRun
-    except _DryRun:
-        pass
-    return found, left
+    with archive.transaction(undo=dry_run):
+        known = [entry for entry in archive.erasures.forgotten_handles() if _names(entry, handles)]
+        return forget_handles(archive, [*known, *new], progress, handles), left
 
 
 def _names(entry: ForgottenHandle, handles: Iterable[str]) -> bool:
