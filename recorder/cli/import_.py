@@ -141,7 +141,7 @@ def command(
 
 def _found(ctx: click.Context, paths: tuple[str, ...], *, dry_run: bool, yes: bool, as_json: bool) -> tuple[str, ...]:
     """List the logs of clients in their usual places, and return those to import: all, if the user agrees."""
-    from recorder.archive.reading.client_places import CLIENTS, find_client_logs
+    from recorder.archive.reading.inputs import CLIENTS, find_client_logs
 
     if paths:
         raise click.UsageError("--find looks in the usual places of clients: give no PATH with it.")

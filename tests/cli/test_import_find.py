@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.archive.reading.client_places import CLIENTS, find_client_logs
+from recorder.archive.reading.inputs import CLIENTS, find_client_logs
 from recorder.errors import ExitCode
 from tests.support.cli import SERVER, Cli
 

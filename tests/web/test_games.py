@@ -155,7 +155,7 @@ def test_no_results_are_no_error_and_an_error_is_no_empty_list(site: TestClient,
 
 
 def test_a_search_that_takes_too_long_is_said_to_be_stopped(site: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("storage.read.listing._STEPS", 1)
+    monkeypatch.setattr("storage.read.query._STEPS", 1)
     monkeypatch.setattr(answers, "SEARCH_S", -1.0)
     answer = site.get("/?player=Helmsman")
     assert answer.status_code == 503

@@ -1,4 +1,4 @@
-"""The logs that a command is given: which there are, and how they are read."""
+"""The logs that a command is given, and those in the usual places of clients for chess servers."""
 
 from __future__ import annotations
 
@@ -6,18 +6,14 @@ import hashlib
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 from recorder.errors import RecorderError, SourceError
-from recorder.sources import (
-    find_logs,
-    find_timing,
-    path_kind,
-)
+from recorder.sources import detect, find_logs, find_timing, is_own_export, path_kind, read_blocks
 from recorder.urls import INPUT_SCHEMES, check_url, download, is_url, shown_url
 
 if TYPE_CHECKING:
@@ -152,3 +148,65 @@ def local_copy(source: Input) -> Iterator[Input]:
 
 def _stream(path: str) -> AbstractContextManager[IO[bytes]]:
     return nullcontext(sys.stdin.buffer) if path == "-" else Path(path).open("rb")
+
+
+CLIENTS: Final = {
+    "xboard": ("HOME/*.debug", "HOME/.xboard/*", "HOME/xboard/*", "DOCUMENTS/xboard/*"),
+    "WinBoard": ("PROGRAMS/WinBoard*/**/*", "APPDATA/WinBoard*/**/*", "DOCUMENTS/WinBoard*/**/*"),
+    "PyChess": ("XDG_DATA/pychess/*", "HOME/*.pgn"),
+    "Jin": ("HOME/.jin/**/*", "HOME/jin/**/*", "SUPPORT/Jin/**/*", "APPDATA/Jin/**/*", "DOCUMENTS/Jin/**/*"),
+    "BabasChess": ("PROGRAMS/BabasChess*/**/*", "APPDATA/BabasChess*/**/*", "DOCUMENTS/BabasChess*/**/*"),
+    "Raptor": ("HOME/.raptor/**/*", "SUPPORT/Raptor/**/*", "APPDATA/Raptor/**/*"),
+    "eboard": ("HOME/.eboard/*",),
+    "Scid": ("HOME/.scid*/**/*", "HOME/scid*/**/*", "SUPPORT/Scid*/**/*", "DOCUMENTS/Scid*/**/*"),
+}
+"""By client: where its files are, below a place of ``_places``, as patterns of ``Path.glob``."""
+_SUFFIXES: Final = frozenset((".debug", ".log", ".pgn", ".bpgn", ".txt", ".gz", ".bz2", ".xz", ".zst"))
+
+
+class ClientLog(NamedTuple):
+    """A file that a client seems to have written."""
+
+    client: str
+    path: str
+    size_bytes: int
+
+
+def find_client_logs(environment: Mapping[str, str], home: Path) -> Iterator[ClientLog]:
+    """Logs and games in the usual places, each once, but not what this program wrote. Their beginnings are read."""
+    places, known = _places(environment, home), set[Path]()
+    for client, patterns in CLIENTS.items():
+        for place, _, pattern in (pattern.partition("/") for pattern in patterns):
+            for folder in places[place]:
+                for path in sorted(_files(folder, pattern)):
+                    if path not in known and _is_log(path):
+                        yield ClientLog(client, str(path), path.stat().st_size)
+                    known.add(path)
+
+
+def _places(environment: Mapping[str, str], home: Path) -> dict[str, list[Path]]:
+    def named(*names: str) -> list[Path]:
+        return [Path(environment[name]) for name in names if environment.get(name)]
+
+    return {
+        "HOME": [home],
+        "DOCUMENTS": [home / "Documents"],
+        "SUPPORT": [home / "Library" / "Application Support"],
+        "XDG_DATA": named("XDG_DATA_HOME") or [home / ".local" / "share"],
+        "APPDATA": named("APPDATA", "LOCALAPPDATA"),
+        "PROGRAMS": [*named("ProgramFiles", "ProgramFiles(x86)"), *(drive / "/" for drive in named("SystemDrive"))],
+    }
+
+
+def _files(folder: Path, pattern: str) -> Iterator[Path]:
+    with suppress(OSError):  # a folder that may not be read has nothing to import
+        for path in folder.glob(pattern):
+            if path.suffix.lower() in _SUFFIXES and path.is_file():
+                yield path.resolve()
+
+
+def _is_log(path: Path) -> bool:
+    with suppress(SourceError, OSError), closing(read_blocks(path)) as blocks:
+        head = next(iter(blocks), b"")
+        return detect(head) is not None and not is_own_export(head)
+    return False
