@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -18,6 +15,7 @@ import recorder
 from recorder.cli import main
 from tests.docs.cli_reference import cli_reference
 from tests.docs.python_reference import SECTIONS, python_reference
+from tests.docs.run_page import Terminal, run_ours
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -48,18 +46,14 @@ def used_commands(text: str) -> list[list[str]]:
 
 def on_terminal(words: list[str], folder: Path, variables: dict[str, str]) -> str:
     """Run a command of ours, as a person sees it on a terminal of 80 columns."""
-    ours, terminal = os.openpty()
-    environment = os.environ | variables | {"TERM": "dumb", "COLUMNS": "80", "PYTHONPATH": str(ROOT)}
     assert words[0] == "ics-recorder"
-    program = [sys.executable, "-m", "recorder", *words[1:]]
-    process = subprocess.Popen(program, cwd=folder, env=environment, stdin=terminal, stdout=terminal, stderr=terminal)
-    os.close(terminal)
-    shown = b""
-    with os.fdopen(ours, "rb", buffering=0) as screen, contextlib.suppress(OSError):  # Linux ends it with an error
-        while piece := screen.read(65536):
-            shown += piece
-    assert process.wait() == 0, shown
-    return shown.decode().replace("\r\n", "\n")
+    with pytest.MonkeyPatch.context() as patch, contextlib.closing(Terminal()) as terminal:
+        patch.chdir(folder)
+        for name, value in {**variables, "TERM": "dumb", "COLUMNS": "80"}.items():
+            patch.setenv(name, value)
+        status, shown = terminal.run(lambda: run_ours(words[1:]))
+    assert status == 0, shown
+    return shown
 
 
 def test_command_reference_is_generated() -> None:

@@ -16,6 +16,7 @@ from recorder.errors import ExitCode
 from storage import ArchiveStore
 from tests.edge_cases.scripts import Table, log
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
+from tests.support.effort import long_after
 
 
 def read_pgn(text: str) -> list[chess.pgn.Game]:
@@ -167,7 +168,7 @@ def test_no_handle_is_a_formula_in_csv(cli: Cli, tmp_path: Path, words: tuple[st
     assert raw == shielded.replace("'=", "=").replace("'@", "@")
 
 
-@pytest.mark.parametrize("shuffle", [91, 518, 700])
+@pytest.mark.parametrize("shuffle", long_after(1, [91, 518, 700]))
 @pytest.mark.parametrize("word", [*(f"wild/{number}" for number in range(9)), "wild/8a", "wild", "wild(18)", "wild/fr"])
 def test_a_wild_game_keeps_its_name_and_others_read_its_pgn(cli: Cli, tmp_path: Path, word: str, shuffle: int) -> None:
     """Whatever its start looks like."""

@@ -78,6 +78,7 @@ CASES: list[tuple[str, str, Callable[[Any], Any]]] = [
 ]
 
 
+@pytest.mark.long_except(*(f"{case[0]} {case[1]}" for case in {case[0]: case for case in CASES}.values()))
 @pytest.mark.parametrize(("name", "value", "test"), CASES, ids=[f"{name} {value}" for name, value, _ in CASES])
 def test_games_are_those_of_the_tables(
     cli: Cli, games: pd.DataFrame, name: str, value: str, test: Callable[[Any], Any]

@@ -18,6 +18,7 @@ import pytest
 
 from tests.support.cli import ADJOURNED, Cli
 from tests.support.corpus import stream_bytes, stream_chunks
+from tests.support.effort import long_after
 from tests.support.live import Caller, Running, in_loop, journalled, running
 from tests.support.messages import EVENTS
 from tests.support.script import Fault, Say, Wait, script_of_chunks
@@ -122,7 +123,7 @@ async def test_a_full_disk_ends_the_recording_with_an_error_and_the_game_continu
     assert bytes(caller.heard).startswith(kept.received)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", long_after(2, range(6)))
 @in_loop
 async def test_after_a_kill_the_journal_has_all_bytes_that_reached_either_side(tmp_path: Path, seed: int) -> None:
     dice = random.Random(seed)

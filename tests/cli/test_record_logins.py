@@ -11,6 +11,7 @@ from recorder.errors import ExitCode
 from recorder.live import PASSWORD_VARIABLE
 from recorder.wire.timeseal import unseal
 from tests.live.dialogues import DIALOGUES, SpokenServer, speaking, spoken
+from tests.support.effort import long_after
 from tests.support.live import Running, in_loop, journalled, running
 
 PASSWORD = "hunTer2x"
@@ -149,7 +150,7 @@ def plain(line: bytes) -> bytes:
     return line if opened is None else opened[0]
 
 
-@pytest.mark.parametrize("name", GUESTS)
+@pytest.mark.parametrize("name", long_after(3, GUESTS))
 @in_loop
 async def test_a_guest(name: str, tmp_path: Path) -> None:
     async with speaking(name) as server, running(*words(server, tmp_path, "--guest", "--no-import")) as run:

@@ -57,6 +57,11 @@ class Terminal:
         reader.join()
         return status, pieces.removesuffix(_END).decode().replace("\r\n", "\n")
 
+    def close(self) -> None:
+        """Remove the terminal."""
+        os.close(self._ours)
+        os.close(self._theirs)
+
     @contextlib.contextmanager
     def _instead(self) -> Iterator[None]:
         old = sys.stdin, sys.stdout, sys.stderr
@@ -86,9 +91,13 @@ def run_command(command: str) -> int:
         name, value = words[1].split("=", 1)
         os.environ[name] = value
         return 0
+    return run_ours([name for word in words[1:] for name in (sorted(map(str, Path().glob(word))) or [word])])
+
+
+def run_ours(words: list[str]) -> int:
+    """Run a command of ours in this process; its exit status."""
     from recorder.cli import main
 
-    words = [name for word in words[1:] for name in (sorted(map(str, Path().glob(word))) or [word])]
     try:
         main(words, prog_name="ics-recorder")
     except SystemExit as end:
