@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Collection, Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from exporters.bpgn import BpgnExporter
@@ -29,21 +30,23 @@ from exporters.report.page import (
     plain_name,
     render_page,
     spoken_duration,
-    spoken_move,
+    trusted,
     visible,
 )
 from exporters.report.pictures import game_panels
-from exporters.report.playback import CAPS_MS, Playback, Showing, play
+from exporters.report.playback import Playback, Showing, play
 from exporters.report.positions import Course, ReportPosition
 from exporters.report.svg import draw_board, drawings
 from exporters.report.tables import result_text
-from recorder.model import Anomaly, Game, GameKind, LinkKind, Player, Ply
+from recorder.model import Anomaly, Game, GameKind, LinkKind, Player, Ply, control_of
 from recorder.relating.match import Match, transfers
 from recorder.rules.fen import board_fen
 from recorder.rules.tables import NAMES
-from recorder.times import low_limit_ms
+from recorder.times import in_ms, low_limit_ms
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
+
     from exporters.report.page import Site
 
 
@@ -53,31 +56,35 @@ def play_data(boards: Sequence[PlaybackBoard], shown: Playback) -> dict[str, Any
     ``boards``: each with its states: ``men`` as in a FEN (null: unknown), or ``to``, the squares that differ from the
     state before with what is on them now; ``marks``: squares to mark, if they are others than the two of ``to``;
     ``ply``, if it is not the next one; ``clocks`` in milliseconds, or ``left``, the mover's, if the other is as before;
-    ``say``: the move in words; ``eval``: White's chances in thousandths, and the evaluation; ``hands``, where they
-    differ from those before.
-    ``play``: what comes when, ``at`` in milliseconds in the real time and in each hurry; ``run``: the side, from and to
-    of the clock that runs until then; without ``state`` the state after the last one, and without ``think`` its time.
-    ``end``: as ``at``. ``long``: a longer think is long.
+    ``san``; ``took``; ``eval``: White's chances in thousandths, and the evaluation; ``hands``, where they differ from
+    those before. A state with nothing but ``to``, ``san``, ``took`` and ``left``, or the first of these, is a list.
+    ``inc``: what both clocks get for a move. ``still``: no clock runs.
+    ``play``: what comes when: ``after`` so many milliseconds, which stand alone for a new state; without ``state`` the
+    state after the last one. ``end``: what is behind the last of them. ``long``: a longer think is long.
     """
     numbers: dict[int, int] = {}
-    states: list[list[dict[str, Any]]] = [[] for _ in boards]
+    states: list[list[dict[str, Any] | list[Any]]] = [[] for _ in boards]
     showings = []
     before: list[ReportPosition | None] = [None for _ in boards]
+    last_ms = 0
     for one in shown.showings:
         new = id(one.state) not in numbers
         if new:
             numbers[id(one.state)] = len(states[one.board])
             states[one.board].append(_state(boards[one.board], one.state, before[one.board]))
             before[one.board] = one.state
-        showings.append(_showing(one, None if new else numbers[id(one.state)]))
+        showings.append(_showing(one, one.at_ms - last_ms, None if new else numbers[id(one.state)]))
+        last_ms = one.at_ms
     return {
         "long": shown.long_ms,
-        "end": [shown.end_ms, *shown.end_capped_ms],
+        "end": shown.end_ms - last_ms,
         "boards": [
             {
                 "flipped": board.flipped,
                 "exact": _first_exact(board.game),
                 "low": low_limit_ms(board.game.base_s),
+                "inc": [in_ms(control_of(board.game, white)[1]) for white in (True, False)],
+                "still": not any(one.run for one in shown.showings if one.board == number),
                 "names": [plain_name(board.game.white.handle), plain_name(board.game.black.handle)],
                 "states": states[number],
             }
@@ -87,7 +94,10 @@ def play_data(boards: Sequence[PlaybackBoard], shown: Playback) -> dict[str, Any
     }
 
 
-def _state(board: PlaybackBoard, state: ReportPosition, before: ReportPosition | None) -> dict[str, Any]:
+_USUAL = ("to", "san", "took", "left")
+
+
+def _state(board: PlaybackBoard, state: ReportPosition, before: ReportPosition | None) -> dict[str, Any] | list[Any]:
     game, move = board.game, state.move
     judged = None if state.line else board.judged.get(state.ply)
     found: dict[str, Any] = {}
@@ -103,7 +113,7 @@ def _state(board: PlaybackBoard, state: ReportPosition, before: ReportPosition |
     else:
         found["men"] = None if state.board is None else board_fen(state.board)
     if move is not None:
-        found |= {"san": move.san, "say": spoken_move(move.san)}
+        found["san"] = move.san
         usual = changed if changed and changed[0][1] == "-" else changed[::-1]
         if len(usual) != 2 or tuple(name for name, _ in usual) != marked(move):
             found["marks"] = "".join(marked(move))
@@ -122,7 +132,7 @@ def _state(board: PlaybackBoard, state: ReportPosition, before: ReportPosition |
             found["exact"] = is_exact(move)
     if state.holdings != (before.holdings if before else (None, None)):
         found["hands"] = list(state.holdings)
-    return found
+    return [*found.values()] if "to" in found and tuple(found) == _USUAL[: len(found)] else found
 
 
 def _first_exact(game: Game) -> bool:
@@ -130,22 +140,18 @@ def _first_exact(game: Game) -> bool:
     return bool(plies) and is_exact(plies[0])
 
 
-def _showing(one: Showing, state: int | None) -> dict[str, Any]:
-    new = state is None
-    found: dict[str, Any] = {"at": [one.at_ms, *one.capped_ms]}
+def _showing(one: Showing, after_ms: int, state: int | None) -> dict[str, Any] | int:
+    if one.event is None and state is None and not one.board:
+        return after_ms
+    found: dict[str, Any] = {"after": after_ms}
     if one.board:
         found["board"] = one.board
-    if not new:
-        found["state"] = state
     if one.event is not None:
         found["event"] = 1
+    elif state is not None:
+        found["state"] = state
     if one.back:
         found["back"] = 1
-    if one.run is not None:
-        found["run"] = [0 if one.run.white else 1, one.run.from_ms, one.run.to_ms]
-    move = one.state.move
-    if one.think_ms != (move.elapsed_ms if new and move is not None else None):
-        found["think"] = one.think_ms
     return found
 
 
@@ -204,6 +210,7 @@ def game_report(
             bool(holdings.get(board.letter)),
             in_progress,
             first=_at(board, ply if number == own else None),
+            assets=site.assets if site else None,
         )
         for number, board in enumerate(boards)
     )
@@ -218,7 +225,6 @@ def game_report(
         "boards": [{**found, **_linked(board, site)} for found, board in zip(board_values, boards, strict=True)],
         "evidence": evidence,
         "long": spoken_duration(shown.long_ms),
-        "caps": [spoken_duration(ms) for ms in CAPS_MS],
         "unknown": sum(not one.known for one in shown.showings if one.event is None and one.state.move is not None),
         "missing": _missing(boards),
         "pgn": _pgn_lines(boards, in_progress),
@@ -335,11 +341,13 @@ def _board_values(
     in_progress: Collection[str],
     *,
     first: ReportPosition,
+    assets: str | None,
 ) -> dict[str, Any]:
     game, course = board.game, board.course
     final = course.main[-1] if course.main else course.start
     drawn = any(state.board is not None for state in (course.start, *course.main))
     goes_on = game.key in in_progress
+    times, timed = any(ply.elapsed_ms is not None for ply in game.plies), _has_clocks(board)
     rows = move_rows(game, course, shown, number, gives, board.judged)
     return {
         "letter": board.letter,
@@ -349,14 +357,15 @@ def _board_values(
         "reason": result_words(game, goes_on),
         "flipped": board.flipped,
         "drawn": drawn,
-        "timed": _has_clocks(board),
+        "timed": timed,
         "hands": any(state.holdings != (None, None) for state in course.main),
-        "first": draw_board(first.board, marked(first.move), white_below=not board.flipped),
+        "first": draw_board(first.board, marked(first.move), white_below=not board.flipped, assets=assets),
         "final": draw_board(final.board, marked(final.move)) if final.board is not None else None,
         "final_text": f"after {where(final)}" if final.move is not None else "at the start",
         "rows": rows,
         "engine_rows": sum(row.kind == "engine" for row in rows),
-        "times": any(ply.elapsed_ms is not None for ply in game.plies),
+        "times": times,
+        "columns": 1 + 2 * (1 + times + timed),
         "exact": any(map(is_exact, game.plies)),
         "judged": bool(board.judged),
         "losses": _table(_LOSSES, verdict_counts(game, board.judged)),
@@ -450,7 +459,7 @@ def _has_clocks(board: PlaybackBoard) -> bool:
     return anomalies_of and not is_untimed(board.game)
 
 
-def _pgn_lines(boards: Sequence[PlaybackBoard], in_progress: Collection[str]) -> list[str]:
+def _pgn_lines(boards: Sequence[PlaybackBoard], in_progress: Collection[str]) -> list[Markup]:
     out = io.BytesIO()
     games = [board.game for board in boards]
     if len(games) > 1:
@@ -458,4 +467,5 @@ def _pgn_lines(boards: Sequence[PlaybackBoard], in_progress: Collection[str]) ->
     else:
         options = PgnOptions(variations=True, comments=True, engine=True)
         PgnExporter(options, in_progress).write(games, out)
-    return [visible(line) for line in out.getvalue().decode("utf-8", "replace").removesuffix("\n").split("\n")]
+    lines = out.getvalue().decode("utf-8", "replace").removesuffix("\n").split("\n")
+    return [trusted(escape(visible(line), quote=False)) for line in lines]

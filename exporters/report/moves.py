@@ -25,7 +25,6 @@ from exporters.report.playback import Playback
 from exporters.report.positions import Branch, Course, ReportPosition
 from recorder.model import Anomaly, EventKind, Game, GameEvent, GameKind, Ply, Proof
 from recorder.text import plural
-from recorder.times import low_limit_ms
 
 _LEVELS = ((BLUNDER_PERMILLE, "blunder"), (MISTAKE_PERMILLE, "mistake"), (INACCURACY_PERMILLE, "inaccuracy"))
 
@@ -106,15 +105,11 @@ def _count(verdicts: Iterable[MoveVerdict], word: str) -> int:
     return sum(one.word == word for one in verdicts)
 
 
-_BAR = 100
-
-
 @dataclass(slots=True)
 class Cell:
     """One move; ``place`` is its first one in the playback, None if it is not shown there.
 
-    ``share`` is its time in hundredths of the longest time of the game. ``gives`` is the piece that its capture passed
-    to a player on the other board.
+    ``gives`` is the piece that its capture passed to a player on the other board.
     """
 
     place: int | None
@@ -122,9 +117,6 @@ class Cell:
     san: str
     clock: str | None
     took: str | None
-    share: int
-    long: bool
-    low: bool
     note: str | None
     gives: str | None
     judged: MoveVerdict | None
@@ -178,8 +170,6 @@ class _Rows:
     ) -> None:
         self._game, self._course, self._gives, self._judged = game, course, gives, judged
         self._untimed = game.base_s == 0 and not game.increment_s
-        self._low_ms = low_limit_ms(game.base_s)
-        self._long_ms = play.long_ms
         self._places: dict[int, int] = {}
         self._events: dict[int, list[tuple[int, GameEvent]]] = {}
         self._order: list[tuple[int, ReportPosition, GameEvent | None]] = []
@@ -192,8 +182,6 @@ class _Rows:
             else:
                 self._events.setdefault(id(one.state), []).append((place, one.event))
             self._order.append((place, one.state, one.event))
-        times = [state.move.elapsed_ms or 0 for state in course.main if state.move is not None]
-        self._longest_ms = max(times, default=0)
         self._rows: list[Row] = []
 
     def read(self) -> list[Row]:
@@ -298,9 +286,6 @@ class _Rows:
             move.san,
             tenths_text(clock_ms, exact) if timed and clock_ms is not None else None,
             None if took_ms is None else _took_tenths(took_ms, exact),
-            0 if not took_ms or not self._longest_ms else max(1, min(_BAR, took_ms * _BAR // self._longest_ms)),
-            took_ms is not None and took_ms > self._long_ms,
-            timed and clock_ms is not None and clock_ms < self._low_ms,
             _note(move),
             None if state.line else self._gives.get(state.ply),
             None if state.line else self._judged.get(state.ply),

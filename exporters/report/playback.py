@@ -14,12 +14,10 @@ from exporters.report.positions import Course, ReportPosition
 from recorder.model import EventKind, Game, GameEvent, GameKind, control_of
 from recorder.replay.moments import Begin, GameMoment, ShownPly
 from recorder.replay.several import moments_of_games
-from recorder.replay.timing import Timing, cap_idle
+from recorder.replay.timing import Timing
 
 STEP_MS: Final = 1000
 """How long a board without a time is shown."""
-CAPS_MS: Final = (10_000, 3_000)
-"""The longest times that a reader who is in a hurry can choose."""
 _LEAST_LONG_MS: Final = 5_000
 _LONG_FACTOR: Final = 4
 
@@ -36,16 +34,14 @@ class ClockRun(NamedTuple):
 class Showing:
     """A board or an event (``event``) that is shown on ``board`` 0, or 1 for board B.
 
-    ``back``: moves were taken back. ``at_ms`` counts from the first moment, ``capped_ms`` too, with long waits
-    shortened, for each of ``CAPS_MS``; ``known``: the log has the time. ``run`` is the clock that ran until this board
-    came, ``think_ms`` what the move took, as printed.
+    ``back``: moves were taken back. ``at_ms`` counts from the first moment; ``known``: the log has the time. ``run`` is
+    the clock that ran until this board came, ``think_ms`` what the move took, as printed.
     """
 
     board: int
     state: ReportPosition
     event: GameEvent | None
     at_ms: int
-    capped_ms: tuple[int, ...]
     known: bool
     back: bool = False
     run: ClockRun | None = None
@@ -59,20 +55,17 @@ class Playback:
     showings: list[Showing] = field(default_factory=list)
     long_ms: int = 0
     end_ms: int = 0
-    end_capped_ms: tuple[int, ...] = ()
 
 
 def play(games: Sequence[Game], courses: Sequence[Course]) -> Playback:
     """Return what comes when, of one game or both boards of a match."""
     moments = moments_of_games(games, pace_ms=STEP_MS)
-    capped = [[moment.at_ms for moment in cap_idle(moments, most_ms)] for most_ms in CAPS_MS]
     boards = [_Board(number, game, course) for number, (game, course) in enumerate(zip(games, courses, strict=True))]
     found = Playback()
-    for place, moment in enumerate(moments):
-        at = tuple(times[place] for times in capped)
+    for moment in moments:
         assert moment.game is not None
-        found.showings += boards[moment.game].take(moment, at)
-        found.end_ms, found.end_capped_ms = moment.at_ms, at
+        found.showings += boards[moment.game].take(moment)
+        found.end_ms = moment.at_ms
     if not found.end_ms or boards[0].has_no_times:
         _pace(found)
     for board in boards:
@@ -102,7 +95,7 @@ class _Board:
         """Whether boards were shown at unknown times: moves that were examined took no time."""
         return self._as_shown and not any(event.at_ms for event in self.game.events if _is_shown(event))
 
-    def take(self, moment: GameMoment, capped_ms: tuple[int, ...]) -> list[Showing]:
+    def take(self, moment: GameMoment) -> list[Showing]:
         """What a moment shows."""
         what = moment.what
         known = moment.timing is not Timing.UNKNOWN
@@ -111,7 +104,7 @@ class _Board:
             if self._now is not None:
                 return []
             self._now = self._course.start
-            return [Showing(self.number, self._now, None, moment.at_ms, capped_ms, known)]
+            return [Showing(self.number, self._now, None, moment.at_ms, known)]
         assert self._now is not None
         if isinstance(what, ShownPly):
             state = self._course.state(what.observation, what.line, what.ply.ply)
@@ -121,7 +114,7 @@ class _Board:
             follows = state.ply == before.ply + 1 and not state.missing
             run = _run(self.game, before, state) if follows else None
             think_ms = what.ply.elapsed_ms if follows else None
-            return [Showing(self.number, state, None, moment.at_ms, capped_ms, known, False, run, think_ms)]
+            return [Showing(self.number, state, None, moment.at_ms, known, False, run, think_ms)]
         if not isinstance(what, GameEvent):
             return []
         self.shown_events.add(id(what))
@@ -130,13 +123,13 @@ class _Board:
             if state is None or state is self._now:
                 return []
             self._now = state
-            return [Showing(self.number, state, None, moment.at_ms, capped_ms, known)]
-        found = [Showing(self.number, self._now, what, moment.at_ms, capped_ms, known)]
+            return [Showing(self.number, state, None, moment.at_ms, known)]
+        found = [Showing(self.number, self._now, what, moment.at_ms, known)]
         if what.kind is EventKind.TAKEBACK and what.value is not None:
             state = self._course.before(self._now, what.ply - what.value)
             if state is not None:
                 self._now = state
-                found.append(Showing(self.number, state, None, moment.at_ms, capped_ms, known, True))
+                found.append(Showing(self.number, state, None, moment.at_ms, known, True))
         return found
 
 
@@ -145,8 +138,8 @@ def _pace(found: Playback) -> None:
     now_ms = -STEP_MS
     for one in found.showings:
         now_ms += STEP_MS if one.event is None else 0
-        one.at_ms, one.capped_ms, one.known = now_ms, (now_ms,) * len(CAPS_MS), False
-    found.end_ms, found.end_capped_ms = now_ms, (now_ms,) * len(CAPS_MS)
+        one.at_ms, one.known = now_ms, False
+    found.end_ms = now_ms
 
 
 def _add_others(showings: list[Showing], board: _Board) -> None:
@@ -157,7 +150,7 @@ def _add_others(showings: list[Showing], board: _Board) -> None:
         places = [at for at, one in enumerate(showings) if one.board == board.number and one.state.ply <= event.ply]
         at = places[-1] if places else 0
         before = showings[at]
-        showings.insert(at + 1, Showing(board.number, before.state, event, before.at_ms, before.capped_ms, False))
+        showings.insert(at + 1, Showing(board.number, before.state, event, before.at_ms, False))
 
 
 def _is_shown(event: GameEvent) -> bool:

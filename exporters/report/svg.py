@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 from exporters.report.page import PIECES, site_file, trusted, visible
 from recorder.rules.tables import NAMES
+from recorder.rules.variants import STANDARD_BOARD
 from recorder.times import short_hms
 
 if TYPE_CHECKING:
@@ -87,15 +88,16 @@ class Plot:
 
     def axes(self, across: Iterable[Tick], up: Iterable[Tick], unit: str) -> None:
         """Ticks with their words, and the unit of the upright axis."""
-        self._parts.append(f'<text x="2" y="11">{unit}</text>')
-        for value, words in up:
-            y = _n(self._y(value))
-            self._parts.append(f'<path class="grid" d="M{LEFT} {y}H{WIDTH - RIGHT}"/>')
-            self._parts.append(f'<text x="{LEFT - 6}" y="{y}" dy="4" text-anchor="end">{words}</text>')
+        lines = [(self._y(value), words) for value, words in up]
+        grid = "".join(f"M{LEFT} {_n(y)}H{WIDTH - RIGHT}" for y, _ in lines)
+        self._parts.append(f'<text x="2" y="11">{unit}</text><path class="grid" d="{grid}"/><g text-anchor="end">')
+        self._parts += [f'<text x="{LEFT - 6}" y="{_n(y + 4)}">{words}</text>' for y, words in lines]
+        self._parts.append('</g><g text-anchor="middle">')
         for value, words in across:
             x = self._x(value)
-            anchor = "end" if x > WIDTH - 30 else "middle"
-            self._parts.append(f'<text x="{_n(x)}" y="{self._height - 5}" text-anchor="{anchor}">{words}</text>')
+            anchor = ' text-anchor="end"' if x > WIDTH - 30 else ""
+            self._parts.append(f'<text x="{_n(x)}" y="{self._height - 5}"{anchor}>{words}</text>')
+        self._parts.append("</g>")
 
     def line(self, kind: str, points: Iterable[tuple[float, float | None]]) -> None:
         """A line, broken where a value is unknown; a point without neighbours is a dot."""
@@ -116,14 +118,11 @@ class Plot:
         path = "L".join(f"{_n(self._x(x))} {_n(self._y(y))}" for x, y in corners)
         self._parts.append(f'<path class="band {kind}" d="M{path}Z"/>')
 
-    def bars(self, kind: str, bars: Iterable[tuple[float, float, float]], base: float = 0) -> None:
-        """Bars from ``base``: where each begins and ends, and its value."""
-        zero = self._y(base)
-        path = "".join(
-            f"M{_n(self._x(begin))} {_n(zero)}V{_n(self._y(value))}H{_n(self._x(end))}V{_n(zero)}Z"
-            for begin, end, value in bars
-        )
-        self._parts.append(f'<path class="bars {kind}" d="{path}"/>')
+    def bars(self, kind: str, width: float, bars: Iterable[tuple[float, float]]) -> None:
+        """Bars from 0, all of one width: the middle of each, and its value."""
+        path = "".join(f"M{_n(self._x(x))} {_n(self._y(0))}V{_n(self._y(value))}" for x, value in bars)
+        wide = _n(self._x(width) - self._x(0))
+        self._parts.append(f'<path class="bars {kind}" stroke-width="{wide}" d="{path}"/>')
 
     def mark(self, kind: str, x: float, words: str) -> None:
         """A line from top to bottom, with words that a pointer shows."""
@@ -233,21 +232,42 @@ def _side(white_below: bool) -> str:
     return f"board-{'white' if white_below else 'black'}"
 
 
-def draw_board(board: str | None, marked: tuple[str, ...] = (), *, white_below: bool = True) -> Markup:
+def draw_board(
+    board: str | None, marked: tuple[str, ...] = (), *, white_below: bool = True, assets: str | None = None
+) -> Markup:
     """What stands inside a board's ``svg`` (``viewBox`` 15 15 360 360): the squares, what is marked, the pieces.
 
-    ``board`` is as in ``exporters.boards``; None: only the squares.
+    ``board`` is as in ``exporters.boards``; None: only the squares. With ``assets`` the pieces of the start position
+    are one file that all pages share.
     """
     drawn = [f'<use class="squares" href="#{_side(white_below)}"/>', '<g class="marks">']
     for square in marked:
         x, y = _corner(square, white_below)
         drawn.append(f'<rect class="mark" x="{x}" y="{y}" width="{SQUARE}" height="{SQUARE}"/>')
-    drawn.append('</g><g class="men">')
-    for square, letter in sorted(zip(NAMES, board or "", strict=False)):
-        if letter not in "- ":
-            x, y = _corner(square, white_below)
-            drawn.append(f'<use href="#{piece_name(letter)}" transform="translate({x} {y})"/>')
-    return trusted("".join([*drawn, "</g>"]))
+    men = (
+        _start(assets, white_below)
+        if assets is not None and board == STANDARD_BOARD
+        else _men(board or "", white_below)
+    )
+    return trusted("".join([*drawn, '</g><g class="men">', men, "</g>"]))
+
+
+def _men(board: str, white_below: bool) -> str:
+    places = [
+        (piece_name(letter), *_corner(square, white_below))
+        for square, letter in zip(NAMES, board, strict=False)
+        if letter not in "- "
+    ]
+    return "".join(f'<use href="#{name}" x="{x}" y="{y}"/>' for name, x, y in sorted(places))
+
+
+@cache
+def _start(assets: str, white_below: bool) -> str:
+    """The pieces of the start position as a file."""
+    box = f"15 15 {8 * SQUARE} {8 * SQUARE}"
+    men = f"<defs>{drawings()}</defs>{_men(STANDARD_BOARD, white_below)}"
+    file = site_file("start", "svg", f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}">{men}</svg>')
+    return f'<image href="{assets}{file}" x="15" y="15" width="{8 * SQUARE}" height="{8 * SQUARE}"/>'
 
 
 def _corner(square: str, white_below: bool) -> tuple[int, int]:

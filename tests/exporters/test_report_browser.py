@@ -10,9 +10,10 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize
 
 from exporters.report.game import game_report
+from exporters.report.page import spoken_move
 from recorder.model import Game, Precision
 from storage import ArchiveStore as Storage
-from tests.exporters.games import make_game
+from tests.exporters.games import make_game, random_game
 from tests.exporters.test_report import HOSTILE, chat, hostile_game, taken_back_game
 from tests.support.browsing import DESK, Open
 from tests.support.cli import GUESTS, Cli
@@ -143,6 +144,18 @@ def test_long_thinks_can_be_shortened_or_stopped_at(opened: Open) -> None:
     page.get_by_role("button", name="Play").click()
     page.clock.run_for(20_400)
     assert current(page) == "Bc4"
+
+
+def test_every_move_is_spoken_as_pages_without_a_script_write_it(opened: Open) -> None:
+    page = opened(random_game(17, 160))
+    said = page.evaluate(
+        """[...document.querySelectorAll('td button.mv:has(.san)')].map((one) => {
+        one.click();
+        return [one.querySelector('.san').textContent, document.getElementById('live').textContent]; })"""
+    )
+    assert len(said) == 160
+    assert all(f": {spoken_move(san)}. " in f"{words} " for san, words in said)
+    assert any("O-O" in san for san, _ in said)
 
 
 def test_clocks_of_whole_seconds_never_show_more(opened: Open) -> None:
@@ -309,7 +322,7 @@ def test_without_a_script_everything_but_the_player_is_there(browser: Browser, t
     page.goto(path.as_uri())
     assert page.locator(".controls").is_hidden()
     assert page.locator(".final svg").is_visible()
-    assert page.locator("button.mv", has_text="Qxf7#").is_visible()
+    assert page.locator("tr", has_text="Qxf7#").inner_text().split() == ["4.", "Qxf7#", "2.0", "s", "0:34.0"]
     assert page.locator(".stage .men use").count() == 32
     page.close()
 

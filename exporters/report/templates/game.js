@@ -7,6 +7,7 @@
   const WORTH = { Q: 9, R: 5, B: 3, N: 3, P: 1 };
   const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32];
   const TENTHS_BELOW_MS = 20000;
+  const CAPS_MS = [10000, 3000];
   const data = JSON.parse(document.getElementById("data").textContent);
   const play = data.play;
   unpack();
@@ -18,7 +19,9 @@
   function unpack() {
     data.boards.forEach((board) => {
       let men = null, hands = [null, null], ply = -1, clocks;
-      for (const state of board.states) {
+      board.states.forEach((packed, n) => {
+        const state = board.states[n] = Array.isArray(packed)
+          ? Object.fromEntries(["to", "san", "took", "left"].slice(0, packed.length).map((name, i) => [name, packed[i]])) : packed;
         state.ply = ply = state.ply === undefined ? ply + 1 : state.ply;
         if (state.left !== undefined) state.clocks = ply % 2 ? [state.left, clocks[1]] : [clocks[0], state.left];
         clocks = state.clocks;
@@ -41,24 +44,53 @@
         state.name = state.san === undefined ? undefined : `${number}${state.white ? "." : "…"} ${state.san}`;
         state.say = state.san === undefined ? (state.ply ? "The first position that was seen" : "Start position")
           : spoken(state, number);
-      }
+      });
     });
-    const next = data.boards.map(() => 0);
-    for (const one of play) {
+    const next = data.boards.map(() => 0), shown = data.boards.map(() => null);
+    const times = [0, ...CAPS_MS].map(() => 0);
+    const pass = (ms) => [0, ...CAPS_MS].map((most, i) => (times[i] += most ? Math.min(ms, most) : ms));
+    play.forEach((packed, i) => {
+      const one = play[i] = typeof packed === "number" ? { after: packed } : packed;
       one.board = one.board || 0;
-      if (one.state !== undefined) continue;
-      one.state = next[one.board];
-      next[one.board] += 1;
-      if (one.think === undefined) one.think = data.boards[one.board].states[one.state].took;
-    }
+      one.at = pass(one.after);
+      if (one.event) return;
+      const board = data.boards[one.board], before = shown[one.board];
+      if (one.state === undefined) { one.state = next[one.board]; next[one.board] += 1; }
+      const state = shown[one.board] = board.states[one.state];
+      if (board.still || one.back || !before || state.san === undefined || state.ply !== before.ply + 1) return;
+      one.think = state.took;
+      one.run = ran(board, before, state);
+    });
+    data.end = pass(data.end);
+  }
+  // The clock that runs until a board comes: its side, from and to, before the increment.
+  function ran(board, before, state) {
+    const side = state.white ? 0 : 1, from = before.clocks ? before.clocks[side] : null;
+    if (from == null) return undefined;
+    if (state.took !== undefined) return state.took > 0 ? [side, from, from - state.took] : undefined;
+    if (!state.clocks || state.clocks[side] == null || board.inc[side] == null) return undefined;
+    const to = state.clocks[side] - board.inc[side];
+    return to < from ? [side, from, to] : undefined;
   }
   function spoken(state, number) {
     const left = state.clocks ? state.clocks[state.white ? 0 : 1] : null;
     return [
-      `${number}, ${state.white ? "White" : "Black"}: ${state.say}.`, state.line,
+      `${number}, ${state.white ? "White" : "Black"}: ${spokenMove(state.san)}.`, state.line,
       state.took === undefined ? "" : `Took ${duration(state.took)}.`,
       left === null ? "" : `${duration(Math.floor(left / 1000) * 1000)} left.`,
     ].filter(Boolean).join(" ");
+  }
+  // "knight f3 takes e5, check" for "Nfxe5+"; the text itself where it is no SAN.
+  function spokenMove(san) {
+    const body = san.replace(/[+#!?]+$/, ""), word = (letter) => NAMES[letter.toLowerCase()];
+    const end = san.includes("#") ? ", checkmate" : san.slice(body.length).includes("+") ? ", check" : "";
+    const castles = /^[O0]-[O0](-[O0])?$/.exec(body), drop = /^([KQRBNP])?@([a-h][1-8])$/.exec(body);
+    if (castles) return (castles[1] ? "castles long" : "castles short") + end;
+    if (drop) return `drops a ${word(drop[1] || "P")} on ${drop[2]}${end}`;
+    const found = /^([KQRBN])?([a-h]?[1-8]?)(x?)([a-h][1-8])(?:=?\(?([QRBNK])\)?)?$/.exec(body);
+    if (!found) return san;
+    const [, piece, origin, takes, to, promotion] = found;
+    return [piece && word(piece), origin, takes && "takes", to, promotion && `becomes a ${word(promotion)}`].filter(Boolean).join(" ") + end;
   }
   function duration(ms) {
     if (Math.abs(ms) < 10000 && ms % 1000) return `${(ms / 1000).toFixed(1)} seconds`;
@@ -82,6 +114,98 @@
     });
     return found;
   }
+
+  // --- what only a script uses: the buttons of moves, those below the board, and their keys
+
+  function make(name, attributes, ...inside) {
+    const one = ["svg", "path"].includes(name) ? document.createElementNS(SVG, name) : document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) one.setAttribute(key, value);
+    one.append(...inside);
+    return one;
+  }
+  // The table has a column for each number of a move; here a move is one button with all of them.
+  function makeMoves(table, b) {
+    const board = data.boards[b], heads = [...table.tHead.rows[0].cells], size = (heads.length - 1) / 2;
+    const kinds = heads.slice(2, 1 + size).map((one) => (one.textContent.trim() === "time" ? "took" : "clk"));
+    const longest = Math.max(...board.states.filter((state) => state.main).map((state) => state.took || 0));
+    let place = -1;
+    const button = ([played, ...figures]) => {
+      const notes = [...played.querySelectorAll(".note, .gives")], off = played.className === "off";
+      notes.forEach((one) => one.remove());
+      if (!off) place = played.dataset.i === undefined ? place + 1 : Number(played.dataset.i);
+      const state = off ? {} : board.states[play[place].state], left = state.clocks ? state.clocks[state.white ? 0 : 1] : null;
+      const mv = off ? make("span", { class: "mv off" }) : make("button", { class: "mv", "data-i": place });
+      mv.classList.toggle("long", state.took > data.long);
+      mv.classList.toggle("low", left !== null && left < board.low);
+      mv.append(make("span", { class: played.querySelector(".san") ? "played" : "played san" }, ...played.childNodes));
+      if (state.took > 0) {
+        const bar = make("i", { class: "bar" });
+        bar.style.width = `${Math.max(1, Math.min(100, Math.floor(state.took * 100 / longest)))}%`;
+        mv.append(bar);
+      }
+      kinds.forEach((kind, i) => { const text = figures[i].textContent.trim(); if (text) mv.append(" ", make("span", { class: kind }, text)); });
+      mv.append(...notes.flatMap((one) => [" ", one]));
+      return make("td", {}, mv);
+    };
+    for (const row of table.tBodies[0].rows) {
+      const cells = [...row.cells];
+      if (row.className) {
+        for (const one of row.querySelectorAll("button")) place = Number(one.dataset.i);
+        for (const one of cells) if (one.colSpan > 1) one.colSpan = one === cells[0] ? 3 : 2;
+        continue;
+      }
+      const made = cells.splice(0, 1);
+      while (cells.length) made.push(cells[0].className === "gone" ? cells.splice(0, 1)[0] : button(cells.splice(0, size)));
+      for (const one of made) one.colSpan = 1;
+      row.replaceChildren(...made, ...(made.length < 3 ? [make("td", {})] : []));
+    }
+    const sides = [heads[1], heads[1 + size]].map((side, n) => make("th", { scope: "col" }, make("span", { class: "mv heads" },
+      make("span", { class: "played" }, side.textContent.trim()),
+      ...kinds.map((kind, i) => make("span", { class: kind }, heads[2 + i + n * size].textContent.trim())))));
+    table.tHead.rows[0].replaceChildren(heads[0], ...sides);
+  }
+  document.querySelectorAll(".moves").forEach(makeMoves);
+
+  const BUTTONS = [
+    ["first", "To the start", "To the start (Home)", "M6 5v14M19 5l-10 7 10 7z"],
+    ["previous", "Back one move", "Back one move (←)", "M16 5l-10 7 10 7z"],
+    ["toggle", "Play", "Play or pause (space)", "go:M8 4l12 8-12 8z", "halt:M7 5h3v14H7zM14 5h3v14h-3z"],
+    ["next", "On one move", "On one move (→)", "M8 5l10 7-10 7z"],
+    ["last", "To the end", "To the end (End)", "M18 5v14M5 5l10 7-10 7z"],
+    ["think", "To the next long think", "To the next long think (])",
+      "stroke:M18.5 12a7.5 7.5 0 1 1-15 0a7.5 7.5 0 1 1 15 0M11 7.5V12l3 2M22 5v14"],
+    ["link", "Copy the link to this move", "Copy the link to this move",
+      "stroke:M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1"],
+    ["flip", "Turn the board", "Turn the board (f)", "stroke:M8 20V5m0 0L4 9m4-4l4 4M16 4v15m0 0l4-4m-4 4l-4-4"],
+  ];
+  const KEYS = [
+    ["Space", "play, pause"], ["← →", "back or on one move"], ["↑ ↓", "in the move list: up or down a row"],
+    ["Home End", "to the start, to the end"], ["[ ]", "to the long think before or after (also p, n)"],
+    ["+ −", "faster, slower"], ["f", "turn the board"],
+  ];
+  function makeControls(controls) {
+    const choose = (id, words, options, chosen) => make("label", {}, `${words} `, make("select", { id },
+      ...options.map(([value, text]) => make("option", value === chosen ? { value, selected: "" } : { value }, text))));
+    const icon = (drawn) => make("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, ...drawn.map((one) => {
+      const [kind, d] = one.includes(":") ? one.split(":") : ["", one];
+      return make("path", { class: kind, d });
+    }));
+    const buttons = BUTTONS.map(([id, label, title, ...drawn]) => make("button", { type: "button", id, "aria-label": label, title }, icon(drawn)));
+    buttons[2].className = "main";
+    buttons[7].setAttribute("aria-pressed", "false");
+    const speeds = SPEEDS.map((one) => [one, `${{ 0.25: "¼", 0.5: "½" }[one] || one}×`]);
+    const caps = CAPS_MS.map((ms, i) => [i + 1, `at most ${duration(ms)}`]);
+    controls.append(
+      make("div", { class: "line" },
+        make("label", {}, make("span", { class: "sr" }, "Time in the game"), make("input", { type: "range", id: "line", min: 0, max: 1000, value: 0, step: 1 })),
+        make("span", { class: "readout", id: "readout", "aria-hidden": "true" })),
+      make("div", { class: "buttons", role: "group", "aria-label": "Player" }, ...buttons),
+      make("div", { class: "choices" }, choose("speed", "Speed", speeds, 1),
+        choose("thinks", "Long thinks", [[0, "as they were"], ...caps, ["stop", "stop before them"]], 0)));
+    document.querySelector(".facts").append(make("details", { class: "card keys" }, make("summary", {}, "Keys"), make("dl", {},
+      ...KEYS.map(([keys, words]) => make("div", {}, make("dt", {}, ...keys.split(" ").flatMap((key) => [make("kbd", {}, key), " "])), make("dd", {}, words))))));
+  }
+  makeControls(document.querySelector(".controls"));
 
   // --- where everything is
 
