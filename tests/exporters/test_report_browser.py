@@ -277,14 +277,6 @@ def test_pictures_are_whole_on_a_desk(opened: Open, pictured: bytes, width: int)
     assert page.locator(".chart-card .wide").evaluate_all(cut) == 0
 
 
-def test_the_current_place_is_readable_at_the_start_as_elsewhere(opened: Open) -> None:
-    page = opened(timed_game())
-    colours = "button => [getComputedStyle(button).color, getComputedStyle(button).backgroundColor]"
-    start = page.locator(".start button[aria-current]").evaluate(colours)
-    page.keyboard.press("ArrowRight")
-    assert page.locator("button.mv[aria-current]").evaluate(colours) == start
-
-
 @pytest.mark.parametrize("width", [320, 390, 768])
 def test_a_phone_scrolls_in_one_direction(opened: Open, width: int) -> None:
     page = opened(hostile_game(), viewport=ViewportSize(width=width, height=760))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from playwright.sync_api import Browser
 from starlette.testclient import TestClient
 
 from exporters.report.game import game_report
-from exporters.report.page import site_files
 from recorder.web.live_feed import LiveReader
 from recorder.web.pages import live_page
 from tests.exporters.games import make_game
@@ -45,33 +43,13 @@ def pages(site: TestClient, game_page: Response, tmp_path_factory: pytest.TempPa
         "match": game_report(match.a, match=match).decode(),
         "game": game_page.text,
         "explorer": site.get("/explorer?moves=e4").text,
+        "player": site.get("/player/Helmsman").text,
         "live": live.decode(),
     }
 
 
-@pytest.mark.parametrize("name", ["report", "match", "game", "explorer", "live"])
-def test_rules_for_squares_match_in_the_tree_of_a_use(pages: dict[str, str], name: str) -> None:
-    """A selector with an ancestor outside of the drawing matches nothing there, and what has no colour is black."""
-    html = pages[name]
-    link = re.search(r'<link rel="stylesheet" href="/assets/([^"]*)"', html)
-    style = site_files()[link[1]].decode() if link else html.partition("<style>")[2].partition("</style>")[0]
-    drawn = re.search(r'<g id="board-white">(.*?)<g id="board-black">', html, re.DOTALL)
-    assert drawn is not None
-    rules = re.findall(r"([^{}]+)\{([^{}]*)\}", re.sub(r"/\*.*?\*/", "", style, flags=re.DOTALL))
-    coloured = [
-        set(selector.strip(" .\n").split("."))
-        for selectors, declarations in rules
-        if re.search(r"\b(fill|display):", declarations)
-        for selector in selectors.split(",")
-        if re.fullmatch(r"\s*(\.[\w-]+)+\s*", selector)
-    ]
-    classes = set(re.findall(r'class="([^"]*)"', drawn[1]))
-    assert {"coord", "sq light", "sq dark"} <= {" ".join(words.split()[:2]) for words in classes}
-    assert [words for words in classes if not any(chosen <= set(words.split()) for chosen in coloured)] == []
-
-
 @pytest.mark.needs("chromium")
-@pytest.mark.parametrize("name", ["report", "match", "game", "explorer", "live"])
+@pytest.mark.parametrize("name", ["report", "match", "game", "explorer", "player", "live"])
 def test_squares_have_the_colours_of_the_theme(
     pages: dict[str, str], browser: Browser, tmp_path: Path, name: str
 ) -> None:
@@ -80,7 +58,7 @@ def test_squares_have_the_colours_of_the_theme(
     page = browser.new_page(java_script_enabled=False)
     page.goto(path.as_uri())
     boards = page.locator("svg.board:visible, .final svg:visible")
-    assert boards.count() == {"report": 2, "match": 4, "game": 2}.get(name, 1)
+    assert boards.count() == {"report": 2, "match": 4, "game": 2, "player": 10}.get(name, 1)
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         style = "getComputedStyle(document.documentElement)"

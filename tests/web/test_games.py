@@ -8,7 +8,6 @@ import sqlite3
 from contextlib import closing
 from html import unescape
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
@@ -18,7 +17,7 @@ from recorder.archive.locate import open_archive
 from recorder.web import answers
 from recorder.web.listing import read_list
 from recorder.web.server import Access
-from storage import ArchiveStore, GameFilter
+from storage import GameFilter
 from storage.read.listing import SORTS, ListOrder
 from storage.read.query import conditions_of
 from tests.support.cli import Cli
@@ -42,18 +41,6 @@ def test_all_games_are_listed_newest_first_and_every_row_leads_to_its_game(site:
     assert "19 games" in answer.text
     assert answer.text.index("2022-12-31") < answer.text.index("2017-02-07")
     assert site.get(f"/game/{found[0]}.pgn").status_code == 200
-
-
-def test_all_games_are_counted_once_for_a_page_without_filters(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    counted: list[object] = []
-
-    def count(_self: ArchiveStore, *where: GameFilter, **_limits: Any) -> int:
-        counted.append(where)
-        return 19
-
-    monkeypatch.setattr(ArchiveStore, "count", count)
-    assert "19 games" in client_of(archive).get("/").text
-    assert not counted
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from recorder.web.server import Access
+from tests.support.browsing import check_widths
 from tests.support.site import HERE, serve
 
 pytestmark = pytest.mark.needs("chromium")
@@ -29,6 +30,16 @@ PAGES = {
     "explorer": "/explorer?moves=e4",
     "live": "/live",
 }
+HEIGHTS = {
+    "games": 1050,
+    "game": 2200,
+    "player": 2150,
+    "comparison": 2050,
+    "insights": 1700,
+    "explorer": 950,
+    "live": 650,
+}
+"""The most pixels of these pages in a window of 1366 to 650."""
 
 
 def severe(page: Page, *rules: str) -> list[str]:
@@ -59,7 +70,10 @@ def test_pages_are_accessible_and_fit_every_width(page: Page, url: str, name: st
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         lines = "cells => cells.map(cell => cell.getClientRects().length)"
         assert {1, *page.locator("td.eco span:visible").evaluate_all(lines)} == {1}
+    if name in HEIGHTS:
+        check_widths(page)
     page.set_viewport_size({"width": 1366, "height": 650})
+    assert page.evaluate("document.documentElement.scrollHeight") <= HEIGHTS.get(name, 5000)
     assert page.locator("h1").count() == 1
     assert page.locator("main").count() == 1
 
@@ -103,10 +117,8 @@ def test_a_reader_plays_moves_on_the_board_of_the_explorer_and_takes_them_back(p
     page.wait_for_url(f"{url}/explorer?moves=e4&rated=yes")
 
 
-def test_the_page_of_a_player_is_short(page: Page, url: str) -> None:
-    page.set_viewport_size({"width": 1366, "height": 650})
+def test_another_player_is_compared(page: Page, url: str) -> None:
     page.goto(f"{url}/player/Helmsman")
-    assert page.evaluate("document.documentElement.scrollHeight") <= 2500
     page.get_by_label("Compare with").fill("AntaresLight")
     page.get_by_role("button", name="Show").click()
     page.wait_for_url(f"{url}/player/Helmsman?versus=AntaresLight")

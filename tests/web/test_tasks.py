@@ -10,6 +10,8 @@ from typing import Final
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.support.effort import long_after
+
 pytestmark = pytest.mark.needs("chromium")
 
 DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "how-to" / "web.md"
@@ -200,7 +202,7 @@ def test_each_task_of_the_document_is_tried() -> None:
 
 
 @pytest.mark.usefixtures("without_pictures")
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", long_after(6, TASKS))
 def test_a_task_works_as_the_document_says(page: Page, url: str, task: str) -> None:
     page.goto(url)
     TASKS[task](page)
