@@ -23,8 +23,9 @@ from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, MATCH_COLUMNS,
 from recorder import PARSER_VERSION, Archive, Dataset
 from recorder.archive.reading import importing
 from recorder.archive.sharing import dataset_sources
-from recorder.archive.sharing.dataset_sources import Reporting, SourceMade, SourceToMake, make_source
+from recorder.archive.sharing.dataset_sources import SourceMade, SourceToMake, make_source
 from recorder.errors import ExitCode
+from recorder.progress import Progress
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
 CORPUS = SERVER.parent
@@ -199,8 +200,8 @@ def test_an_earlier_part_is_added_where_the_longer_log_cannot_be_read(
     saved = PGN.parent / "icc-saved-2012.pgn"
     whole.write_bytes(saved.read_bytes() + b"\n")
 
-    def failing(task: SourceToMake, reporting: Reporting) -> SourceMade:
-        return SourceMade(failed="no") if task.source.path == whole else make_source(task, reporting)
+    def failing(task: SourceToMake, progress: Progress) -> SourceMade:
+        return SourceMade(failed="no") if task.source.path == whole else make_source(task, progress)
 
     monkeypatch.setattr(dataset_sources, "make_source", failing)
     cli("convert", "--dataset", tmp_path / "games", "--jobs", "1", whole, saved, code=3)
@@ -236,7 +237,7 @@ def test_nothing_is_made_where_no_log_is_read(cli: Cli, tmp_path: Path) -> None:
     assert contents(folder) == before
 
 
-def dying(task: SourceToMake, reporting: Reporting) -> SourceMade:
+def dying(task: SourceToMake, progress: Progress) -> SourceMade:
     """As ``make_source``; kills its process in the middle of the first source."""
     if task.place[0] == 1:
 
@@ -244,7 +245,7 @@ def dying(task: SourceToMake, reporting: Reporting) -> SourceMade:
             os.kill(os.getpid(), signal.SIGKILL)
 
         dataset_sources.__dict__["store"] = kill  # in this process only
-    return make_source(task, reporting)
+    return make_source(task, progress)
 
 
 @pytest.mark.long
@@ -269,11 +270,11 @@ def test_a_process_that_dies_costs_its_source_until_the_next_run(
     assert contents(tmp_path / "games") == contents(tmp_path / "other")
 
 
-def stopping(task: SourceToMake, reporting: Reporting) -> SourceMade:
+def stopping(task: SourceToMake, progress: Progress) -> SourceMade:
     """As ``make_source``; the user presses Ctrl-C in the second source."""
     if task.place[0] == 2:
         raise KeyboardInterrupt
-    return make_source(task, reporting)
+    return make_source(task, progress)
 
 
 @pytest.mark.long

@@ -16,8 +16,8 @@ from click.testing import Result
 from recorder.archive.care import verifying
 from recorder.archive.reading import converting, workers
 from recorder.archive.reading.importing import SourceReading
-from recorder.archive.reading.workers import Channel
 from recorder.errors import ExitCode
+from recorder.progress import Progress
 from storage import ArchiveStore, SourceRow
 from tests.archive.test_reading_ahead import ROOT, contents
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
@@ -136,18 +136,18 @@ def test_rebuild_makes_the_same_archive(made: Cli, tmp_path: Path, no_reading_he
     assert contents(made.archive) == contents(copy)
 
 
-def dying_reading(task: tuple[verifying._Task, int, SourceRow], channel: Channel) -> SourceReading | verifying.Unread:
+def dying_reading(task: tuple[verifying._Task, int, SourceRow], progress: Progress) -> SourceReading | verifying.Unread:
     """As ``_read_apart``; kills its process when it comes to one log."""
     if task[2].name == WATCHER.name:
         os.kill(os.getpid(), signal.SIGKILL)
-    return verifying._read_apart(task, channel)
+    return verifying._read_apart(task, progress)
 
 
-def dying_audit(task: tuple[Path, SourceRow, int, int], channel: Channel) -> verifying.Audit:
+def dying_audit(task: tuple[Path, SourceRow, int, int], progress: Progress) -> verifying.Audit:
     """As ``_audit_apart``; kills its process when it comes to one log."""
     if task[1].name == WATCHER.name:
         os.kill(os.getpid(), signal.SIGKILL)
-    return verifying._audit_apart(task, channel)
+    return verifying._audit_apart(task, progress)
 
 
 @pytest.mark.long
@@ -183,11 +183,11 @@ def test_convert_writes_the_same(cli: Cli, tmp_path: Path) -> None:
     assert all(texts)
 
 
-def dying_conversion(task: converting._Task, channel: Channel) -> converting.Converted:
+def dying_conversion(task: converting._Task, progress: Progress) -> converting.Converted:
     """As ``_convert_apart``; kills its process when it comes to one log."""
     if task.source.path == ADJOURNED:
         os.kill(os.getpid(), signal.SIGKILL)
-    return converting._convert_apart(task, channel)
+    return converting._convert_apart(task, progress)
 
 
 def test_a_conversion_whose_process_dies_names_the_log(

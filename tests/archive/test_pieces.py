@@ -14,7 +14,7 @@ import pytest
 from recorder.archive.reading import reading_ahead, workers
 from recorder.archive.reading.importing import Found, Part
 from recorder.archive.reading.reading_ahead import DividedReading, _Piece, _read_piece
-from recorder.archive.reading.workers import Channel
+from recorder.progress import Progress
 from recorder.sources import read_blocks
 from tests.archive.test_reading_ahead import ROOT, both, contents, import_with
 from tests.support.cli import SERVER, WATCHER, Cli
@@ -150,11 +150,11 @@ def test_games_without_a_border_are_read_undivided(
     assert divided == [False]
 
 
-def dying_piece(piece: _Piece, channel: Channel) -> Found | None:
+def dying_piece(piece: _Piece, progress: Progress) -> Found | None:
     """As ``_read_piece``; kills its process at the fourth piece."""
     if piece.offset > 3 * 4096:
         os.kill(os.getpid(), signal.SIGKILL)
-    return _read_piece(piece, channel)
+    return _read_piece(piece, progress)
 
 
 @pytest.mark.long

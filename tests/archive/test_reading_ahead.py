@@ -22,7 +22,7 @@ from recorder.archive.reading.import_paths import ImportReport, import_paths
 from recorder.archive.reading.importing import ReadBefore, ReadOptions
 from recorder.archive.reading.inputs import Input
 from recorder.archive.reading.reading_ahead import _read_log, _Task
-from recorder.archive.reading.workers import Channel, Workers
+from recorder.archive.reading.workers import Workers
 from recorder.errors import ExitCode
 from recorder.progress import Progress, no_progress
 from storage import ArchiveStore
@@ -141,11 +141,11 @@ def test_what_is_read_ahead_is_read_once(tmp_path: Path, monkeypatch: pytest.Mon
     assert [outcome.status for outcome in report.outcomes] == ["new", "new"]
 
 
-def dying_log(task: tuple[_Task, int, Input], channel: Channel) -> ReadBefore | None:
+def dying_log(task: tuple[_Task, int, Input], progress: Progress) -> ReadBefore | None:
     """As ``_read_log``; kills its process when it comes to one log."""
     if task[2].path.name == ADJOURNED.name:
         os.kill(os.getpid(), signal.SIGKILL)
-    return _read_log(task, channel)
+    return _read_log(task, progress)
 
 
 @pytest.mark.long
@@ -166,7 +166,7 @@ def test_a_process_that_dies_costs_the_log_that_it_was_reading(tmp_path: Path, m
     assert contents(where) == contents(tmp_path / "one.db")
 
 
-def full_log(task: tuple[_Task, int, Input], channel: Channel) -> ReadBefore | None:
+def full_log(task: tuple[_Task, int, Input], progress: Progress) -> ReadBefore | None:
     """As ``_read_log``, without space in the temporary folder."""
 
     def full(*_: object, **_how: object) -> None:
@@ -174,7 +174,7 @@ def full_log(task: tuple[_Task, int, Input], channel: Channel) -> ReadBefore | N
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading_ahead, "write_parts", full)
-        return _read_log(task, channel)
+        return _read_log(task, progress)
 
 
 @pytest.mark.long
@@ -186,10 +186,10 @@ def test_a_full_temporary_folder_costs_nothing(tmp_path: Path, monkeypatch: pyte
 def test_the_password_is_not_given_to_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ICS_RECORDER_PASSWORD", "secret")
     with Workers(1) as processes:
-        assert "ICS_RECORDER_PASSWORD" not in processes.submit(environment, "", said=print).result()
+        assert "ICS_RECORDER_PASSWORD" not in processes.submit(environment, "", no_progress).result()
 
 
-def environment(task: str, channel: Channel) -> list[str]:
+def environment(task: str, progress: Progress) -> list[str]:
     return list(os.environ)
 
 

@@ -25,7 +25,7 @@ from recorder.archive.reading.importing import (
 )
 from recorder.archive.reading.kept_bytes import reads_kept, source_blocks, source_timing
 from recorder.archive.reading.reading_ahead import ReadParts, write_parts
-from recorder.archive.reading.workers import Channel, WorkerDiedError, Workers, in_order, jobs_for
+from recorder.archive.reading.workers import WorkerDiedError, Workers, in_order, jobs_for
 from recorder.containment import contain, failures_sentence
 from recorder.corrections import recorded
 from recorder.errors import SourceError
@@ -351,11 +351,11 @@ def _audit_in_processes(
     return audits
 
 
-def _audit_apart(task: tuple[Path, SourceRow, int, int], channel: Channel) -> Audit:
+def _audit_apart(task: tuple[Path, SourceRow, int, int], progress: Progress) -> Audit:
     """Audit one source in a process of its own."""
     path, row, number, count = task
     with ArchiveStore.open(str(path), read_only=True) as archive, archive.snapshot():
-        return audit_source(archive, row, of_several(channel.progress, number, count))
+        return audit_source(archive, row, of_several(progress, number, count))
 
 
 def audit_source(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:
@@ -521,11 +521,11 @@ def _read_all(
                 yield Unread(row, f"is not read, since the process that read it {error}", True)
 
 
-def _read_apart(task: tuple[_Task, int, SourceRow], channel: Channel) -> SourceReading | Unread:
+def _read_apart(task: tuple[_Task, int, SourceRow], progress: Progress) -> SourceReading | Unread:
     """Read a numbered source; runs in a process of its own."""
     how, number, row = task
     with ArchiveStore.open(str(how.old), read_only=True) as old:
-        reading = _open(old, row, how.forgotten, of_several(channel.progress, number, how.count))
+        reading = _open(old, row, how.forgotten, of_several(progress, number, how.count))
         if isinstance(reading, Unread):
             return reading
         path = how.folder / f"{number}.parts"

@@ -15,7 +15,7 @@ from exporters.base import ExportReport, open_output, refuse_protected
 from exporters.selection import Selection
 from recorder.archive.reading.importing import GameReader, NoLogError, ReadOptions
 from recorder.archive.reading.inputs import Input
-from recorder.archive.reading.workers import Channel, WorkerDiedError, Workers, in_order, jobs_for
+from recorder.archive.reading.workers import WorkerDiedError, Workers, in_order, jobs_for
 from recorder.containment import failures_sentence
 from recorder.errors import JournalError, NoGamesError, SourceError
 from recorder.model import ImportStatus
@@ -237,7 +237,7 @@ def _convert_in_processes(
             yield found
 
 
-def _convert_apart(task: _Task, channel: Channel) -> Converted:
+def _convert_apart(task: _Task, progress: Progress) -> Converted:
     """Convert one log; runs in a process of its own."""
     with task.part.open("wb") as part:
-        return _convert(task.source, task.conversion, part, of_several(channel.progress, task.number, task.count))
+        return _convert(task.source, task.conversion, part, of_several(progress, task.number, task.count))

@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -41,7 +42,6 @@ from recorder.archive.reading.importing import (
 from recorder.archive.reading.inputs import Input
 from recorder.archive.reading.workers import (
     TASKS_AHEAD,
-    Channel,
     WorkerDiedError,
     Workers,
     count_of_cores,
@@ -127,7 +127,7 @@ class _Task:
     divided_bytes: int
 
 
-def _read_log(task: tuple[_Task, int, Input], channel: Channel) -> ReadBefore | None:
+def _read_log(task: tuple[_Task, int, Input], progress: Progress) -> ReadBefore | None:
     """Read a numbered log, if it is new; runs in a process of its own.
 
     None: it cannot be read here. Perhaps there is no space in the temporary folder, so that is decided in its turn.
@@ -147,7 +147,7 @@ def _read_log(task: tuple[_Task, int, Input], channel: Channel) -> ReadBefore | 
         ):
             return found
         plan = Plan(source, hashed, kind, how.options.of(source))
-        progress = of_several(channel.progress, number, how.count)
+        progress = of_several(progress, number, how.count)
         path = how.folder / f"{number}.parts"
         read = write_parts(path, plan.reading(progress), keep=how.keep and kind is not SourceKind.JOURNAL)
         return ReadBefore(found.hashed, kind, plan.options, ReadParts(path, read))
@@ -166,8 +166,8 @@ class _Piece:
     path: Path
 
 
-def _read_piece(piece: _Piece, channel: Channel) -> Found | None:
-    """Read a piece, and say how many bytes of it were read; runs in a process of its own.
+def _read_piece(piece: _Piece, progress: Progress) -> Found | None:
+    """Read a piece; runs in a process of its own.
 
     None: it must be read with what follows: no game ends with it, or something was found in it that is reported for a
     file as a whole.
@@ -177,7 +177,7 @@ def _read_piece(piece: _Piece, channel: Channel) -> Found | None:
         for at in range(0, len(piece.data), _BLOCK_BYTES):
             block = piece.data[at : at + _BLOCK_BYTES]
             yield block
-            channel.say(len(block))
+            progress("", at + len(block), len(piece.data))
 
     reading = SourcePass(blocks(), piece.options.piece_pipeline(piece.offset))
     try:
@@ -239,15 +239,19 @@ class DividedReading:
         source, hashed, options = self._plan.source, self._plan.hashed, self._plan.options
         pieces = _cut(clean_blocks(source, hashed, SourceKind.PGN, options, no_progress))
         submitted: deque[tuple[_Piece, Future[Found | None]]] = deque()
-        read_bytes: list[int] = []
+        read_bytes: dict[int, int] = {}  # of each piece, by its offset
         whole: Found | None = None
 
+        def note(offset: int, _name: str, done: int, _total: int | None) -> None:
+            read_bytes[offset] = done
+
         def show() -> None:
-            self._progress(source.name, sum(read_bytes), hashed.size)
+            self._progress(source.name, sum(read_bytes.values()), hashed.size)
 
         for data, offset, last in pieces:
             piece = _Piece(data, offset, last, options, self._folder / f"{offset}.piece")
-            submitted.append((piece, self._workers.submit(_read_piece, piece, said=read_bytes.append)))
+            read_bytes[offset] = 0  # another thread only changes it
+            submitted.append((piece, self._workers.submit(_read_piece, piece, partial(note, offset))))
             while len(submitted) > (0 if last else TASKS_AHEAD * self._workers.jobs):
                 piece, future = submitted[0]
                 look_until_done(future, show)

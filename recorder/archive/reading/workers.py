@@ -1,6 +1,7 @@
-"""Work in other processes: functions of this package, called with one value, that report while they run.
+"""Work in other processes: functions of this package, called with one value, that report their progress.
 
 A process is started for each job and serves one call after another. It ends when the caller closes its pipe or dies.
+Through the pipes go pickled pairs: a function and its value; then progress, and at last what it returned or raised.
 """
 
 from __future__ import annotations
@@ -39,34 +40,6 @@ class WorkerDiedError(RecorderError):
     """A process ended in the middle of a call."""
 
 
-class Channel:
-    """What a function in another process has of its caller."""
-
-    def __init__(self, read: IO[bytes], write: IO[bytes]) -> None:
-        self._read = read
-        self._write = write
-
-    def say(self, message: object) -> None:
-        """Send the caller a message."""
-        self._send("said", message)
-
-    def progress(self, name: str, done: int, total: int | None) -> None:
-        """Send the caller the progress of the work, see ``in_order``."""
-        self.say((name, done, total))
-
-    def receive(self) -> Any:
-        """The next message from the other side: its kind and its value."""
-        return pickle.load(self._read)
-
-    def answer(self, kind: str, value: object) -> None:
-        """End a call."""
-        self._send(kind, value)
-
-    def _send(self, kind: str, value: object) -> None:
-        pickle.dump((kind, value), self._write, pickle.HIGHEST_PROTOCOL)
-        self._write.flush()
-
-
 class Workers:
     """Processes that run functions. Use it as a context manager; its end kills what still runs."""
 
@@ -93,25 +66,19 @@ class Workers:
 
     def submit(
         self,
-        function: Callable[[_Task, Channel], _Result],
+        function: Callable[[_Task, Progress], _Result],
         task: _Task,
-        *,
-        said: Callable[[Any], object] = lambda message: None,
+        progress: Progress,
     ) -> Future[_Result]:
         """Have a function called in another process, when one is free.
 
-        The function is one of a module; what is sent can be pickled. ``said`` is called in another thread. If the
+        The function is one of a module; what is sent can be pickled. ``progress`` is called in another thread. If the
         process dies, the future raises ``WorkerDiedError``.
         """
-        return self._threads.submit(self._run, function, task, said)
+        return self._threads.submit(self._run, function, task, progress)
 
-    def _run(
-        self,
-        function: Callable[[_Task, Channel], _Result],
-        task: _Task,
-        said: Callable[[Any], object],
-    ) -> _Result:
-        """Run a function in a free process, and pass on its messages and what it raises."""
+    def _run(self, function: Callable[[_Task, Progress], _Result], task: _Task, progress: Progress) -> _Result:
+        """Run a function in a free process, and pass on its progress and what it raises."""
         try:
             process = self._idle.get_nowait()
         except Empty:
@@ -121,15 +88,10 @@ class Workers:
                 process.kill()
         assert process.stdin is not None
         assert process.stdout is not None
-        channel = Channel(process.stdout, process.stdin)
         try:
-            channel.say((function, task))
-            while True:
-                kind, value = channel.receive()
-                if kind == "said":
-                    said(value)
-                else:
-                    break
+            _send(process.stdin, (function, task))
+            while (message := pickle.load(process.stdout))[0] == "progress":
+                progress(*message[1])
         except (EOFError, BrokenPipeError, pickle.UnpicklingError) as error:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(_ENDED_S)
@@ -138,10 +100,16 @@ class Workers:
             how = f"signal {-code}" if code < 0 else f"exit status {code}"
             raise WorkerDiedError(f"ended with {how}") from error
         self._idle.put(process)
+        kind, value = message
         if kind == "raised":
             raise value
         result: _Result = value
         return result
+
+
+def _send(pipe: IO[bytes], message: object) -> None:
+    pickle.dump(message, pipe, pickle.HIGHEST_PROTOCOL)
+    pipe.flush()
 
 
 def _close(pipe: IO[bytes]) -> None:
@@ -178,20 +146,20 @@ def jobs_for(sizes: Sequence[int], jobs: int | None) -> int:
 
 def in_order(
     workers: Workers,
-    function: Callable[[_Task, Channel], _Result],
+    function: Callable[[_Task, Progress], _Result],
     tasks: Iterable[_Task],
     progress: Progress,
 ) -> Iterator[Future[_Result]]:
     """Have a function called for several tasks in several processes; yields what became of each, in their order.
 
-    What it says is sent by ``Channel.progress``. Each task is made and submitted a little before its turn.
+    Each task is made and submitted a little before its turn.
     """
     submitted: deque[tuple[Future[_Result], deque[tuple[str, int, int | None]]]] = deque()
     waiting = iter(tasks)
     while True:
         while len(submitted) <= TASKS_AHEAD * workers.jobs and (task := next(waiting, None)) is not None:
             steps: deque[tuple[str, int, int | None]] = deque(maxlen=1)
-            submitted.append((workers.submit(function, task, said=steps.append), steps))
+            submitted.append((workers.submit(function, task, lambda *step, of=steps: of.append(step)), steps))
         if not submitted:
             return
         future, steps = submitted.popleft()
@@ -214,21 +182,23 @@ def look_until_done(future: Future[Any], look: Callable[[], object]) -> None:
 def main() -> None:
     """Serve the calls that come from standard input."""
     gc.set_threshold(_NEW_VALUES)
-    read = sys.stdin.buffer
     with os.fdopen(os.dup(1), "wb") as write:
         os.dup2(2, 1)  # what a library prints must not get between the answers
-        channel = Channel(read, write)
+
+        def progress(name: str, done: int, total: int | None) -> None:
+            _send(write, ("progress", (name, done, total)))
+
         try:
             while True:
-                _, (function, task) = channel.receive()
+                function, task = pickle.load(sys.stdin.buffer)
                 try:
-                    answer = "done", function(task, channel)
+                    answer = "done", function(task, progress)
                 except BrokenPipeError:
                     raise
                 except Exception as error:  # it is raised again where the task was given
                     error.add_note(f"In the process that did it:\n{traceback.format_exc()}")
                     answer = "raised", error
-                channel.answer(*answer)
+                _send(write, answer)
         except (EOFError, BrokenPipeError):
             os._exit(0)  # the caller is gone
 

@@ -17,7 +17,6 @@ from itertools import accumulate
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from recorder.archive.reading.inputs import Input, local_copy
@@ -33,7 +32,7 @@ from storage.dataset.records import DATASET_SCHEMA
 if TYPE_CHECKING:
     from distributed import Client, KilledWorker
 
-    from recorder.archive.sharing.dataset_sources import Reporting, Run, SourceToFind, SourceToMake
+    from recorder.archive.sharing.dataset_sources import Run, SourceToFind, SourceToMake
     from recorder.progress import Progress
 
 _Task = TypeVar("_Task")
@@ -272,16 +271,16 @@ def _look_around(
     return None, name
 
 
-def _work(function: Callable[[Any, Reporting], _Result], task: Any) -> _Result:
+def _work(function: Callable[[Any, Progress], _Result], task: Any) -> _Result:
     """Do a task; runs on the worker, which reports no progress: the files that are done are counted."""
     with local_copy(task.source) as source:
-        return function(replace(task, source=source), SimpleNamespace(progress=no_progress))
+        return function(replace(task, source=source), no_progress)
 
 
 def _run(
     client: Client,
     ends: Sequence[int],
-    function: Callable[[_Task, Reporting], _Result],
+    function: Callable[[_Task, Progress], _Result],
     tasks: Iterable[_Task],
     progress: Progress,
 ) -> Iterator[Future[_Result]]:

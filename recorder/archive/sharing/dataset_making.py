@@ -11,7 +11,6 @@ from functools import partial
 from os import PathLike
 from pathlib import Path
 from secrets import token_hex
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, TypeVar
 
 from exporters.base import ExportReport, refuse_protected
@@ -20,7 +19,7 @@ from recorder.archive.exporting import protected, require_games
 from recorder.archive.reading.importing import Outcome, Outcomes, ReadOptions, read_options
 from recorder.archive.reading.inputs import Input, open_inputs
 from recorder.archive.reading.workers import Workers, in_order, jobs_for
-from recorder.archive.sharing.dataset_sources import Making, Reporting, Run
+from recorder.archive.sharing.dataset_sources import Making, Run
 from recorder.errors import ExportError
 from recorder.model import ImportStatus, SourceKind
 from recorder.pipeline import PARSER_VERSION
@@ -229,13 +228,13 @@ def _local_run(sources: Sequence[Input], jobs: int | None) -> Iterator[Run]:
 
 
 def _run_here(
-    function: Callable[[_Task, Reporting], _Result], tasks: Iterable[_Task], progress: Progress
+    function: Callable[[_Task, Progress], _Result], tasks: Iterable[_Task], progress: Progress
 ) -> Iterator[Future[_Result]]:
     """As ``Run``, in this process."""
     for task in tasks:
         future: Future[_Result] = Future()
         try:
-            future.set_result(function(task, SimpleNamespace(progress=progress)))
+            future.set_result(function(task, progress))
         except Exception as error:  # the caller gets it from the future
             future.set_exception(error)
         yield future

@@ -135,18 +135,11 @@ _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
 
 
-class Reporting(Protocol):
-    """What a task that runs somewhere has of its caller."""
-
-    def progress(self, name: str, done: int, total: int | None) -> None:
-        """Report the progress of the task."""
-
-
 class Run(Protocol):
     """Has a function called for several tasks, as ``workers.in_order`` does in other processes."""
 
     def __call__(
-        self, function: Callable[[_Task, Reporting], _Result], tasks: Iterable[_Task], progress: Progress
+        self, function: Callable[[_Task, Progress], _Result], tasks: Iterable[_Task], progress: Progress
     ) -> Iterator[Future[_Result]]:
         """Call the function of a module for tasks that can be pickled; yields what became of each, in their order.
 
@@ -167,9 +160,9 @@ class SourceToFind:
     place: tuple[int, int]
 
 
-def find_source(task: SourceToFind, reporting: Reporting) -> Outcome:
+def find_source(task: SourceToFind, progress: Progress) -> Outcome:
     """Find the hash and the kind of a source; runs in a process of its own."""
-    return identify(task.source, task.options, task.marks, of_several(reporting.progress, *task.place))
+    return identify(task.source, task.options, task.marks, of_several(progress, *task.place))
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +195,7 @@ class SourceMade:
     internal: bool = False
 
 
-def make_source(task: SourceToMake, reporting: Reporting) -> SourceMade:
+def make_source(task: SourceToMake, progress: Progress) -> SourceMade:
     """Write the files of a source; nothing else is changed, and doing it again gives the same files."""
     from exporters.dataset_parts import write_dataset
     from storage import ArchiveStore
@@ -211,7 +204,7 @@ def make_source(task: SourceToMake, reporting: Reporting) -> SourceMade:
         return SourceMade(failed=task.source.error)
     hashed = Fingerprint(task.sha256, task.size_bytes, b"", {}, None)
     plan = Plan(task.source, hashed, task.kind, task.options.of(task.source))
-    progress = of_several(reporting.progress, *task.place)
+    progress = of_several(progress, *task.place)
     with (
         TemporaryDirectory(prefix="ics-recorder-") as folder,
         ArchiveStore.open(str(Path(folder, "source.sqlite")), create=True, read_only=False) as archive,
