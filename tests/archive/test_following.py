@@ -35,6 +35,7 @@ from recorder.journal import close_left_open
 from recorder.journal.writer import JournalWriter, Sync
 from storage import ArchiveStore, GameFilter
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
+from tests.support.effort import long_after
 
 STREAM = WATCHER.read_bytes()
 END = STREAM.index(b"} ", STREAM.index(b"{Game ", 12_000))  # in the middle of a game's end line
@@ -90,7 +91,7 @@ def pgn_keys(path: Path) -> list[str]:
 # -- the archive -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", long_after(3, range(6)))
 def test_a_followed_log_gives_the_same_archive_as_one_import(
     cli: Cli, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -697,7 +698,7 @@ class _BegunTogether:
         return time.monotonic_ns()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", long_after(1, range(3)))
 def test_journals_that_begin_together_give_the_same_archive_as_one_import(
     cli: Cli, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,8 @@ from tests.docs.run_page import look_alike, run_page, write_small
 from tests.docs.screenshots import SHOTS
 
 PAGES = hand_written()
+LONG = ("pictures.md",)
+"""Pages whose commands take ten seconds."""
 _RUN = {"console", "python", "sh", "sql", "run"}
 _PLAIN = {"", "text", "bash", "shell"}
 _IMAGES = ROOT / "docs" / "images"
@@ -49,7 +51,11 @@ def _run_apart(path: Path, said: Path) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [path for path in PAGES if has_something_to_run(path)],
+    [
+        pytest.param(path, marks=[pytest.mark.long] if path.name in LONG else [])
+        for path in PAGES
+        if has_something_to_run(path)
+    ],
     ids=lambda path: str(path.relative_to(ROOT / "docs")),
 )
 def test_a_page_runs_and_prints_what_it_shows(path: Path, processes: ForkServerContext, tmp_path: Path) -> None:

@@ -218,6 +218,7 @@ def _refusals(path: Path, sound: bytes, name: str, readers: tuple[tuple[str, ...
             assert status in EXPECTED, (words, message)
 
 
+@pytest.mark.long_except(*list(EDITS)[::3])
 @pytest.mark.parametrize("name", EDITS)
 def test_no_reader_shows_a_broken_value(tmp_path: Path, sound: bytes, name: str) -> None:
     refused = list(_refusals(tmp_path / "archive.sqlite", sound, name, READERS))
