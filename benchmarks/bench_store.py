@@ -17,6 +17,7 @@ from typing import Any
 
 from recorder.model import (
     Game,
+    GameEnd,
     GameKind,
     LineKind,
     Observation,
@@ -86,7 +87,7 @@ def _game(dice: random.Random, number: int) -> Game:
         reason=f"{black.handle} resigns",
         reason_key="resign",
         termination="normal",
-        end="result",
+        end=GameEnd.RESULT,
         started_at_ms=start_ms,
         ended_at_ms=at_ms,
         time_basis=TimeBasis.UTC,

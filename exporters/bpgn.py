@@ -20,6 +20,7 @@ from recorder.model import (
     EXACT,
     EventKind,
     Game,
+    GameEnd,
     GameEvent,
     LineKind,
     LinkKind,
@@ -260,6 +261,6 @@ def _reason(match: Match) -> str:
     """How the match ended, in the words of the board that decided."""
     with_reason = [game for game in (match.a, match.b) if game.reason]
     decided = [game for game in with_reason if not (game.reason_key or "").startswith(_OF_THE_PARTNER)]
-    saved = _is_saved(match.a) and match.a.end == "log-ends"
+    saved = _is_saved(match.a) and match.a.end is GameEnd.LOG_ENDS
     words = (decided or with_reason)[0].reason if with_reason else None if saved else ENDS.get(match.a.end)
     return readable(words or "").replace("{", "(").replace("}", ")")

@@ -13,7 +13,7 @@ from typing import Any, TypedDict, TypeVar
 
 from recorder.errors import ExportError
 from recorder.filters import FILTERS, INCLUDES
-from recorder.model import Game, GameKind, site_names
+from recorder.model import Game, GameEnd, GameKind, site_names
 from recorder.rules.variants import read_pgn_variant
 from storage import GameFilter
 
@@ -62,7 +62,7 @@ class Selection:
             self.taken += 1
             if not game.complete:
                 self.marked["incomplete"] += 1
-            if game.end in ("adjourned", "aborted"):
+            if game.end in (GameEnd.ADJOURNED, GameEnd.ABORTED):
                 self.marked[game.end] += 1
             yield game
 

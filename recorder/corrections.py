@@ -17,6 +17,7 @@ from recorder.model import (
     Correction,
     EventKind,
     Game,
+    GameEnd,
     GameKind,
     Observation,
     StartPrecision,
@@ -41,7 +42,7 @@ _ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "Site": ("server",),
     "Variant": ("variant", "variant_inferred"),
 }
-_ENUMS: Final[Mapping[str, Any]] = {"time_basis": TimeBasis, "start_precision": StartPrecision}
+_ENUMS: Final[Mapping[str, Any]] = {"time_basis": TimeBasis, "start_precision": StartPrecision, "end": GameEnd}
 _DAY_MS: Final = 86_400_000
 _TAG: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,254}", re.ASCII)
 _RATING: Final = re.compile("[0-9]{1,5}", re.ASCII)
@@ -121,7 +122,7 @@ def corrected(game: Game, decided: Iterable[tuple[str, str, int]], saved: Mappin
         after.result, after.reason, after.reason_key = result, None, None
         over = result != "*"
         after.termination = "" if over else "unterminated"
-        after.end = "result" if over else "log-ends" if game.end == "result" else game.end
+        after.end = GameEnd.RESULT if over else GameEnd.LOG_ENDS if game.end is GameEnd.RESULT else game.end
     if "Rated" in values:
         after.rated = values["Rated"] == "rated"
     site = values.get("Site", "")

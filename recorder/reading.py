@@ -11,13 +11,13 @@ from typing import Any, Final
 from recorder.containment import Failures
 from recorder.errors import SourceError
 from recorder.live.secrets.logs import scrubbed
-from recorder.model import SAVED_KINDS, Game, GameKind, SourceName, site_of
+from recorder.model import SAVED_KINDS, Game, GameEnd, GameKind, SourceName, site_of
 from recorder.pipeline import Pipeline
 from recorder.saved.pipeline import SavedPipeline
 from recorder.sources import SourceKind, detect, find_timing, is_journal, read_blocks, read_head, why_not_a_log
 
 AnyPipeline = Pipeline | SavedPipeline
-_OPEN_ENDS: Final = ("adjourned", "lost-feed")
+_OPEN_ENDS: Final = (GameEnd.ADJOURNED, GameEnd.LOST_FEED)
 _MOST_HALVES: Final = 32  # of the same players; more do not wait
 _ONE_LOG: Final = SourceName("", "-")  # merging asks whether one log saw both halves
 

@@ -15,12 +15,14 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 from recorder.corrections import from_json, to_json
 from recorder.model import (
     Anchor,
+    AnchorReason,
     Anomaly,
     AnomalyKind,
     EventKind,
     Evidence,
     EvidenceKind,
     Game,
+    GameEnd,
     GameEvent,
     GameKind,
     HoldingsChange,
@@ -187,7 +189,7 @@ GAMES: Final = Mapping(
     Field("reason"),
     Field("reason_key"),
     Field("termination"),
-    Field("ending", "end"),
+    Field("ending", "end", GameEnd),
     Field("started_at_ms"),
     Field("start_precision", kind=StartPrecision),
     Field("ended_at_ms"),
@@ -245,7 +247,7 @@ ANCHORS: Final = Mapping(
     Field("line_no", "line"),
     Field("ply"),
     Field("fen"),
-    Field("reason"),
+    Field("reason", kind=AnchorReason),
     Field("offset"),
 )
 HOLDINGS: Final = Mapping(

@@ -9,6 +9,7 @@ import pytest
 
 from recorder.model import (
     Game,
+    GameEnd,
     GameKind,
     LineKind,
     Observation,
@@ -64,7 +65,7 @@ def _game(want: score.Wanted) -> Game:
         base_s=want.truth["initial_minutes"] * 60, increment_s=want.truth["increment_seconds"],
         black_base_s=None, black_increment_s=None, base_inferred=False, variant_inferred=False,
         start_fen=None if start == 0 else f"{want.boards[start]} - - 0 1", start_ply=start, result=want.result,
-        reason=None, reason_key=None, termination="normal", end="result", started_at_ms=None, ended_at_ms=None,
+        reason=None, reason_key=None, termination="normal", end=GameEnd.RESULT, started_at_ms=None, ended_at_ms=None,
         time_basis=TimeBasis.NONE, date_text=None, complete=start == 0, continued=False, partner_game_no=None, me=None,
         observations=[observation], segments=[Segment(plies[0].ply, plies[-1].ply, 0)],
         first_offset=run.first_offset, last_offset=run.end_offset,

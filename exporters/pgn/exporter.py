@@ -25,7 +25,7 @@ from exporters.pgn.annotations import (
 from exporters.pgn.parts import PgnPart, cut_into_parts, named_as, parts_around
 from exporters.pgn.tags import KEY_TAG, add_losses, as_crazyhouse, fics_tags, is_saved, tags
 from recorder.errors import ExportError
-from recorder.model import ELAPSED_DERIVED, EXACT, Game, GameKind, Ply, Proof
+from recorder.model import ELAPSED_DERIVED, EXACT, Game, GameEnd, GameKind, Ply, Proof
 from recorder.model.plies import ShownPlies
 from recorder.movetext import GLUE, LINE_LENGTH, move_number, movetext, timed_move
 from recorder.rules.variants import known_start, variant_of
@@ -36,12 +36,12 @@ STYLES = ("default", "fics", "lichess")
 _INFERRED = Proof.INFERRED.value
 _NOTHING = Annotation()
 ENDS = {
-    "adjourned": "Game adjourned",
-    "aborted": "Game aborted",
-    "lost-feed": "Connection lost",
-    "unobserved": "No longer observed",
-    "log-ends": "Log ends here",
-    "reused": "Game number taken by another game",
+    GameEnd.ADJOURNED: "Game adjourned",
+    GameEnd.ABORTED: "Game aborted",
+    GameEnd.LOST_FEED: "Connection lost",
+    GameEnd.UNOBSERVED: "No longer observed",
+    GameEnd.LOG_ENDS: "Log ends here",
+    GameEnd.REUSED: "Game number taken by another game",
 }
 _Annotate = Callable[[Ply], Item | None]
 
@@ -149,7 +149,7 @@ class PgnExporter(GameExporter):
         """How it ended, in our words; what ends in the middle of a PGN file has none."""
         if game.key in self._in_progress:
             return "Game in progress"
-        return None if game.end == "log-ends" and is_saved(game) else ENDS.get(game.end)
+        return None if game.end is GameEnd.LOG_ENDS and is_saved(game) else ENDS.get(game.end)
 
     def _fics_text(self, game: Game, part: PgnPart, _number: int, _count: int, last: bool) -> str:
         part.line = _with_fics_san(part.plies, game.variant)

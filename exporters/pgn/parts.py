@@ -14,6 +14,7 @@ from operator import itemgetter
 
 from recorder.model import (
     Anchor,
+    AnchorReason,
     Game,
     LineKind,
     Observation,
@@ -91,7 +92,7 @@ def cut_into_parts(game: Game) -> list[PgnPart]:
     if (
         (fen is not None or game.start_ply == 0)
         and _follow_each_other(line, game.start_ply)
-        and not any(anchor.reason == "conflict" for anchor in anchors.values())
+        and not any(anchor.reason is AnchorReason.CONFLICT for anchor in anchors.values())
     ):
         return [PgnPart(fen, game.start_ply, line)]
     return cut_line(game, game.plies, anchors, fen, game.start_ply)
@@ -123,7 +124,7 @@ def cut_line(
     for ply in plies:
         before = anchors.get(ply.ply - 1)
         proved = ply.proof_code in _PROVED or is_null_move(ply) or _is_of_cut_frame(ply, anchors)
-        broken = before is not None and before.reason == "conflict" and bool(part.rows)
+        broken = before is not None and before.reason is AnchorReason.CONFLICT and bool(part.rows)
         if not (follows and proved and ply.ply == last + 1 and not broken):
             if not proved or before is None:
                 part.unproved.append(ply)

@@ -19,6 +19,7 @@ from recorder.model import (
     ELAPSED_DERIVED,
     EventKind,
     Game,
+    GameEnd,
     GameEvent,
     GameKind,
     ObservationKind,
@@ -234,7 +235,7 @@ def tags(
     ``number`` of ``count`` is the part's, from 1; ``last``: it ends the main line. ``annotator`` is the engine whose
     evaluations are written. No tag says how a game in progress ended.
     """
-    end = game.end if game.end != "result" and not in_progress else None
+    end = game.end if game.end is not GameEnd.RESULT and not in_progress else None
     day, white, black = game.day, game.white, game.black
     found = [
         tag("Event", event_name(game)),
@@ -265,7 +266,7 @@ def tags(
     saved = is_saved(game)
     if saved and any(row[12] in CLOCK_DERIVED for row in part.rows):
         found.append('[RecorderClocks "derived"]\n')
-    if saved and end == "log-ends":
+    if saved and end is GameEnd.LOG_ENDS:
         found.remove(tag("RecorderEnd", end))
     found.append(tag(KEY_TAG, game.key))
     return _annotated(with_corrected_tags(with_saved_tags("".join(found), game, part, saved), game), annotator)

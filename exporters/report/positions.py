@@ -8,14 +8,7 @@ from typing import Final
 
 from exporters.holdings import BothHoldings, holdings_after, holdings_lines, plies_with_holdings
 from exporters.pgn.annotations import unique_lines
-from recorder.model import (
-    Game,
-    GameKind,
-    LineKind,
-    Observation,
-    Ply,
-    control_of,
-)
+from recorder.model import AnchorReason, Game, GameKind, LineKind, Observation, Ply, control_of
 from recorder.model.boards import boards_by_ply, follow_line, shown_board
 from recorder.times import in_ms
 
@@ -160,7 +153,7 @@ def _start_clock(game: Game, white: bool) -> int | None:
 def _root(seen: Observation, number: int) -> list[ReportPosition]:
     """The first position of a line that branches from no other, if it was shown."""
     for anchor in seen.anchors:
-        if anchor.line == 0 and anchor.reason == "start" and (board := shown_board(anchor.fen)) is not None:
+        if anchor.line == 0 and anchor.reason is AnchorReason.START and (board := shown_board(anchor.fen)) is not None:
             return [ReportPosition(anchor.ply, None, board, _NO_HOLDINGS, None, None, 0, number)]
     return []
 

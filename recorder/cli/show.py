@@ -15,7 +15,17 @@ from recorder.cli.options import Command, archive_option, json_option, wide_opti
 from recorder.cli.output import print_facts, print_json, print_table
 from recorder.corrections import words_of
 from recorder.errors import StorageError
-from recorder.model import EventKind, Game, GameEvent, LineKind, Observation, ObservationKind, Ply, PlyLine
+from recorder.model import (
+    AnchorReason,
+    EventKind,
+    Game,
+    GameEvent,
+    LineKind,
+    Observation,
+    ObservationKind,
+    Ply,
+    PlyLine,
+)
 from recorder.text import clean, plural
 from recorder.times import format_clock
 
@@ -42,7 +52,9 @@ def _print_tree(game: Game) -> None:
         lines = list(_in_depth(seen))
         if not other and all(line.kind is not LineKind.VARIATION for _, line in lines):
             continue
-        fen = next((anchor.fen for anchor in seen.anchors if anchor.line == 0 and anchor.reason == "start"), None)
+        fen = next(
+            (anchor.fen for anchor in seen.anchors if anchor.line == 0 and anchor.reason is AnchorReason.START), None
+        )
         which = f" of source {index} ({seen.white} - {seen.black})" if other else ""
         click.echo()
         click.echo(clean(f"Lines{which}{f' from {fen}' if fen is not None else ''}"))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from recorder.dialects.session import Family
 from recorder.events import Event, SessionNotice, SessionNoticeKind
-from recorder.model import Anomaly, AnomalyKind, Disposition
+from recorder.model import AnchorReason, Anomaly, AnomalyKind, Disposition
 from recorder.tracking.tracked_game import TrackedGame
 from recorder.tracking.tracker import Tracker
 
@@ -156,7 +156,7 @@ def no_partner(line: str) -> bool | None:
     return False if no_command(line) == "pobserve" else None
 
 
-_MISSING = frozenset(("gap", "conflict"))
+_MISSING = (AnchorReason.GAP, AnchorReason.CONFLICT)
 
 
 class Backfill:
@@ -210,7 +210,7 @@ class Backfill:
         places = [
             anchor.ply
             for anchor in anchors
-            if anchor.reason in _MISSING or (anchor.reason == "start" and anchor.ply > 0)
+            if anchor.reason in _MISSING or (anchor.reason is AnchorReason.START and anchor.ply > 0)
         ]
         state = (run, len(run.observations), len(places))
         before = self._asked.get(run.game_no)

@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, StrEnum
 from importlib import import_module
 from operator import attrgetter, itemgetter
 from types import ModuleType
@@ -80,6 +80,33 @@ class GameKind(Enum):
     SETUP = "setup"
 
 
+class GameEnd(StrEnum):
+    """Why there are no more lines of a game."""
+
+    RESULT = "result"
+    ADJOURNED = "adjourned"
+    ABORTED = "aborted"
+    LOST_FEED = "lost-feed"  # the connection was lost
+    UNOBSERVED = "unobserved"  # the server was asked for no more boards
+    LOG_ENDS = "log-ends"
+    REUSED = "reused"  # another game has the number
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the server says that the game is over, or adjourned: nothing goes on with it."""
+        return self in (GameEnd.RESULT, GameEnd.ADJOURNED, GameEnd.ABORTED)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the game may have gone on where this source did not see it."""
+        return self in (GameEnd.LOG_ENDS, GameEnd.LOST_FEED, GameEnd.UNOBSERVED)
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether the game may be resumed: it was adjourned, or its end was not seen."""
+        return self.is_lost or self is GameEnd.ADJOURNED
+
+
 class StartPrecision(Enum):
     """The unit in which the start of a game is known; it lies within that unit from ``started_at_ms`` on."""
 
@@ -144,7 +171,7 @@ class Game:
         termination: how the game ended, in the words of PGN; empty if a saved game has only a result.
         result: ``1-0``, ``0-1``, ``1/2-1/2`` or ``*``.
         end: why there are no more lines: ``result``, ``adjourned``, ``aborted``, ``lost-feed`` (the connection was
-            lost), ``unobserved``, ``log-ends`` or ``reused`` (another game has the number).
+            lost), ``unobserved``, ``log-ends`` or ``reused`` (another game has the number); members equal these texts.
         complete: every ply from the first to the last and the end of the game are known.
         variant_inferred: the variant was not printed, but follows from holdings or boards.
         start_precision: unit of ``started_at_ms``; None if that is None.
@@ -179,7 +206,7 @@ class Game:
     reason: str | None
     reason_key: str | None
     termination: str
-    end: str
+    end: GameEnd
     started_at_ms: int | None
     ended_at_ms: int | None
     time_basis: TimeBasis

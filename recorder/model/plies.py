@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum, IntEnum
+from enum import Enum, IntEnum, StrEnum
 from functools import partial
 from itertools import count
 from typing import Any, Final, NamedTuple, cast
@@ -215,17 +215,28 @@ class PlyLine:
         self.rows = plies
 
 
+class AnchorReason(StrEnum):
+    """Why plies do not give a position."""
+
+    START = "start"
+    GAP = "gap"
+    CONFLICT = "conflict"  # the board contradicts the one before
+    LIST = "list"  # a list of moves that goes on where boards are missing
+    TAKEBACK = "takeback"  # a takeback to before the first board
+    VARIATION = "variation"  # the board that a variation leaves from
+
+
 class Anchor(NamedTuple):
     """A position that cannot be derived from the plies: the start, or the board after a gap.
 
     ``ply`` half-moves were played to reach it; ``line`` is the line it is in. ``fen`` is X-FEN with ``[hands]`` for
-    drop games where known. ``reason``: ``start``, ``gap``, ``conflict``, ``list``.
+    drop games where known.
     """
 
     line: int
     ply: int
     fen: str
-    reason: str
+    reason: AnchorReason
     offset: int
 
 

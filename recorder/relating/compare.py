@@ -42,7 +42,17 @@ from enum import IntEnum
 from itertools import product
 from typing import Final, NamedTuple
 
-from recorder.model import CLOCK_DERIVED, EXACT, Game, GameKind, ObservationKind, StartFacts, StartPrecision, TimeBasis
+from recorder.model import (
+    CLOCK_DERIVED,
+    EXACT,
+    Game,
+    GameEnd,
+    GameKind,
+    ObservationKind,
+    StartFacts,
+    StartPrecision,
+    TimeBasis,
+)
 from recorder.relating.game_view import DAY_MS, REQUIRED_BITS, SKEW_MS, Spent, View, bits_of, may_meet, same_move
 from recorder.relating.outages import backward_ms, in_progress_since, may_be_seen_again, taken_back_at
 
@@ -102,7 +112,7 @@ def _begun_apart(one: View, other: View) -> bool:
 
 def _contains(whole: View, part: View) -> bool:
     """Whether one has all plies of the other; half of an adjourned game is no part of this kind."""
-    halves = any(view.game.end == "adjourned" or view.game.continued or view.starts for view in (whole, part))
+    halves = any(view.game.end is GameEnd.ADJOURNED or view.game.continued or view.starts for view in (whole, part))
     return not halves and part.plies.keys() <= whole.plies.keys()
 
 
@@ -147,7 +157,7 @@ def _other_day(one: View, other: View) -> bool:
     begun = one.begun_ms, other.begun_ms
     if begun[0] is None or begun[1] is None:
         return False
-    if any(view.game.continued or view.game.start_ply or view.game.end == "adjourned" for view in (one, other)):
+    if any(view.game.continued or view.game.start_ply or view.game.end is GameEnd.ADJOURNED for view in (one, other)):
         return False
     return begun[0][0] > begun[1][1] + DAY_MS or begun[1][0] > begun[0][1] + DAY_MS
 
@@ -161,7 +171,9 @@ def _ended_before(one: View, other: View) -> bool:
     """Whether all of one was seen, and the other has more moves."""
     game = one.game
     return (
-        game.complete and game.end in ("result", "aborted") and max(one.plies, default=0) < max(other.plies, default=0)
+        game.complete
+        and game.end in (GameEnd.RESULT, GameEnd.ABORTED)
+        and max(one.plies, default=0) < max(other.plies, default=0)
     )
 
 
@@ -271,7 +283,7 @@ def headers_differ(one: Game, other: Game) -> str | None:
         return "another base time"
     if facts[3][1] and facts[3][2] and one.start_fen != other.start_fen:
         return "another start position"
-    results = {game.result for game in (one, other) if game.end == "result"} - {"*"}
+    results = {game.result for game in (one, other) if game.end is GameEnd.RESULT} - {"*"}
     return "another result" if len(results) > 1 else None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from recorder.model import Game, GameKind
+from recorder.model import Game, GameEnd, GameKind
 from recorder.relating.compare import Verdict, close_clocks, compare, equal_seconds
 from recorder.relating.game_view import REQUIRED_BITS, View, bits_of, same_move
 from recorder.relating.grouping import Decided, Pair, group_alike, pair_of
@@ -128,7 +128,7 @@ def _numbered_apart(one: View, other: View) -> bool:
     numbers = one.game.game_no, other.game.game_no
     if None in numbers or numbers[0] == numbers[1] or not (one.live and other.live):
         return False
-    return not any(view.game.continued or view.game.end == "adjourned" for view in (one, other))
+    return not any(view.game.continued or view.game.end is GameEnd.ADJOURNED for view in (one, other))
 
 
 def _share_moves(one: View, other: View) -> bool:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from recorder.model import EventKind, Game, GameKind, Observation, ObservationKind, StartFacts, TimeBasis
+from recorder.model import EventKind, Game, GameEnd, GameKind, Observation, ObservationKind, StartFacts, TimeBasis
 from recorder.model.boards import boards_by_ply, shown_board
 from recorder.relating.compare import headers_differ
 from recorder.relating.game_view import View, may_meet
@@ -32,11 +32,6 @@ def resumed_at(later: View) -> tuple[Observation, StartFacts] | None:
     return None
 
 
-def may_end(earlier: View) -> bool:
-    """Whether a game may be resumed: it was adjourned, or its end was not seen."""
-    return earlier.game.end in ("adjourned", "log-ends", "lost-feed", "unobserved")
-
-
 def continues(earlier: View, later: View) -> str | None:
     """Why ``later`` is what became of ``earlier`` when it was resumed, as a clause; None: it is not known to be.
 
@@ -46,9 +41,9 @@ def continues(earlier: View, later: View) -> str | None:
     moves.
     """
     begun = resumed_at(later)
-    if begun is None or not may_end(earlier) or not earlier.plies or headers_differ(earlier.game, later.game):
+    if begun is None or not earlier.game.end.may_go_on or not earlier.plies or headers_differ(earlier.game, later.game):
         return None
-    if earlier.game.end != "adjourned" and not later.game.continued:
+    if earlier.game.end is not GameEnd.ADJOURNED and not later.game.continued:
         return None
     seen, start = begun
     if start.ply > max(earlier.plies) and _in_order(earlier, later):
@@ -205,7 +200,7 @@ def _same_plies(game: Game, played: Game) -> int | None:
     mine = {ply.ply: ply.san.rstrip("+#") for ply in game.plies}
     if any(theirs[ply] != san for ply, san in mine.items() if ply in theirs):
         return None
-    if played.end == "result" and max(mine) > max(theirs):
+    if played.end is GameEnd.RESULT and max(mine) > max(theirs):
         return None
     return sum(ply in theirs for ply in mine)
 

@@ -35,7 +35,7 @@ from dataclasses import dataclass, fields
 from itertools import chain, combinations, product
 from typing import Final, NamedTuple
 
-from recorder.model import Evidence, EvidenceKind, Game, Ply, StartFacts
+from recorder.model import Evidence, EvidenceKind, Game, GameEnd, Ply, StartFacts
 from recorder.relating.board_order import BoardOrders
 from recorder.relating.compare import Verdict, Verdicts, compare
 from recorder.relating.game_view import SKEW_MS, View
@@ -343,7 +343,7 @@ def _adjourned_between(one: View, other: View) -> bool:
         last = max(earlier.live_plies, default=0)
         if not (last and later.starts):
             continue
-        if earlier.game.end == "adjourned" and last <= later.starts[0].ply:
+        if earlier.game.end is GameEnd.ADJOURNED and last <= later.starts[0].ply:
             return True
         if last <= max(later.unlisted, default=0) < later.starts[0].ply:
             return True

@@ -28,6 +28,7 @@ from recorder.model import (
     Evidence,
     EvidenceKind,
     Game,
+    GameEnd,
     Observation,
     Player,
     Ply,
@@ -40,10 +41,10 @@ from recorder.model import (
     taken_rows,
 )
 from recorder.relating.board_order import BoardOrders
-from recorder.relating.examined import continues, may_end, resumed_at
+from recorder.relating.examined import continues, resumed_at
 from recorder.relating.game_view import View, same_move
 from recorder.relating.grouping import UNDECIDED, Decided, ObservationGroup, same_parts
-from recorder.relating.outages import LOST_ENDS, backward_ms, taken_back_at
+from recorder.relating.outages import backward_ms, taken_back_at
 from recorder.tracking.main_line import segments_of
 
 _Value = TypeVar("_Value")
@@ -65,7 +66,7 @@ _PRECISIONS = {
     None: 6,
 }
 _BASES = (TimeBasis.UTC, TimeBasis.LOCAL, TimeBasis.CLOCK, TimeBasis.NONE)
-_ENDS = {"result": 0, "adjourned": 1, "aborted": 2}
+_ENDS = {GameEnd.RESULT: 0, GameEnd.ADJOURNED: 1, GameEnd.ABORTED: 2}
 
 
 def merge_games(games: Iterable[Game], orders: BoardOrders | None = None, decided: Decided = UNDECIDED) -> list[Game]:
@@ -87,7 +88,7 @@ def merge_games(games: Iterable[Game], orders: BoardOrders | None = None, decide
 
 def _chains(parts: list[ObservationGroup], decided: Decided) -> list[list[ObservationGroup]]:
     """Parts in the order in which they were played, joined if one certainly continues another."""
-    earlier = [part for part in parts if any(may_end(view) for view in part.views)]
+    earlier = [part for part in parts if any(view.game.end.may_go_on for view in part.views)]
     later = [part for part in parts if any(resumed_at(view) for view in part.views)]
     edges: dict[tuple[str, str], str] = {}
     sure: set[tuple[str, str]] = set()  # one source saw both
@@ -197,7 +198,7 @@ def _canonical(chain: list[ObservationGroup]) -> Game:
         ended_at_ms=_first([ending_game, *ending], lambda game: game.ended_at_ms if game.time_basis is basis else None),
         time_basis=basis,
         date_text=_first(opening, lambda game: game.date_text) or _first(best, lambda game: game.date_text),
-        complete=whole and proved and bool(segments) and ending_game.end in _ENDS,
+        complete=whole and proved and bool(segments) and ending_game.end.is_over,
         continued=start_ply > 0 and any(game.continued for game in opening),
         partner_game_no=_first(ending, lambda game: game.partner_game_no),
         me=lead.me if all(view.game.me == lead.me for view in members) else None,
@@ -370,7 +371,7 @@ def _conflicts(chain: list[ObservationGroup]) -> list[Evidence]:
 
 def _ended_games(part: ObservationGroup) -> list[Game]:
     """Games of a part whose end was reported."""
-    return [view.game for view in part.views if view.game.end in _ENDS]
+    return [view.game for view in part.views if view.game.end.is_over]
 
 
 def _other_times(views: list[View]) -> list[str]:
@@ -398,6 +399,6 @@ def _other_times(views: list[View]) -> list[str]:
 
 def _other_arrivals(views: list[View]) -> list[str]:
     """Arrival times that go back where the game continues."""
-    lost, joined = [view for view in views if view.game.end in LOST_ENDS], [view for view in views if view.starts]
+    lost, joined = [view for view in views if view.game.end.is_lost], [view for view in views if view.starts]
     most_ms = max((backward_ms(*pair) or 0 for pair in product(lost, joined)), default=0)
     return [f"arrival times: those of an earlier part are up to {most_ms} ms later"] if most_ms else []

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from recorder.model import CLOCK_DERIVED, EXACT, Game, Ply, StartFacts, TimeBasis, control_of
+from recorder.model import CLOCK_DERIVED, EXACT, Game, GameEnd, Ply, StartFacts, TimeBasis, control_of
 from recorder.relating.game_view import SKEW_MS, View, same_move
 
-LOST_ENDS: Final = ("log-ends", "lost-feed", "unobserved")
 """How the game of an observation ends that did not see its end."""
 
 _LISTED_MS: Final = 1_000
@@ -36,9 +35,9 @@ def may_be_seen_again(earlier: View, later: View) -> bool:
     if not later.starts or (0 if last is None else last.ply) > later.starts[0].ply:
         return False
     if earlier.source == later.source:
-        lost = end in LOST_ENDS and _one_number(earlier, later)
+        lost = end.is_lost and _one_number(earlier, later)
         return lost and earlier.game.last_offset <= later.game.first_offset
-    if end not in (*LOST_ENDS, "adjourned") and not _ended_after(earlier, later):
+    if not end.may_go_on and not _ended_after(earlier, later):
         return False
     passed_ms = _passed_ms(earlier, later)
     return passed_ms is not None and passed_ms >= 0
@@ -51,7 +50,7 @@ def backward_ms(earlier: View, later: View) -> int | None:
     None: the arrival times are in order, or something else excludes that it is the rest.
     """
     last = earlier.last_board
-    if earlier.source == later.source or not later.starts or earlier.game.end not in LOST_ENDS:
+    if earlier.source == later.source or not later.starts or not earlier.game.end.is_lost:
         return None
     if last is None or last.ply > later.starts[0].ply or not _one_number(earlier, later):
         return None
@@ -64,7 +63,7 @@ def taken_back_at(lost: View, other: View) -> int | None:
 
     The other one shows another move there, under the same number, and later. None: they do not differ, or not so.
     """
-    if lost.game.end not in LOST_ENDS or not lost.live_plies or lost.numbers.isdisjoint(other.numbers):
+    if not lost.game.end.is_lost or not lost.live_plies or lost.numbers.isdisjoint(other.numbers):
         return None
     common = sorted(lost.plies.keys() & other.plies.keys())
     number = next((ply for ply in common if not same_move(lost.plies[ply], other.plies[ply])), None)
@@ -101,7 +100,7 @@ def in_progress_since(earlier: View, later: View) -> str | None:
     both clocks. Where time was added in the outage, the times that the list prints are used instead of the clocks.
     ``may_be_seen_again`` is true for both, and their moves and times do not differ.
     """
-    if earlier.game.end == "adjourned" or not _one_number(earlier, later):
+    if earlier.game.end is GameEnd.ADJOURNED or not _one_number(earlier, later):
         return None
     # A game that was resumed after an adjournment has other clocks: ``merge`` joins its halves in another way.
     last, passed_ms = earlier.last_board, _passed_ms(earlier, later)

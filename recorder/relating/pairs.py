@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from recorder.model import StartPrecision
 from recorder.relating.compare import is_saved, proves_enough, short_of_round
 from recorder.relating.game_view import DAY_MS, SKEW_MS, View
-from recorder.relating.outages import LOST_ENDS, taken_back_at
+from recorder.relating.outages import taken_back_at
 
 _MANY: Final = 64  # so many games with the same first moves are compared each with each
 _TIMED: Final = (3, 4, 5)  # plies whose times are looked at first: those of the first two are often 0
@@ -91,7 +91,7 @@ def _span_ms(view: View) -> tuple[int, int] | None:
 
 
 def _rejoined(views: Sequence[View], numbers: list[int]) -> Iterator[_Pair]:
-    lost = [number for number in numbers if views[number].game.end in (*LOST_ENDS, "adjourned") and views[number].live]
+    lost = [number for number in numbers if views[number].game.end.may_go_on and views[number].live]
     return product(lost, [number for number in numbers if views[number].starts])
 
 
@@ -176,7 +176,7 @@ def _may_agree(one: View, other: View) -> bool:
 def _taken_back(views: Sequence[View]) -> Iterator[_Pair]:
     """Numbers of views whose first moves differ only because the last ones of one were taken back out of its sight."""
     timed = [(number, view, view.span_ms) for number, view in enumerate(views) if view.span_ms is not None]
-    lost = [one for one in timed if one[1].game.end in LOST_ENDS]
+    lost = [one for one in timed if one[1].game.end.is_lost]
     for one, mine, span_ms in lost:
         for other, its, other_ms in timed:
             if not other_ms[0] - DAY_MS < span_ms[1] < other_ms[1] or mine.opening[:1] != its.opening[:1]:

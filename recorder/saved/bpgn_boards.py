@@ -13,10 +13,12 @@ from recorder.dialects.results import EndReason, read_reason
 from recorder.events import RatingText
 from recorder.model import (
     Anchor,
+    AnchorReason,
     Anomaly,
     AnomalyKind,
     EventKind,
     Game,
+    GameEnd,
     GameEvent,
     GameKind,
     LineKind,
@@ -329,7 +331,7 @@ def _game(place: int, board: BpgnBoard, lines: list[BpgnLine], facts: BpgnFacts,
     header = facts.header
     result = facts.result if place == 0 else _FLIPPED.get(facts.result, facts.result)
     ended = facts.reason is not None or result != "*"
-    end = end_word(reason.key) if ended else "log-ends"
+    end = end_word(reason.key) if ended else GameEnd.LOG_ENDS
     control = header.control_ms or (in_ms(header.base_s), in_ms(header.increment_s))
     timed = [move for move in lines[MAIN].moves if move.board == place and move.since_ms is not None]
     rows: list[PlyRow] = [*lines[MAIN].rows[place]]
@@ -374,7 +376,7 @@ def _game(place: int, board: BpgnBoard, lines: list[BpgnLine], facts: BpgnFacts,
         time_basis=basis,
         date_text=header.date_text,
         complete=(
-            ended and end != "log-ends" and board.start_ply == 0 and whole == len(plies)
+            ended and end is not GameEnd.LOG_ENDS and board.start_ply == 0 and whole == len(plies)
             and all(ply.proof in (Proof.LIST, Proof.INFERRED) for ply in plies)
         ),
         continued=False,
@@ -450,7 +452,7 @@ def _observation(place: int, board: BpgnBoard, lines: list[BpgnLine], facts: Bpg
         lines=found,
     )
     if board.start_fen is not None:
-        seen.anchors.append(Anchor(0, board.start_ply, board.start_fen, "start", board.offset))
+        seen.anchors.append(Anchor(0, board.start_ply, board.start_fen, AnchorReason.START, board.offset))
     for offset, name, value in facts.kept:
         seen.events.append(_event(seen, EventKind.TAG, name, board.start_ply, value, offset))
     return seen

@@ -14,7 +14,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from recorder.model import Anchor, Anomaly, AnomalyKind, EventKind, Game, GameEvent, Observation, PlyLine
+from recorder.model import Anchor, AnchorReason, Anomaly, AnomalyKind, EventKind, Game, GameEvent, Observation, PlyLine
 from recorder.model.observations import runs_of
 from recorder.saved.base import SavedReader
 from recorder.saved.pgn_game import MOVES_MISSING, PartOf, read_game
@@ -208,11 +208,11 @@ def _join_parts(first: Game, second: Game) -> Game | None:
         replace(line, number=line.number + shift, parent=line.parent + shift if line.parent else line.parent)
         for line in other.lines[1:]
     ]
-    anchors = [*one.anchors, Anchor(0, second.start_ply, second.start_fen, "gap", other.offset)]
+    anchors = [*one.anchors, Anchor(0, second.start_ply, second.start_fen, AnchorReason.GAP, other.offset)]
     anchors += [
         anchor._replace(line=anchor.line + shift if anchor.line else 0)
         for anchor in other.anchors
-        if anchor.reason != "start"
+        if anchor.reason is not AnchorReason.START
     ]
     thinking = [*one.thinking, *other.thinking]
     seen = replace(

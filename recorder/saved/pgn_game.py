@@ -17,10 +17,12 @@ from typing import Final, NamedTuple
 from recorder.dialects.results import read_reason, read_winner
 from recorder.model import (
     Anchor,
+    AnchorReason,
     Anomaly,
     AnomalyKind,
     EventKind,
     Game,
+    GameEnd,
     GameEvent,
     GameKind,
     Observation,
@@ -65,7 +67,6 @@ TagsAt = Sequence[tuple[str, str, int]]
 _Note = Callable[[AnomalyKind, int, str, str], None]
 
 _CHECKS: Final = re.compile(r"\+?[0-9]\+[0-9]")  # of three-check: left, or given
-_COMPLETE_ENDS: Final = ("result", "adjourned", "aborted")
 _PROVED: Final = (Proof.LIST, Proof.INFERRED)
 _MS: Final = int(Precision.MILLISECONDS)
 _DERIVED_MS: Final = int(Precision.DERIVED_MILLISECONDS)
@@ -111,7 +112,7 @@ def read_game(
         note(AnomalyKind.CUT, offset + len(text.rstrip()), "the movetext ends without a result", "")
     _compare_count(header, moves, first, note)
     _derive_times(header, moves, start.ply)
-    shown = [] if start.fen is None else [Anchor(0, start.ply, start.fen, "start", first)]
+    shown = [] if start.fen is None else [Anchor(0, start.ply, start.fen, AnchorReason.START, first)]
     seen = _observation(header, moves, kept, shown, first, offset + max(moves.end - 1, begin))
     game = _make_game(header, _key(header, tags, moves.rows), moves, start, seen, ending)
     return game, anomalies, moves.end, _part(header, tags, moves)
@@ -150,7 +151,7 @@ def _make_game(header: PgnHeader, key: str, moves: Movetext, start: _Start, seen
         ended_at_ms=header.ended_at_ms,
         time_basis=header.time_basis,
         date_text=header.date_text,
-        complete=proved and ending.end in _COMPLETE_ENDS and moves.result is not None,
+        complete=proved and ending.end.is_over and moves.result is not None,
         continued=False,
         partner_game_no=None,
         me=None,
@@ -305,7 +306,7 @@ class _Ending(NamedTuple):
     reason_key: str | None
     reason: str | None
     termination: str
-    end: str
+    end: GameEnd
 
 
 def _end(header: PgnHeader, moves: Movetext, result: str) -> _Ending:
@@ -330,9 +331,9 @@ def _end(header: PgnHeader, moves: Movetext, result: str) -> _Ending:
     if key is not None and key != "running":
         end = end_word(key)
     elif result != "*":
-        end = "result"
+        end = GameEnd.RESULT
     else:
-        end = header.end or "log-ends"
+        end = header.end or GameEnd.LOG_ENDS
     return _Ending(result, key, reason, termination or ("unterminated" if result == "*" else ""), end)
 
 

@@ -40,6 +40,7 @@ from typing import Final
 
 from recorder.model import (
     Anchor,
+    AnchorReason,
     AnomalyKind,
     EventKind,
     GameEvent,
@@ -545,7 +546,7 @@ class Movetext:
                 rook_cols=place.rook_cols, promoted=place.promoted
             )
             text = fen(line.place, None, line.ply // 2 + 1)
-            self.anchors.append(Anchor(line.number, line.ply, text, "gap", at))
+            self.anchors.append(Anchor(line.number, line.ply, text, AnchorReason.GAP, at))
 
     def _open(self, token: Token) -> None:
         line = self._line

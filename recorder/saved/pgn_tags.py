@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from recorder.model import Player, TimeBasis, known_site
+from recorder.model import GameEnd, Player, TimeBasis, known_site
 from recorder.rules.variants import pgn_variant, read_category, read_pgn_variant
 from recorder.saved.base import CHESS_COM, FATICS, FICS, LICHESS
 from recorder.saved.pgn_text import RESULTS, read_time
@@ -54,7 +54,7 @@ _NUMBER: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 _PART: Final = re.compile(r"([0-9]{1,4})/([0-9]{1,4})", re.ASCII)
 _TERMINATIONS: Final = frozenset(("normal", "time forfeit", "abandoned", "adjudication", "unterminated"))
 _OURS: Final = ("RecorderKey", "RecorderPart", "RecorderComplete")
-_ENDS: Final = frozenset(("adjourned", "aborted", "lost-feed", "unobserved", "log-ends", "reused"))
+_ENDS: Final = {end.value: end for end in GameEnd if end is not GameEnd.RESULT}
 _RESULTS: Final = frozenset(("1-0", "0-1", "1/2-1/2", "*"))
 _MOST_INCREMENT_S: Final = 1000  # no server takes more; one client wrote milliseconds
 
@@ -87,7 +87,7 @@ class PgnHeader:
     fen: str | None = None
     result: str | None = None
     termination: str | None = None
-    end: str | None = None
+    end: GameEnd | None = None
     started_at_ms: int | None = None
     ended_at_ms: int | None = None
     time_basis: TimeBasis = TimeBasis.NONE
@@ -336,6 +336,6 @@ def _read_end(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None:
         header.termination = termination.lower()
         if termination in _TERMINATIONS:
             used.add("Termination")
-    if tags.get("RecorderEnd") in _ENDS:
-        header.end = tags["RecorderEnd"]
+    if (end := _ENDS.get(tags.get("RecorderEnd", ""))) is not None:
+        header.end = end
         used.add("RecorderEnd")

@@ -14,6 +14,7 @@ from typing import Final
 
 from recorder.model import (
     Game,
+    GameEnd,
     GameKind,
     Observation,
     Player,
@@ -42,7 +43,6 @@ from recorder.tracking.tracked_game import TrackedGame
 _text = json.JSONEncoder().encode  # a key's facts are a JSON list, for which it would make a new encoder every time
 _DAY_MS: Final = 86_400_000
 _EPOCH: Final = datetime.date(1970, 1, 1)
-_COMPLETE_ENDS: Final = ("result", "adjourned", "aborted")
 
 
 def assemble(run: TrackedGame, *, session: SessionFacts, basis: TimeBasis, date: datetime.date | None = None) -> Game:
@@ -89,7 +89,7 @@ def assemble(run: TrackedGame, *, session: SessionFacts, basis: TimeBasis, date:
         ended_at_ms=_ended_at_ms(run),
         time_basis=basis,
         date_text=(run.facts.date_text if date_possible else None) or (date.isoformat() if date is not None else None),
-        complete=whole and end in _COMPLETE_ENDS and not _breaks(run, segments, observations),
+        complete=whole and end.is_over and not _breaks(run, segments, observations),
         continued=run.facts.continued,
         partner_game_no=run.facts.partner_game_no or None,
         me=session.me,
@@ -140,13 +140,13 @@ def _ended_at_ms(run: TrackedGame) -> int | None:
     return run.observations[-1].ended_at_ms
 
 
-def _result(run: TrackedGame) -> tuple[str, str | None, str | None, str | None, str]:
+def _result(run: TrackedGame) -> tuple[str, str | None, str | None, str | None, GameEnd]:
     """Result, reason, its key, termination and end: as the server reported them, else as a list of moves has them."""
-    end = run.end or "log-ends"
+    end = run.end or GameEnd.LOG_ENDS
     trailer = next(
         (seen.event for seen in run.lists if seen.event.result is not None and not seen.event.still_running), None
     )
-    if end not in _COMPLETE_ENDS and not run.examined and trailer is not None and trailer.result is not None:
+    if not end.is_over and not run.examined and trailer is not None and trailer.result is not None:
         return trailer.result, trailer.reason, trailer.reason_key, trailer.termination, end_word(trailer.reason_key)
     return run.result, run.reason, run.reason_key, run.termination, end
 
@@ -161,13 +161,13 @@ def _key(run: TrackedGame, server: str | None) -> str:
     return hashlib.blake2b(f"[{facts}]".encode(), digest_size=10).hexdigest()
 
 
-def end_word(reason_key: str | None) -> str:
-    """Return ``Game.end`` for a normalised reason: ``adjourned``, ``aborted`` or ``result``."""
+def end_word(reason_key: str | None) -> GameEnd:
+    """Return ``Game.end`` for a normalised reason."""
     if reason_key is not None and reason_key.startswith("adjourned"):
-        return "adjourned"
+        return GameEnd.ADJOURNED
     if reason_key is not None and (reason_key.startswith("aborted") or reason_key == "partner-aborted"):
-        return "aborted"
-    return "result"
+        return GameEnd.ABORTED
+    return GameEnd.RESULT
 
 
 def _number(value: int | None) -> str:

@@ -48,7 +48,7 @@ from typing import Final
 from recorder.dialects.session import STORED_BLOCKS, answers
 from recorder.dialects.style12 import check_frame
 from recorder.events.frames import Style12
-from recorder.model import AnomalyKind, Disposition, EventKind, Proof, make_ply
+from recorder.model import AnchorReason, AnomalyKind, Disposition, EventKind, GameEnd, Proof, make_ply
 from recorder.rules.fen import fen, has_plain_board
 from recorder.rules.position import Rules
 from recorder.rules.prove import Step, advance
@@ -244,7 +244,7 @@ class Boards(GameTable):
         if run.position is None or not run.between(frame.white, frame.black):
             return run
         if len(frame.board) != len(run.position.board):
-            self.close(run, "reused")
+            self.close(run, GameEnd.REUSED)
             return None
         if run.rules is not Rules.FRAMES:
             # A piece of another variant appears on a board that looked like chess.
@@ -284,7 +284,7 @@ class Boards(GameTable):
             ):
                 # Two boards in a row that join: the number went to another game and we missed its announcement.
                 self.counts[Disposition.SNAPSHOT] -= 1
-                self.close(run, "reused")
+                self.close(run, GameEnd.REUSED)
                 self.begin(rival)
                 self.frame(frame)
                 return
@@ -394,7 +394,9 @@ class Boards(GameTable):
             assert run.position is not None
             position = frame_position(frame, run.position.rules)
             run.take_back(ply, frame, frame.clocks)
-            run.reset_to(position, ply, "takeback", fen(position, frame.irreversible, frame.move_no), frame.offset)
+            run.reset_to(
+                position, ply, AnchorReason.TAKEBACK, fen(position, frame.irreversible, frame.move_no), frame.offset
+            )
         else:
             # The takeback's own board was lost, and another move was played: it must join the position one ply before.
             before = run.position_at(ply - 1)
@@ -423,7 +425,7 @@ class Boards(GameTable):
         run.event(EventKind.GAP, "lost", frame, value=missing)
         self.anomaly(AnomalyKind.GAP, frame, f"{missing} plies are missing before ply {ply}")
         run.gapped = True
-        self.continue_unproved(run, frame, ply, "gap", Proof.UNPROVED)
+        self.continue_unproved(run, frame, ply, AnchorReason.GAP)
         self.count(Disposition.GAP)
 
 

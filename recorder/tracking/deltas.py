@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from recorder.dialects.gameinfo import Smith, parse_smith
 from recorder.events import DeltaBoard
-from recorder.model import AnomalyKind, EventKind, Origin, Ply, Precision, Proof
+from recorder.model import AnchorReason, AnomalyKind, EventKind, GameEnd, Origin, Ply, Precision, Proof
 from recorder.rules.fen import fen
 from recorder.rules.position import Position, Rules, encode_move
 from recorder.rules.prove import Step, advance
@@ -41,7 +41,7 @@ def take_delta(table: GameTable, delta: DeltaBoard) -> None:
 
 def _late(run: TrackedGame, delta: DeltaBoard) -> bool:
     """Whether a delta behind the result is the last move's, or says it again."""
-    return run.end == "result" and run.ply <= delta.ply <= run.ply + 1
+    return run.end is GameEnd.RESULT and run.ply <= delta.ply <= run.ply + 1
 
 
 def _next(table: GameTable, run: TrackedGame, delta: DeltaBoard) -> None:
@@ -201,4 +201,4 @@ def find_by_list(run: TrackedGame, seen: ListSeen) -> None:
         return
     known = seen.position_at(run.ply)
     if known is not None:
-        run.reset_to(known, run.ply, "list", fen(known, 0, run.ply // 2 + 1), seen.event.line.offset)
+        run.reset_to(known, run.ply, AnchorReason.LIST, fen(known, 0, run.ply // 2 + 1), seen.event.line.offset)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from recorder.events import GameNoticeKind, Line, ObservingStarted
 from recorder.events.frames import Style12
-from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Origin, Ply, Proof
+from recorder.model import AnchorReason, Anomaly, AnomalyKind, Disposition, EventKind, GameEnd, Origin, Ply, Proof
 from recorder.rules.fen import fen, has_plain_board
 from recorder.rules.position import Position, Rules
 from recorder.rules.variants import STANDARD_BOARD, has_pockets, is_bare_wild, known_start, variant_of
@@ -88,7 +88,7 @@ class GameTable:
         self.runs[number] = run
         gone = self.examined.pop(number, None)
         if gone is not None:
-            self.close(gone, "unobserved")
+            self.close(gone, GameEnd.UNOBSERVED)
         self.start(run, frame, again=again)
 
     def start(self, run: TrackedGame, frame: Style12, *, again: bool = False) -> None:
@@ -248,11 +248,12 @@ class GameTable:
         self.append(run, frame, run.ply + 1, shown, Disposition.GAP)
         run.clocks_settled = False
 
-    def continue_unproved(self, run: TrackedGame, frame: Style12, ply: int, reason: str, proof: Proof) -> None:
+    def continue_unproved(self, run: TrackedGame, frame: Style12, ply: int, reason: AnchorReason) -> None:
         """Keep the shown move without proof and continue from the shown board."""
         assert run.position is not None
         position = frame_position(frame, run.position.rules)
         if frame.has_move and ply > 0:
+            proof = Proof.CONFLICT if reason is AnchorReason.CONFLICT else Proof.UNPROVED
             run.rows.append(
                 ply_from_frame(frame, ply, None, frame.pretty or frame.verbose, position, proof, self.lag_meaningless)
             )
@@ -267,16 +268,16 @@ class GameTable:
             run.take_back(max(ply - 1, 0), frame)
         run.gapped = True
         self.anomaly(AnomalyKind.CONFLICT, frame, f"ply {ply} does not follow from the board before: {reason}")
-        self.continue_unproved(run, frame, ply, "conflict", Proof.CONFLICT)
+        self.continue_unproved(run, frame, ply, AnchorReason.CONFLICT)
         self.count(Disposition.CONFLICT)
 
     def replace(self, run: TrackedGame | None, frame: Style12) -> None:
         """End the run that a number had, because the number has another game now."""
         if run is not None:
-            self.close(run, run.left if run.suspended else "reused")
+            self.close(run, run.left if run.suspended else GameEnd.REUSED)
         self.begin(frame, again=run is not None and run.between(frame.white, frame.black))
 
-    def close(self, run: TrackedGame, end: str) -> None:
+    def close(self, run: TrackedGame, end: GameEnd) -> None:
         """Be finished with a run."""
         if run.end is None:
             run.end = end

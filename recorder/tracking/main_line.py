@@ -10,6 +10,7 @@ from itertools import accumulate
 from typing import Final
 
 from recorder.model import (
+    AnchorReason,
     LineKind,
     Observation,
     Origin,
@@ -239,7 +240,9 @@ def _time(seen: ListSeen, start: StartFacts, board: str, lag_meaningless: bool) 
 
 def _board_of(observation: Observation, ply: int) -> str | None:
     """The board that an observation began with; None: it did not begin there."""
-    starts = (one.fen for one in observation.anchors if one.line == 0 and one.ply == ply and one.reason == "start")
+    starts = (
+        one.fen for one in observation.anchors if one.line == 0 and one.ply == ply and one.reason is AnchorReason.START
+    )
     return next(map(shown_board, starts), None)
 
 

@@ -11,7 +11,9 @@ from recorder.dialects.session import STORED_BLOCKS, answers
 from recorder.events import ListRow, MovelistRead
 from recorder.model import (
     Anchor,
+    AnchorReason,
     AnomalyKind,
+    GameEnd,
     LineKind,
     Observation,
     ObservationKind,
@@ -157,7 +159,7 @@ def _list_run(table: GameTable, event: MovelistRead) -> TrackedGame:
     else:
         table.listed.append(run)
         if len(table.listed) > _LISTED_KEPT:
-            table.close(table.listed.pop(0), "log-ends")
+            table.close(table.listed.pop(0), GameEnd.LOG_ENDS)
     return run
 
 
@@ -199,7 +201,7 @@ def read_list(event: MovelistRead, run: TrackedGame | None) -> tuple[ListSeen, s
         plies[0] = plies[0]._replace(proof_code=int(Proof.INFERRED))
     if start is not None and (start.board != STANDARD_BOARD or first_ply != 1):
         text = fen(start, 0, (first_ply + 1) // 2)
-        observation.anchors.append(Anchor(0, first_ply - 1, text, "list", event.line.offset))
+        observation.anchors.append(Anchor(0, first_ply - 1, text, AnchorReason.LIST, event.line.offset))
     return ListSeen(event, observation, start, first_ply, positions), problem
 
 
@@ -326,7 +328,7 @@ def _fits(seen: ListSeen, run: TrackedGame) -> bool:
     final = event.complete and event.result not in (None, "*")
     if final and run.following:
         return False
-    over = run.end in ("result", "adjourned", "aborted") and event.complete and not event.still_running
+    over = run.end is not None and run.end.is_over and event.complete and not event.still_running
     if over and (event.result != run.result or len(event.rows) != run.ply - (seen.first_ply - 1)):
         return False
     # Board by board, as far as both are known. What was played after the list was printed cannot be in it.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recorder.events.frames import Style12
-from recorder.model import Disposition, EventKind
+from recorder.model import Disposition, EventKind, GameEnd
 from recorder.rules.fen import fen
 from recorder.rules.position import Position
 from recorder.rules.prove import advance
@@ -22,14 +22,14 @@ def after_end(table: GameTable, run: TrackedGame, frame: Style12, announced: boo
         and (run.position is None or frame.board == run.position.board)
         and not run.renewed
         and frame.has_move
-        and not (announced and run.end == "adjourned")
+        and not (announced and run.end is GameEnd.ADJOURNED)
     ):
         table.count(Disposition.SAME)
         run.join_deltas()
         run.last = frame
         return
     # A late board of the last move; a resumed game is another part.
-    if ply == run.ply + 1 and frame.has_move and run.end == "result" and not announced and not run.renewed:
+    if ply == run.ply + 1 and frame.has_move and run.end is GameEnd.RESULT and not announced and not run.renewed:
         played = try_rules(run, frame)
         if played is not None:
             table.append(run, frame, ply, played, Disposition.PLY)

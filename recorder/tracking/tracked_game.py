@@ -13,7 +13,9 @@ from recorder.events import DeltaBoard, HoldingsLine, Line, MovelistRead
 from recorder.events.frames import Style12
 from recorder.model import (
     Anchor,
+    AnchorReason,
     EventKind,
+    GameEnd,
     GameEvent,
     HoldingsChange,
     LineKind,
@@ -203,14 +205,14 @@ class TrackedGame:
         self.delta: DeltaBoard | None = None
         self.unjoined = 0
         self.lost_rules: Rules | None = None
-        self.end: str | None = None
+        self.end: GameEnd | None = None
         self.result = "*"
         self.reason: str | None = None
         self.reason_key: str | None = None
         self.termination: str | None = None
         self.result_at_ms: int | None = None
         self.suspended = False
-        self.left = "unobserved"
+        self.left: GameEnd = GameEnd.UNOBSERVED
         self.following = False
         self.renewed = False
         self.timed = False
@@ -279,7 +281,7 @@ class TrackedGame:
         self.anchored = []
         if anchor is not None:
             self.anchored.append(0)
-            self.current.anchors.append(Anchor(0, ply, anchor, "start", frame.offset))
+            self.current.anchors.append(Anchor(0, ply, anchor, AnchorReason.START, frame.offset))
         self.observations.append(self.current)
         self.position = position
         self.history = [position]
@@ -308,7 +310,7 @@ class TrackedGame:
 
     # -- the line of plies -------------------------------------------------------------------------------------
 
-    def reset_to(self, position: Position, ply: int, reason: str, fen: str, offset: int) -> None:
+    def reset_to(self, position: Position, ply: int, reason: AnchorReason, fen: str, offset: int) -> None:
         """Continue from a board that the plies do not give: ``ply`` is the last one it includes."""
         assert self.current is not None
         self.position = position

@@ -48,6 +48,7 @@ from recorder.model import (
     Disposition,
     EventKind,
     Game,
+    GameEnd,
     Observation,
     PlyLine,
     TimeBasis,
@@ -346,7 +347,7 @@ class GameEnds:
         run = self._boards.runs.get(number)
         if run is not None and run.following:
             run.event(EventKind.FEED, "unobserved", event.line)
-            self._suspend(run, event.line.offset, "unobserved")
+            self._suspend(run, event.line.offset, GameEnd.UNOBSERVED)
         leave(self._boards, number, event.line.offset)
         self.release(event.line.offset)
 
@@ -357,9 +358,9 @@ class GameEnds:
                 run.event(EventKind.FEED, "server going down", event.line, text=event.line.text)
             elif run.following:
                 run.event(EventKind.FEED, "lost feed", event.line, text=event.line.text)
-                self._suspend(run, event.line.offset, "lost-feed")
+                self._suspend(run, event.line.offset, GameEnd.LOST_FEED)
 
-    def _suspend(self, run: TrackedGame, offset: int, left: str) -> None:
+    def _suspend(self, run: TrackedGame, offset: int, left: GameEnd) -> None:
         run.suspended = True
         run.left = left
         run.following = False
@@ -373,7 +374,7 @@ class GameEnds:
         while self._waiting and self._waiting[0].end_offset < offset - _ENDED_WAIT_BYTES:
             run = self._waiting.popleft()
             if self._boards.runs.get(str(run.game_no)) is run:
-                self._boards.close(run, "result")
+                self._boards.close(run, GameEnd.RESULT)
         while self._suspended and self._suspended[0].end_offset < offset - _SUSPENDED_WAIT_BYTES:
             run = self._suspended.popleft()
             if run.suspended and self._boards.runs.get(str(run.game_no)) is run:
@@ -506,7 +507,7 @@ class Tracker:
             ends += [run.last_word[0]]
             ends += [run.current.end_offset] if run.current is not None else []
             run.event(EventKind.FEED, "log ends here", (max(ends), self._last_at_ms))
-        self.boards.close(run, run.left if run.suspended else "log-ends")
+        self.boards.close(run, run.left if run.suspended else GameEnd.LOG_ENDS)
 
     def _emit(self, offset: int) -> None:
         over = self.boards.over
@@ -568,7 +569,7 @@ class Tracker:
     def _break_off(self, run: TrackedGame) -> None:
         """Close a game that may be half changed: later boards are another observation of it."""
         try:
-            self.boards.close(run, "unobserved")
+            self.boards.close(run, GameEnd.UNOBSERVED)
         except Exception as error:  # a bug: the game is counted and closed, the others go on
             self._fail(run, error)
 
@@ -769,7 +770,7 @@ def _closed_copy(run: TrackedGame) -> TrackedGame:
     for seen in run.lists:
         copy.lists.append(ListSeen(seen.event, _copy(seen.observation), seen.start, seen.first_ply, seen.positions))
     if copy.end is None:
-        copy.end = copy.left if copy.suspended else "log-ends"
+        copy.end = copy.left if copy.suspended else GameEnd.LOG_ENDS
     copy.close_observation()
     return copy
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from exporters.report.page import plain_name, visible
-from recorder.archive.following.follower import OVER, open_tail
+from recorder.archive.following.follower import open_tail
 from recorder.archive.following.live_pgn import LiveGame, is_live
 from recorder.containment import contain
 from recorder.errors import JournalError, RecorderError
@@ -204,7 +204,7 @@ class JournalReading:
         place = game.first_offset, game.game_no
         if is_live(game):
             self._games[place] = LiveGame(game)
-            over = [old for old, one in self._games.items() if one.game.end in OVER]
+            over = [old for old, one in self._games.items() if one.game.end.is_over]
             for old in over[:-_MOST_OVER]:  # perhaps no client asks for them
                 del self._games[old]
         else:  # it is no longer observed

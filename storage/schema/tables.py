@@ -459,7 +459,7 @@ anchors = Table(
     _integer("line_no", "the line of plies that it belongs to"),
     _integer("ply", "half-moves played to reach the position"),
     _text("fen", "the position; pieces in hand in brackets where they are known"),
-    _text("reason", "why plies do not give it: `start`, `gap`, `conflict`, `list` or `variation`"),
+    _text("reason", "why plies do not give it: `start`, `gap`, `conflict`, `list`, `takeback` or `variation`"),
     _big("offset", _OFFSET),
     sqlite_with_rowid=False,
 )

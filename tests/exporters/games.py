@@ -11,7 +11,9 @@ import chess.variant
 
 from recorder.model import (
     Anchor,
+    AnchorReason,
     Game,
+    GameEnd,
     GameKind,
     LineKind,
     Observation,
@@ -124,7 +126,7 @@ def make_game(
     plies = make_plies(moves, board, clocks, precision)
     white = facts.setdefault("white", Player("Ann", "1708", 1708))
     black = facts.setdefault("black", Player("Bob", "++++", None))
-    anchors = [] if start_fen is None else [Anchor(0, start_ply, start_fen, "start", 900)]
+    anchors = [] if start_fen is None else [Anchor(0, start_ply, start_fen, AnchorReason.START, 900)]
     seen = Observation(
         kind=ObservationKind.LIVE,
         game_no=107,
@@ -160,7 +162,7 @@ def make_game(
         "reason": "Bob checkmated",
         "reason_key": "checkmate",
         "termination": "normal",
-        "end": "result",
+        "end": GameEnd.RESULT,
         "started_at_ms": STARTED_AT_MS,
         "ended_at_ms": STARTED_AT_MS + 60_000,
         "time_basis": TimeBasis.UTC,

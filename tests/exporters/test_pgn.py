@@ -17,8 +17,10 @@ from hypothesis import strategies as st
 from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.model import (
     Anchor,
+    AnchorReason,
     EventKind,
     Game,
+    GameEnd,
     GameEvent,
     HoldingsChange,
     LineKind,
@@ -213,7 +215,7 @@ def test_pgn_extract_accepts_chess_games(tmp_path: Path) -> None:
     games[3].reason = 'Ann\'s "words" {braces}'
     moves = random_moves(77, 60)
     gap = make_game(moves, complete=False)
-    gap.observations[0].anchors.append(Anchor(0, 30, fen_after(moves, 30), "gap", 5000))
+    gap.observations[0].anchors.append(Anchor(0, 30, fen_after(moves, 30), AnchorReason.GAP, 5000))
     without_plies(gap, range(21, 31))
     games.append(gap)
     taken = with_takeback()
@@ -290,7 +292,7 @@ def test_unknown_lag_is_absent() -> None:
 def test_a_gap_makes_two_parts() -> None:
     moves = random_moves(7, 40)
     game = make_game(moves, complete=False)
-    game.observations[0].anchors.append(Anchor(0, 15, fen_after(moves, 15), "gap", 5000))
+    game.observations[0].anchors.append(Anchor(0, 15, fen_after(moves, 15), AnchorReason.GAP, 5000))
     without_plies(game, range(10, 16))
     exporter = PgnExporter()
     first, second = read_pgn(exporter.game_text(game))
@@ -312,7 +314,7 @@ def test_a_crazyhouse_part_has_its_holdings() -> None:
     game = make_game(moves, variant="crazyhouse", complete=False)
     fen = fen_after(moves, 40, "crazyhouse")
     assert "[]" not in fen
-    game.observations[0].anchors.append(Anchor(0, 40, fen, "gap", 5000))
+    game.observations[0].anchors.append(Anchor(0, 40, fen, AnchorReason.GAP, 5000))
     without_plies(game, range(31, 41))
     second = played(export(game).split("\n\n[Event", 1)[1].join(["[Event", ""]))
     assert second.board().fen() == fen
@@ -327,7 +329,7 @@ def test_holdings_that_were_printed_after_the_first_board_are_in_its_fen() -> No
     game = make_game(moves, variant="crazyhouse", complete=False, start_ply=40)
     game.segments = [Segment(41, 60, 0)]
     seen = game.observations[0]
-    seen.anchors.append(Anchor(0, 40, board + rest, "start", 900))
+    seen.anchors.append(Anchor(0, 40, board + rest, AnchorReason.START, 900))
     white = "".join(letter for letter in hands if letter.isupper())
     black = "".join(letter for letter in hands if letter.islower()).upper()
     seen.holdings += [
@@ -354,7 +356,7 @@ def test_an_unproved_ply_ends_the_moves() -> None:
 def test_a_conflict_begins_a_part_at_the_next_board() -> None:
     game = make_game()
     edit(game, 4, proof_code=Proof.CONFLICT.value, san="Na6")
-    game.observations[0].anchors.append(Anchor(0, 4, fen_after(SCHOLARS_MATE, 4), "conflict", 1800))
+    game.observations[0].anchors.append(Anchor(0, 4, fen_after(SCHOLARS_MATE, 4), AnchorReason.CONFLICT, 1800))
     first, second = read_pgn(export(game))
     assert [move.san for move in first.moves] == ["e4", "e5", "Qh5"]
     assert first.moves[-1].comments[-2:] == ["Not proved: 2... Na6", "Moves are missing here"]
@@ -374,7 +376,7 @@ def test_joined_in_mid_game_begins_at_the_first_board() -> None:
     moves = random_moves(3, 50)
     game = make_game(moves, complete=False, start_ply=21)
     game.segments = [Segment(22, 50, 0)]
-    game.observations[0].anchors.append(Anchor(0, 21, fen_after(moves, 21), "start", 900))
+    game.observations[0].anchors.append(Anchor(0, 21, fen_after(moves, 21), AnchorReason.START, 900))
     without_plies(game, range(22))
     (read,) = read_pgn(export(game))
     assert read.tags["FEN"] == fen_after(moves, 21)
@@ -390,7 +392,7 @@ def test_a_game_without_a_move() -> None:
 
 
 def test_a_log_that_ends_is_marked() -> None:
-    game = make_game(result="*", reason=None, end="log-ends", termination="unterminated", complete=False)
+    game = make_game(result="*", reason=None, end=GameEnd.LOG_ENDS, termination="unterminated", complete=False)
     (read,) = read_pgn(export(game))
     assert read.moves[-1].comments[-1] == "Log ends here"
     assert (read.tags["RecorderEnd"], read.tags["RecorderComplete"]) == ("log-ends", "no")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from exporters.selection import Selection
-from recorder.model import GameKind, Player
+from recorder.model import GameEnd, GameKind, Player
 from tests.exporters.games import make_game
 
 BOB = Player("Bob", "1467", 1467)
 GAMES = {
     "full": make_game(black=BOB),
-    "cut": make_game(black=BOB, complete=False, end="log-ends"),
-    "adjourned": make_game(black=BOB, complete=False, end="adjourned"),
+    "cut": make_game(black=BOB, complete=False, end=GameEnd.LOG_ENDS),
+    "adjourned": make_game(black=BOB, complete=False, end=GameEnd.ADJOURNED),
     "guest": make_game(black=Player("GuestABCD")),
     "computer": make_game(white=Player("Deep", titles="(C)"), black=BOB),
     "examined": make_game(kind=GameKind.EXAMINED),

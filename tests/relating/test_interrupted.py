@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.model import EvidenceKind, Game, Observation, ObservationKind, SourceName, StartPrecision
+from recorder.model import EvidenceKind, Game, GameEnd, Observation, ObservationKind, SourceName, StartPrecision
 from recorder.relating.compare import Verdict, compare
 from recorder.relating.game_view import View
 from recorder.relating.merge import merge_games
@@ -263,7 +263,7 @@ def test_a_game_seen_before_and_after_an_adjournment_keeps_no_halves_apart() -> 
     times = game.times_ms
     (first,) = seen(game, (-1_000, times[11] + 50), who="b")
     (second,) = seen(resumed, (times[11] + 60, END), who="c")
-    first = replace(first, end="adjourned")
+    first = replace(first, end=GameEnd.ADJOURNED)
     second = replace(
         second,
         continued=True,
@@ -340,10 +340,10 @@ def test_what_excludes_that_it_is_the_game() -> None:
     def numbered(number: int) -> Game:
         return replace(after, game_no=number, observations=[replace(one, game_no=number) for one in after.observations])
 
-    other_number, ended = View(numbered(8)), View(replace(before, end="result", result="1-0"))
+    other_number, ended = View(numbered(8)), View(replace(before, end=GameEnd.RESULT, result="1-0"))
     assert in_progress_since(View(before), other_number) is None
     assert compare(ended, View(after)).why == "another result"
-    assert compare(View(replace(before, end="result")), View(replace(after, result="*"))).verdict is Verdict.APART
+    assert compare(View(replace(before, end=GameEnd.RESULT)), View(replace(after, result="*"))).verdict is Verdict.APART
     added = seen(Played(0, SPENT, increment_s=60), (17_000, END), listed=False)
     same = [replace(one, increment_s=0) for one in added]
     assert in_progress_since(View(before), View(same[0])) is None, "time was added, or the clocks are others"

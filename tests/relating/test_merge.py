@@ -15,6 +15,7 @@ import pytest
 from recorder.model import (
     EvidenceKind,
     Game,
+    GameEnd,
     ObservationKind,
     Origin,
     Player,
@@ -218,7 +219,7 @@ def test_equal_times_make_one_game(recorded: Game) -> None:
         lambda game: replace(game, server="another.example"),
         lambda game: replace(game, rated=not game.rated),
         lambda game: replace(game, black=Player("Somebody")),
-        lambda game: replace(game, result="1-0" if game.result == "0-1" else "0-1", end="result"),
+        lambda game: replace(game, result="1-0" if game.result == "0-1" else "0-1", end=GameEnd.RESULT),
         lambda game: replace(game, increment_s=(game.increment_s or 0) + 1),
         lambda game: _with_plies(game, move=1, san="a9"),
     ],
@@ -231,7 +232,7 @@ def test_what_contradicts_keeps_games_apart(recorded: Game, change: Any) -> None
 
 
 def test_one_that_fits_two_that_contradict_each_other_goes_with_none(recorded: Game) -> None:
-    shorter = replace(_from(recorded, "less"), end="unobserved", result="*")
+    shorter = replace(_from(recorded, "less"), end=GameEnd.UNOBSERVED, result="*")
     seen = shorter.observations[0]
     plies = seen.lines[0].plies[:-2]
     shorter.observations[0] = replace(seen, lines=[replace(seen.lines[0], rows=plies), *seen.lines[1:]])
@@ -247,7 +248,7 @@ def test_logs_that_show_a_game_alike_are_compared_as_one(recorded: Game, monkeyp
     shorter = _from(recorded, "less")
     seen = shorter.observations[0]
     rows = seen.lines[0].plies[:-2]
-    shorter = replace(shorter, end="unobserved", result="*", complete=False)
+    shorter = replace(shorter, end=GameEnd.UNOBSERVED, result="*", complete=False)
     shorter.observations[0] = replace(seen, lines=[replace(seen.lines[0], rows=rows), *seen.lines[1:]])
     shorter.segments = [part._replace(to_ply=rows[-1].ply) for part in shorter.segments]
     slower = _slower(recorded)
@@ -280,7 +281,7 @@ def _part_of(game: Game, first: int, last: int, key: str) -> Game:
         first_offset=100 * first,
         last_offset=100 * last + 50,
         complete=False,
-        **({} if last == len(game.plies) else {"end": "lost-feed", "result": "*"}),
+        **({} if last == len(game.plies) else {"end": GameEnd.LOST_FEED, "result": "*"}),
     )
 
 

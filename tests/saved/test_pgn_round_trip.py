@@ -13,7 +13,7 @@ import pytest
 
 from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder import Archive
-from recorder.model import Anchor, EventKind, Game, GameKind, Precision, Proof
+from recorder.model import Anchor, AnchorReason, EventKind, Game, GameKind, Precision, Proof
 from recorder.reading import make_pipeline
 from recorder.saved.pgn_text import decoded
 from recorder.sources import SourceKind
@@ -282,7 +282,7 @@ def seen_with_a_gap() -> Game:
         board = chess.Board()
         for row in plies[:ply]:
             board.push_san(row.san)
-        anchors.append(Anchor(0, ply, board.fen(en_passant="fen"), "gap", plies[ply].offset))
+        anchors.append(Anchor(0, ply, board.fen(en_passant="fen"), AnchorReason.GAP, plies[ply].offset))
     rows[:] = [*rows[:2], *rows[4:8], plies[8]._replace(proof_code=Proof.UNPROVED, move=None, san="O-O?"), *rows[10:]]
     seen.anchors.extend(anchors)
     game.complete = False

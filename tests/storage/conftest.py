@@ -12,8 +12,10 @@ import pytest
 
 from recorder.model import (
     Anchor,
+    AnchorReason,
     EventKind,
     Game,
+    GameEnd,
     GameEvent,
     GameKind,
     HoldingsChange,
@@ -50,7 +52,7 @@ def make_game(number: int = 0, **changes: Any) -> Game:
         at,
         at + 9_000,
         None,
-        anchors=[Anchor(0, 0, "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "start", offset)],
+        anchors=[Anchor(0, 0, "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", AnchorReason.START, offset)],
         lines=[
             PlyLine(
                 0,
@@ -161,7 +163,7 @@ def make_game(number: int = 0, **changes: Any) -> Game:
         reason="Bob resigns",
         reason_key="resign",
         termination="normal",
-        end="result",
+        end=GameEnd.RESULT,
         started_at_ms=at,
         ended_at_ms=at + 9_000,
         time_basis=TimeBasis.UTC,

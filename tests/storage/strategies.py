@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from recorder.model import (
     Anchor,
+    AnchorReason,
     EventKind,
     Game,
+    GameEnd,
     GameEvent,
     GameKind,
     HoldingsChange,
@@ -75,7 +77,7 @@ def observations(draw: Any) -> Observation:
     for number in range(1, draw(st.integers(1, 3))):
         lines.append(PlyLine(number, LineKind.TAKEBACK, 0, number, draw(plies(number + 1, 2))))
     anchors = st.builds(
-        Anchor, st.integers(0, 1), st.integers(0, 300), FENS, st.sampled_from(["start", "gap"]), OFFSETS
+        Anchor, st.integers(0, 1), st.integers(0, 300), FENS, st.sampled_from(list(AnchorReason)), OFFSETS
     )
     hands = st.tuples(st.integers(0, 300), HANDS, HANDS, st.none() | st.just("BN"), MOMENTS, OFFSETS)
     happenings = st.tuples(
@@ -171,7 +173,7 @@ def games(draw: Any) -> Game:
         reason=draw(maybe_text),
         reason_key=draw(maybe_text),
         termination=draw(LATIN1),
-        end=draw(LATIN1),
+        end=draw(st.sampled_from(list(GameEnd))),
         started_at_ms=draw(MOMENTS),
         ended_at_ms=draw(MOMENTS),
         time_basis=draw(st.sampled_from(list(TimeBasis))),

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from exporters.games_json import game_object
 from recorder.archive.following.follower import Outlet
-from recorder.model import GameKind
+from recorder.model import GameEnd, GameKind
 
 if TYPE_CHECKING:
     from recorder.model import Game
@@ -42,7 +42,7 @@ class _KnownGame:
         self.key = key
         self.facts = facts
         self.plies: dict[int, dict[str, Any]] = {}
-        self.end: str | None = None
+        self.end: GameEnd | None = None
 
 
 class GameChanges(Outlet):
@@ -105,7 +105,7 @@ class GameChanges(Outlet):
             elif changed:
                 self.report("ply", known.key, game, ply)
         known.plies = plies
-        end = game.end if final or game.end != "log-ends" else None  # it may go on
+        end = game.end if final or game.end is not GameEnd.LOG_ENDS else None  # it may go on
         if end not in (None, known.end):
             self.report("game_ended", known.key, game, {"end": end} | {name: found[name] for name in END})
         known.end = end

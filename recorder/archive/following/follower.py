@@ -37,7 +37,7 @@ from recorder.errors import JournalError, RecorderError, SourceError, is_disk_fu
 from recorder.journal.format import RecordKind, parse_note, parse_record
 from recorder.journal.parts import part_blocks, session_parts
 from recorder.live.secrets.logs import Scrubbing
-from recorder.model import SAVED_KINDS, GameKind, ImportStatus
+from recorder.model import SAVED_KINDS, GameEnd, GameKind, ImportStatus
 from recorder.sources import SourceKind, is_journal, log_files, read_blocks
 from recorder.sources.redaction import Forgotten, Redactor
 from storage.write.source import OvertakenError, SourceInProgress
@@ -299,9 +299,6 @@ def _unreadable(path: Path, error: OSError) -> SourceError:
     return SourceError(f"{path}: cannot be read: {error.strerror or error}")
 
 
-OVER: Final = frozenset(("result", "adjourned", "aborted"))
-"""Ends of games with which nothing goes on."""
-
 _SETTLE_S: Final = 1.5
 _TIMED_S: Final = 5.0
 _AGAIN_S: Final = 2.0
@@ -347,18 +344,18 @@ class Outlet:
         self.look(games)
 
 
-def is_over(end: str, first_offset: int, read_up_to: int, final: bool = False) -> bool:
+def is_over(end: GameEnd, first_offset: int, read_up_to: int, final: bool = False) -> bool:
     """Whether nothing that the log says later can go on with a game: only such games are appended.
 
     ``read_up_to`` is of its source: what begins before it is final. ``final``: the log never goes on.
     """
-    return final or end in OVER or (end != "log-ends" and first_offset < read_up_to)
+    return final or end.is_over or (end is not GameEnd.LOG_ENDS and first_offset < read_up_to)
 
 
 def has_ended(game: Game) -> bool:
     """Whether a game is over. One that others examine, as a relay, has no line of its end, but may have a result."""
-    closed = game.kind is GameKind.EXAMINED and game.end != "log-ends" and game.result != "*"
-    return game.end in OVER or closed
+    closed = game.kind is GameKind.EXAMINED and game.end is not GameEnd.LOG_ENDS and game.result != "*"
+    return game.end.is_over or closed
 
 
 class MissingFacts(Outlet):
@@ -695,7 +692,7 @@ class Follower:
             rows = source.replace([(shown.row, game) for shown, game in changed])
             for (shown, _), row in zip(changed, rows, strict=True):
                 shown.row = row
-            if not behind and (games or gone or any(game.end in OVER for _, game in changed)):
+            if not behind and (games or gone or any(game.end.is_over for _, game in changed)):
                 source.relate()  # before the outlets get them
         return [game for _, game in changed]
 

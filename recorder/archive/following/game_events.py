@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from exporters.games_json import game_object
 from recorder.archive.following.events import GameChanges
 from recorder.archive.following.follower import has_ended
-from recorder.model import GameKind
+from recorder.model import GameEnd, GameKind
 from recorder.model.games import control_text
 from recorder.text import plural
 
@@ -55,7 +55,7 @@ class GameEvents(GameChanges):
             text = f"{_pair(game)} {game.result}{why}, {plural((game.ply_count + 1) // 2, 'move')}."
             self._event("game-end", game, text, facts)
         think = self._thinking.get(key)
-        if game.end != "log-ends":
+        if game.end is not GameEnd.LOG_ENDS:
             self._thinking.pop(key, None)
         elif think is None or think[0].ply_count != game.ply_count:
             self._thinking[key] = game, self._now(), set()

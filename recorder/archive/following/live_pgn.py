@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from recorder.archive.following.follower import Outlet, has_ended
 from recorder.errors import ExportError
-from recorder.model import GameKind
+from recorder.model import GameEnd, GameKind
 
 if TYPE_CHECKING:
     from recorder.model import Game
@@ -46,7 +46,7 @@ def refuse_live(path: Path) -> None:
 
 def is_live(game: Game) -> bool:
     """Whether a game is in progress or over; others are no longer observed, or no games."""
-    return game.kind is not GameKind.SETUP and (has_ended(game) or game.end == "log-ends")
+    return game.kind is not GameKind.SETUP and (has_ended(game) or game.end is GameEnd.LOG_ENDS)
 
 
 class LiveGame:
@@ -68,7 +68,7 @@ class LiveGame:
             self._began = now if before is None else before._began
             self._times = {ply.offset: now if before is None else before._times.get(ply.offset, now) for ply in plies}
             over = now if before is None or before.over is None else before.over
-        if game.end != "log-ends":
+        if game.end is not GameEnd.LOG_ENDS:
             self.over = over
 
     def at(self, moment: float) -> Game | None:
@@ -78,11 +78,11 @@ class LiveGame:
         known = max((place for place, at in enumerate(times, 1) if at is not None and at <= moment), default=0)
         if not known and (self._began is None or self._began > moment):
             return None
-        if known == len(plies) and (game.end == "log-ends" or (self.over is not None and self.over <= moment)):
+        if known == len(plies) and (game.end is GameEnd.LOG_ENDS or (self.over is not None and self.over <= moment)):
             return game
         last = plies[known - 1].ply if known else game.start_ply
         segments = [one._replace(to_ply=min(one.to_ply, last)) for one in game.segments if one.from_ply <= last]
-        return replace(game, segments=segments, end="log-ends", result="*", ended_at_ms=None, complete=False)
+        return replace(game, segments=segments, end=GameEnd.LOG_ENDS, result="*", ended_at_ms=None, complete=False)
 
     def text(self, moment: float) -> str | None:
         """The same as PGN, which is rebuilt only if there is another move to show."""
@@ -91,8 +91,8 @@ class LiveGame:
             return None
         state = game.end, game.ply_count
         if self._shown[0] != state:
-            if game.end == "log-ends":  # so far
-                game = replace(game, end="result", reason=None, reason_key="unknown", termination="")
+            if game.end is GameEnd.LOG_ENDS:  # so far
+                game = replace(game, end=GameEnd.RESULT, reason=None, reason_key="unknown", termination="")
             self._shown = state, game.to_pgn().replace("\n\n", f"\n{_MARK}\n\n", 1)
         return self._shown[1]
 

@@ -30,11 +30,11 @@ from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 from exporters.base import SPLIT_WORDS, refuse_protected, replacing
 from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.archive.exporting import chosen_games, protected
-from recorder.archive.following.follower import OVER, Outlet, is_over
+from recorder.archive.following.follower import Outlet, is_over
 from recorder.archive.locate import open_archive
 from recorder.errors import ExportError, RecorderError
 from recorder.files import lock, sync_folder
-from recorder.model import GameKind
+from recorder.model import GameEnd, GameKind
 from storage import GameFilter
 from storage.write.games import successor
 
@@ -334,7 +334,7 @@ class FinishedGames(Outlet):
         self._give(games)
 
     def look(self, games: list[Game]) -> None:
-        self._give([game for game in games if game.end in OVER])
+        self._give([game for game in games if game.end.is_over])
 
     def settle(self, where: str, source: str, read_up_to: int) -> None:
         """Forget what is never given again; what could not be written is tried again."""
@@ -344,7 +344,7 @@ class FinishedGames(Outlet):
 
     def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
         """Write the games that the log ended with, if it never goes on; those that are open may have to wait."""
-        self.owes = final and self.defer and any(game.end not in OVER and _is_played(game) for game in games)
+        self.owes = final and self.defer and any(not game.end.is_over and _is_played(game) for game in games)
         final = final and not self.defer
         self._give([game for game in games if is_over(game.end, game.first_offset, 0, final)])
         self.wait()
@@ -518,7 +518,8 @@ class FinishedGames(Outlet):
                             self._put(archive, game)
                             keys[path][0].add(game.key)
                         elif not only_torn and (
-                            not there or (left and (game.end == "result" or len(archive.source_paths(game.key)) > 1))
+                            not there
+                            or (left and (game.end is GameEnd.RESULT or len(archive.source_paths(game.key)) > 1))
                         ):
                             self._put(archive, game)  # its entry, if there is one, may lack something
                     except (ExportError, OSError) as error:

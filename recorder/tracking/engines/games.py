@@ -49,10 +49,12 @@ from recorder.cecp.thinking import ThinkingLine
 from recorder.containment import Failures
 from recorder.events import EngineLine
 from recorder.model import (
+    AnchorReason,
     Anomaly,
     AnomalyKind,
     EventKind,
     Game,
+    GameEnd,
     GameKind,
     Player,
     Ply,
@@ -150,7 +152,7 @@ def engine_game(run: EngineRun, other: EngineRun | None, *, date: datetime.date 
         black_increment_s=increment_s,
         base_inferred=False,
         variant_inferred=False,
-        start_fen=next((one.fen for one in run.first.observation.anchors if one.reason == "start"), None),
+        start_fen=next((one.fen for one in run.first.observation.anchors if one.reason is AnchorReason.START), None),
         start_ply=run.first.base_ply,
         result=result,
         reason=ended.reason,
@@ -347,9 +349,9 @@ class EngineSide:
         """The games that may go on."""
         return [run for run in (self._left, self.run) if run is not None]
 
-    def close(self, end: str) -> None:
+    def close(self, end: GameEnd) -> None:
         """End the game that is followed; ``end`` is ``Game.end`` of a game without a result."""
-        if self.run is not None or end == "log-ends":
+        if self.run is not None or end is GameEnd.LOG_ENDS:
             self._settle_left()
         self._settle_objection(stands=False)
         run, self.run = self.run, None
@@ -375,7 +377,7 @@ class EngineSide:
         if word in _BREAKS:
             self._quoted = None
         if word in ("new", "xboard", "quit"):
-            self.close("unobserved")
+            self.close(GameEnd.UNOBSERVED)
             self._reset()
             if word != "new" and run is not None and run in self.done:
                 self.done.remove(run)
@@ -476,7 +478,7 @@ class EngineSide:
             run = self.run = EngineRun(self.engine, self._name, self._variant, self._position, self._base_ply, line)
             self._thinks = False  # what goes on with a line of the run before is lost with it
             if self._anchored:
-                run.anchor("start", line)
+                run.anchor(AnchorReason.START, line)
             self._describe()
             self._apply_level()
         run.see(line)
@@ -515,7 +517,7 @@ class EngineSide:
             position = position_from_fen(text, rules_of(self._variant))
         except ValueError as error:
             self._note_anomaly(str(error), line)
-            self.close("unobserved")
+            self.close(GameEnd.UNOBSERVED)
             self._position = None
             return
         self._stand_on(position, plies_before(text, position.white_to_move), line)
@@ -532,7 +534,7 @@ class EngineSide:
                     run.find(position, line)
                 return
         if run is not None and not (len(run.rows) <= 1 and not run.own and not run.observation.thinking):
-            self.close("unobserved")  # but the single move before ``edit`` only gives Black the move
+            self.close(GameEnd.UNOBSERVED)  # but the single move before ``edit`` only gives Black the move
         self.run = self._objection = None
         self._over = False
         self._position, self._base_ply = position, base_ply
@@ -567,9 +569,9 @@ class EngineSide:
         if moved_and_lost and read_engine_reason(comment, result)[0] == "time":
             # A side that has moved cannot lose on time: the flag had fallen when the move came, and it was not made.
             run.take_back(1, line)
-        run.result, run.reason, run.end = result, comment, "result"
+        run.result, run.reason, run.end = result, comment, GameEnd.RESULT
         run.event(EventKind.RESULT, "", line, text=line.text)
-        self.close("result")
+        self.close(GameEnd.RESULT)
         self._over = True
 
     # -- what the engine says ----------------------------------------------------------------------------------
@@ -690,7 +692,7 @@ class Engines:
             side.feed(line)
         except Exception as error:  # a bug: counted, the other games follow
             self._failures.note(error, line.offset, None, line.text)
-            side.close("unobserved")  # it may be half changed
+            side.close(GameEnd.UNOBSERVED)  # it may be half changed
             side.detach(None)
         over = bool(side.done)
         self._over += side.done
@@ -700,7 +702,7 @@ class Engines:
     def end(self) -> None:
         """The log ends here."""
         for side in self._sides.values():
-            side.close("log-ends")
+            side.close(GameEnd.LOG_ENDS)
             self._over += side.done
             side.done.clear()
 

@@ -10,7 +10,9 @@ from recorder.cecp.thinking import ThinkingLine
 from recorder.events import EngineLine
 from recorder.model import (
     Anchor,
+    AnchorReason,
     EventKind,
+    GameEnd,
     GameEvent,
     HoldingsChange,
     LineKind,
@@ -139,7 +141,7 @@ class EngineRun:
         self.level: LevelCommand | None = None
         self.result: str | None = None
         self.reason: str | None = None
-        self.end = "log-ends"
+        self.end: GameEnd = GameEnd.LOG_ENDS
         self.taken = False
         self.refused: set[int] = set()
         self.replayed = 0
@@ -160,7 +162,7 @@ class EngineRun:
         self.observation.lines.append(PlyLine(0, LineKind.MAIN, None, None, self.rows))
         self._seq = 0
 
-    def anchor(self, reason: str, line: EngineLine) -> None:
+    def anchor(self, reason: AnchorReason, line: EngineLine) -> None:
         """The position reached cannot be derived from earlier lines."""
         text = fen(self.position, 0, self.ply // 2 + 1)
         self.observation.anchors.append(Anchor(0, self.ply, text, reason, line.offset))
@@ -179,7 +181,7 @@ class EngineRun:
         """A line shows the position that was lost."""
         self.position = self.history[-1] = position
         self._unknown.discard(self.ply)
-        self.anchor("gap", line)
+        self.anchor(AnchorReason.GAP, line)
 
     @property
     def first(self) -> EngineRun:

@@ -12,7 +12,7 @@ from typing import Final
 from recorder.dialects.session import Family
 from recorder.events import ExamineNotice, Line, MovelistRead
 from recorder.events.frames import Style12
-from recorder.model import AnomalyKind, Disposition, EventKind, Ply, Proof
+from recorder.model import AnomalyKind, Disposition, EventKind, GameEnd, Ply, Proof
 from recorder.rules.fen import fen
 from recorder.rules.position import Position, Rules
 from recorder.rules.prove import Step
@@ -45,7 +45,7 @@ def follow_examined(table: GameTable, frame: Style12) -> Disposition:
             run.me_plays = frame.relation == 2
         else:
             del table.examined[number]
-            table.close(run, "unobserved")
+            table.close(run, GameEnd.UNOBSERVED)
             run = None
     beginning = run is None
     starting = table.starting
@@ -102,7 +102,7 @@ def _go_on(table: GameTable, run: TrackedGame, frame: Style12, seen: ShownBoard)
         if node is None or not (renamed and tree.is_unrelated(node, run.navigation)):
             return run, node
         tree.remove_newest()
-    table.close(run, "reused")
+    table.close(run, GameEnd.REUSED)
     run = _begin(table, frame, seen, None)
     return run, _tree(run).show(seen)
 
@@ -135,7 +135,7 @@ def _set_apart(table: GameTable, run: TrackedGame) -> TrackedGame:
     tree.placed, tree.setting_up, run.last = None, False, None
     if tree.current.names is not None:
         run.white, run.black = tree.current.names
-    table.close(run, "reused")
+    table.close(run, GameEnd.REUSED)
     other = _begin(table, frame, placed, starting)
     other.me_plays, other.navigation = run.me_plays, run.navigation
     _set_current(other, placed.position, placed.ply)
@@ -296,7 +296,7 @@ def take_notice(table: GameTable, event: ExamineNotice) -> None:
     elif kind == "end" and event.text.startswith("You are no longer"):
         run = settle(table, run)
         del table.examined[str(run.game_no)]
-        table.close(run, "unobserved")
+        table.close(run, GameEnd.UNOBSERVED)
 
 
 def _take_result(table: GameTable, run: TrackedGame, event: ExamineNotice) -> None:
@@ -345,7 +345,7 @@ def close_left(table: GameTable, offset: int) -> None:
     for number, run in list(table.examined.items()):
         if run.suspended and run.end_offset < offset - _LEFT_WAIT_BYTES:
             del table.examined[number]
-            table.close(run, "unobserved")
+            table.close(run, GameEnd.UNOBSERVED)
 
 
 def lose_all(table: GameTable, line: Line) -> None:
@@ -355,7 +355,7 @@ def lose_all(table: GameTable, line: Line) -> None:
             run = settle(table, run)
             run.event(EventKind.FEED, "lost feed", line, text=line.text)
         del table.examined[number]
-        table.close(run, "unobserved" if run.suspended else "lost-feed")
+        table.close(run, GameEnd.UNOBSERVED if run.suspended else GameEnd.LOST_FEED)
     table.starting = None
 
 

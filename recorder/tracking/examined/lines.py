@@ -12,6 +12,7 @@ from typing import Final
 from recorder.dialects.results import read_reason
 from recorder.model import (
     Anchor,
+    AnchorReason,
     EventKind,
     GameEvent,
     HoldingsChange,
@@ -80,7 +81,7 @@ def _observation(
     lines: list[PlyLine] = []
     anchors: list[Anchor] = []
     if not _is_normal_start(root):
-        anchors.append(Anchor(0, root.ply, root.seen.fen, "start", root.seen.offset))
+        anchors.append(Anchor(0, root.ply, root.seen.fen, AnchorReason.START, root.seen.offset))
     # Breadth first: each entry is the first node of a line, the line that it leaves, and the node where it leaves it.
     # The main branch of a node stays in its line; its other branches wait for lines of their own.
     waiting: deque[tuple[Node, int | None, Node | None, bool]] = deque([(root, None, None, False)])
@@ -94,7 +95,7 @@ def _observation(
             lines.append(PlyLine(number, LineKind.VARIATION, parent, above.ply, rows))
             if node.joined and alone:
                 # No known move is the alternative of this line.
-                anchors.append(Anchor(number, above.ply, above.seen.fen, "variation", above.seen.offset))
+                anchors.append(Anchor(number, above.ply, above.seen.fen, AnchorReason.VARIATION, above.seen.offset))
             _add(node, number, rows, anchors)
         while True:
             places[node.number] = index, number
@@ -122,7 +123,7 @@ def _add(node: Node, number: int, rows: list[Ply], anchors: list[Anchor]) -> Non
     if not node.joined:
         steps = _bridged(node)
         if steps is None:
-            anchors.append(Anchor(number, node.ply, node.seen.fen, "gap", node.seen.offset))
+            anchors.append(Anchor(number, node.ply, node.seen.fen, AnchorReason.GAP, node.seen.offset))
         else:
             rows += steps
             return
