@@ -27,7 +27,7 @@ from recorder.model import (
     site_of,
 )
 from recorder.rules.variants import is_known_variant, known_variant_like, read_pgn_variant
-from recorder.times import dated, read_day, read_time_of_day
+from recorder.times import dated, read_day, read_time_of_day, refuse_future
 
 _TIMES: Final = ("started_at_ms", "start_precision", "ended_at_ms", "time_basis", "date_text")
 _ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -89,6 +89,7 @@ def checked(field: str, value: str) -> str:
         day = read_day(value)
         if day is None:
             raise ValueError(f"{value!r} is not a date; write it as 2020-01-31.")
+        refuse_future(day)
         return day.isoformat().replace("-", ".")
     if field == "Time" and read_time_of_day(value if value.count(":") == 2 else f"{value}:00") is None:
         raise ValueError(f"{value!r} is not a time of day; write it as 18:30 or 18:30:00.")

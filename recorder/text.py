@@ -16,6 +16,17 @@ def plural(number: int, word: str, words: str | None = None) -> str:
     return f"{number:,} {word if number == 1 else words or word + 's'}"
 
 
+_UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
+
+
+def byte_size(count: float) -> str:
+    """Write a number of bytes: ``94 kB``, ``1.7 GB``."""
+    unit = 0
+    while count >= 1000 and unit < len(_UNITS) - 1:
+        count, unit = count / 1000, unit + 1
+    return f"{count:.{int(unit > 1)}f} {_UNITS[unit]}"
+
+
 def clean(text: str) -> str:
     r"""Text of a log made safe for a terminal: control characters become ``\x1b`` and the like."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)

@@ -54,6 +54,12 @@ def read_period(text: str) -> tuple[date, date]:
         ) from None
 
 
+def refuse_future(day: date) -> None:
+    """ValueError, of one sentence: no game can have begun on this day; in some time zone it is tomorrow already."""
+    if day > datetime.now(UTC).date() + timedelta(days=1):
+        raise ValueError(f"{day} is in the future: write the day on which the game began.")
+
+
 _DATE = re.compile(r"([0-9]{4})[./-]([0-9]{1,2})[./-]([0-9]{1,2})")
 _TIME = re.compile(r"([0-9]{1,2}):([0-9]{2}):([0-9]{2})")
 

@@ -82,7 +82,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def without_sizes(text: str) -> str:
     """How large a picture is differs between versions of matplotlib."""
-    return re.sub(r"\d+ KiB", "n KiB", text)
+    return re.sub(r"\d+ kB", "n kB", text)
 
 
 def test_the_session_of_the_readme_prints_what_it_shows(checkout: Path) -> None:

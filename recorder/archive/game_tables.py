@@ -15,7 +15,7 @@ from exporters.selection import Filters, make_filter, takes_filters
 from recorder.archive.exporting import count_excluded, no_value, require_variants
 from recorder.errors import ExportError
 from recorder.files import Closing
-from recorder.text import plural
+from recorder.text import byte_size, plural
 from storage.dataset.reading import DatasetStore
 
 if TYPE_CHECKING:
@@ -247,16 +247,15 @@ def _with_units(table: pd.DataFrame, as_timedelta: bool) -> pd.DataFrame:
 
 _BYTES_IN_ROW = 320
 _BYTES_TO_READ_ROW = 600
-_MB = 1_000_000
 
 
 def _warn_of_size(rows: int, free: int | None) -> None:
     """Warn if a ply frame of so many rows does not fit into the free memory; ``free`` None: it is unknown."""
     if free is not None and rows * _BYTES_TO_READ_ROW > free:
         warnings.warn(
-            f"The table of {rows:,} plies has about {rows * _BYTES_IN_ROW // _MB:,} MB, and reading it takes about "
-            f"{rows * _BYTES_TO_READ_ROW // _MB:,} MB of memory, of which {free // _MB:,} MB are free: read pieces of "
-            "it with batches(), or a data set with recorder.Dataset.",
+            f"The table of {rows:,} plies has about {byte_size(rows * _BYTES_IN_ROW)}, and reading it takes about "
+            f"{byte_size(rows * _BYTES_TO_READ_ROW)} of memory, of which {byte_size(free)} are free: read pieces of it "
+            " with batches(), or a data set with recorder.Dataset.",
             stacklevel=3,  # the caller of Archive.plies
         )
 

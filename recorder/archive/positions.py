@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from recorder.errors import SearchTimeoutError, StorageError
 from recorder.rules.fen import position_from_fen
 from recorder.rules.position import Rules, decode_move
-from recorder.text import plural
+from recorder.text import byte_size, plural
 from storage.archive import ArchiveStore
 from storage.positions import Occurrence
 from storage.read.listing import ListOrder
@@ -45,8 +45,8 @@ def index_sentence(state: IndexState) -> str | None:
     """What is said before an index is made or continued; None: nothing is missing."""
     if not state.missing:
         return None
-    size = f"{max(1, round(state.added_bytes / 1_000_000)):,} MB"
-    return f"Indexing the positions of {plural(state.missing, 'game')}: about {size} in {state.path}."
+    games = plural(state.missing, "game")
+    return f"Indexing the positions of {games}: about {byte_size(state.added_bytes)} in {state.path}."
 
 
 def occurrences_of(

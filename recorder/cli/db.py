@@ -14,7 +14,7 @@ from recorder.cli.option_types import complete_sources
 from recorder.cli.options import Command, Group, archive_option, jobs_option, json_option
 from recorder.cli.output import long_work, print_json, say
 from recorder.errors import ExitCode
-from recorder.text import clean, plural
+from recorder.text import byte_size, clean, plural
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,17 +61,17 @@ def _positions(what: str | None, where: str) -> None:
     with open_archive(where) as archive:
         index = archive.positions
         if what == "drop":
-            size = index.state().size_bytes
-            say(f"Deleted {index.path}, {size // 1024:,} KiB." if index.drop() else "There is no index of positions.")
+            there = index.state().size_bytes
+            say(f"Deleted {index.path}, {byte_size(there)}." if index.drop() else "There is no index of positions.")
             return
         if (sentence := index_sentence(index.state())) and what == "build":
             say(sentence)
             with long_work(steps=True) as progress:
                 index.update(progress)
         state = index.state()
-    say(f"{plural(state.games, 'game')} indexed, {state.size_bytes // 1024:,} KiB.")
+    say(f"{plural(state.games, 'game')} indexed, {byte_size(state.size_bytes)}.")
     if state.missing:
-        more = f"about {state.added_bytes // 1024:,} KiB more"
+        more = f"about {byte_size(state.added_bytes)} more"
         say(f"{plural(state.missing, 'game')} not indexed, {more}: `ics-recorder db positions --build` adds them.")
 
 

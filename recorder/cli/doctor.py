@@ -20,7 +20,7 @@ from recorder.cli.options import Command, archive_option, json_option
 from recorder.cli.output import print_json
 from recorder.cli.recording_options import journal_dir_option
 from recorder.errors import ExitCode, RecorderError
-from recorder.text import clean, plural
+from recorder.text import byte_size, clean, plural
 
 EXTRAS: Final = {
     "report": ("jinja2",),
@@ -88,7 +88,7 @@ def _archive(where: str) -> Finding:
 def _disk(what: str, path: Path) -> Finding:
     folder = next(each for each in (path.absolute(), *path.absolute().parents) if each.is_dir())
     free = shutil.disk_usage(folder).free
-    found = f"{free / 1e9:,.1f} GB free in {folder}"
+    found = f"{byte_size(free)} free in {folder}"
     if free < _LITTLE_BYTES:
         return Finding(State.WARN, what, found, "an evening on a busy server takes up to 0.1 GB: make room")
     return Finding(State.OK, what, found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
 _KEY_DIGITS = 8
+_SHOWN = 5
 _FIELDS = ("Date", "Time", "White", "Black", "Result", "Event", "Site", "Variant")
 
 
@@ -70,7 +72,7 @@ def command(
     """Correct what was recorded of games: names, date, result, tags.
 
     KEY names a game: 6af8, last or last~2 (see `help keys`). Several keys, or filters, correct several games at once,
-    after a question that counts them.
+    after a question that counts them and shows a few.
 
     Lists, filters, tables, exports and merging use the corrected value; PGN names the changed tags in RecorderEdited.
     What was recorded stays: `show` prints both, and --undo restores it. A correction still applies when logs are
@@ -108,7 +110,8 @@ def command(
             keys = _keys_of(archive, replace(chosen, keys=frozenset(keys)))
         if len(keys) > 1 and not (dry_run or yes) and (changing := correct(archive, keys, values, dry_run=True)):
             question = f"{'Restore what was recorded of' if undo else 'Correct'} {plural(len(changing), 'game')}?"
-            confirm(question, "give --yes to correct several games without asking")
+            some = None if as_json else partial(_print_changes, changing[:_SHOWN], as_json=False)
+            confirm(question, "give --yes to correct several games without asking", some)
         _print(correct(archive, keys, values, dry_run=dry_run), undo=undo, dry_run=dry_run, as_json=as_json)
 
 
@@ -124,6 +127,17 @@ def _print(edited: list[EditedGame], *, undo: bool, dry_run: bool, as_json: bool
     if not (edited or as_json):
         say("Nothing to correct: the games have these values.")
         return
+    _print_changes(edited, as_json=as_json)
+    for _, after, joined in edited:
+        if joined:
+            others = ", ".join(key[:_KEY_DIGITS] for key in joined)
+            verb = "would be" if dry_run else "is now"
+            say(f"{after.key[:_KEY_DIGITS]} {verb} one game with {others}; --undo separates them.")
+    if not as_json:
+        say(f"{plural(len(edited), 'game')} {'would be ' if dry_run else ''}{'restored' if undo else 'corrected'}.")
+
+
+def _print_changes(edited: list[EditedGame], *, as_json: bool) -> None:
     rows = []
     for before, after, _ in edited:
         was, now = ({one.field: one for one in game.corrections} for game in (before, after))
@@ -144,10 +158,3 @@ def _print(edited: list[EditedGame], *, undo: bool, dry_run: bool, as_json: bool
         as_json=as_json,
         narrow=(("Before", 20), ("After", 20)),
     )
-    for _, after, joined in edited:
-        if joined:
-            others = ", ".join(key[:_KEY_DIGITS] for key in joined)
-            verb = "would be" if dry_run else "is now"
-            say(f"{after.key[:_KEY_DIGITS]} {verb} one game with {others}; --undo separates them.")
-    if not as_json:
-        say(f"{plural(len(edited), 'game')} {'would be ' if dry_run else ''}{'restored' if undo else 'corrected'}.")

@@ -21,6 +21,7 @@ from recorder.cli.export_options import (
 from recorder.cli.option_types import NameType, SecondsType, SpeedType, WholeNumber, WordSet, complete_keys
 from recorder.cli.options import Command, Group, Rare, archive_option, filter_options, game_filter, unique_option
 from recorder.cli.output import say
+from recorder.text import byte_size
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -354,7 +355,7 @@ def _draw(where: str, key: str, output: str, force: bool, kind: str, look: dict[
         with open_output(output, force, protected(archive)) as out:
             out.write(data)
     target = "standard output" if output == "-" else output
-    say(f"Wrote {kind.upper()}, {max(len(data) // 1000, 1):,} KB, to {target}.")
+    say(f"Wrote {kind.upper()}, {byte_size(len(data))}, to {target}.")
 
 
 def _write(

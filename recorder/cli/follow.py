@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.exceptions import Exit
 
-from recorder.archive.exporting import archive_files
 from recorder.archive.locate import archive_file
 from recorder.cli.export_options import PgnWords, pgn_options
 from recorder.cli.hook_options import running_hooks
 from recorder.cli.options import Command, Rare, archive_option, reading_options
 from recorder.cli.output import say
-from recorder.cli.recording_options import outlet_options
+from recorder.cli.recording_options import outlet_options, refuse_outlets
 from recorder.errors import ExitCode, ExportError, SourceError, StorageError
 from recorder.text import clean, plural
 
@@ -81,24 +80,18 @@ def command(
     from recorder.archive.following.events import EventLineWriter, EventPipe
     from recorder.archive.following.follower import Follower, MissingFacts
     from recorder.archive.following.game_events import GameEvents
-    from recorder.archive.following.live_pgn import LiveGames, refuse_live
-    from recorder.archive.following.pgn import FinishedGames, refuse_unwritable
+    from recorder.archive.following.live_pgn import LiveGames
+    from recorder.archive.following.pgn import FinishedGames
     from recorder.archive.reading.importing import read_options
     from recorder.live.service import stop_on_signals
-    from storage import file_of
 
     path = Path(log)
     _refuse_unfit(log, wait=wait)
     if pgn_words.style == "fics" and pgn is not None:
         raise click.UsageError("--style fics has no game keys, so games cannot be appended.")
-    finished = None
-    if pgn is not None:
-        refuse_unwritable(pgn, [path, *archive_files(file_of(where))])
-        finished = FinishedGames(pgn, pgn_words.pgn())
-    shown = None
-    if live[0] is not None:
-        refuse_live(Path(live[0]))
-        shown = LiveGames(Path(live[0]), live[1], say, players=live[2])
+    refuse_outlets(where, True, pgn, events, live[0], hooks, [path])
+    finished = None if pgn is None else FinishedGames(pgn, pgn_words.pgn())
+    shown = None if live[0] is None else LiveGames(Path(live[0]), live[1], say, players=live[2])
     pipe = EventPipe() if events else None
 
     def report(_event: str, sentence: str, /, **_facts: Fact) -> None:

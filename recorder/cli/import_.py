@@ -14,7 +14,7 @@ from recorder.cli.options import Command, Rare, archive_option, jobs_option, jso
 from recorder.cli.output import confirm, long_work, print_json, print_table, say, say_skipped
 from recorder.errors import ExitCode
 from recorder.model import ImportStatus
-from recorder.text import plural
+from recorder.text import byte_size, plural
 
 if TYPE_CHECKING:
     from recorder.archive.reading.import_paths import ImportReport, Merged
@@ -152,7 +152,7 @@ def _found(ctx: click.Context, paths: tuple[str, ...], *, dry_run: bool, yes: bo
     if dry_run and as_json:
         print_json([one._asdict() for one in found])
     elif not as_json:
-        rows = [(one.client, f"{max(one.size_bytes // 1000, 1):,} KB", one.path) for one in found]
+        rows = [(one.client, byte_size(one.size_bytes), one.path) for one in found]
         print_table(("Client", "Size", "File"), rows, right=("Size",))
     if dry_run:
         ctx.exit(ExitCode.OK)

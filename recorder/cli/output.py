@@ -50,10 +50,15 @@ def long_work(*, steps: bool = False) -> Iterator[Progress]:
             signal.signal(number, signal.SIG_DFL)
 
 
-def confirm(question: str, otherwise: str) -> None:
-    """Ask on stderr, and end the command if the answer is no; without a terminal, ``otherwise`` says what to do."""
+def confirm(question: str, otherwise: str, show: Callable[[], None] | None = None) -> None:
+    """Ask on stderr, and end the command if the answer is no; without a terminal, ``otherwise`` says what to do.
+
+    ``show`` prints what the question is about.
+    """
     if not sys.stdin.isatty():
         raise click.UsageError(f"Confirmation needs a terminal; {otherwise}.")
+    if show is not None:
+        show()
     click.confirm(question, abort=True, err=True)
 
 

@@ -29,11 +29,11 @@ from recorder.cli.options import (
 )
 from recorder.cli.output import long_work, say
 from recorder.errors import ExportError
-from recorder.text import plural
+from recorder.text import byte_size, plural
 
 if TYPE_CHECKING:
     from exporters.plots.catalogue import Picture, PlotOptions
-    from storage import GameStore
+    from storage import GameFilter, GameStore
 
 _SIZE = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,9})?)x([0-9]{1,3}(?:\.[0-9]{1,9})?)")
 
@@ -162,16 +162,18 @@ def command(
     for path in (output, data):
         if path is not None:
             refuse_existing(path, force)
-    pictures = _pictures()
-    picture = pictures.PICTURES[name]
-    players = filters["player"]
-    if picture.scope == "player" and len(players) != 1:
-        raise click.UsageError(f"{name} shows one player: give --player HANDLE once.")
-    player = players[0] if len(players) == 1 and picture.scope in ("player", "games") else None
-    wishes = pictures.catalogue.PlotOptions(player, theme, size, chat, move)
     rows = 0
-    with ExitStack() as outputs:  # both are there, or none
-        drawn = outputs.enter_context(_draw(open_games(where, dataset, say), name, picture, wishes, filters))
+    with open_games(where, dataset, say) as archive, ExitStack() as outputs:  # both are there, or none
+        chosen = named_games(archive, game_filter(**filters))
+        reasons = require_games(archive, chosen)
+        pictures = _pictures()  # loading takes seconds
+        picture = pictures.PICTURES[name]
+        players = filters["player"]
+        if picture.scope == "player" and len(players) != 1:
+            raise click.UsageError(f"{name} shows one player: give --player HANDLE once.")
+        player = players[0] if len(players) == 1 and picture.scope in ("player", "games") else None
+        wishes = pictures.catalogue.PlotOptions(player, theme, size, chat, move)
+        drawn = outputs.enter_context(_draw(archive, name, picture, wishes, chosen, reasons))
         table = picture.table(drawn.plies, drawn.wishes) if data is not None else None
         out = outputs.enter_context(open_output(output, force, drawn.keep))
         pictures.write_picture(drawn.figure, out, chosen_format, dpi=dpi)
@@ -203,27 +205,24 @@ class _Drawn(NamedTuple):
 
 @contextmanager
 def _draw(
-    store: GameStore, name: str, picture: Picture, wishes: PlotOptions, filters: dict[str, Any]
+    archive: GameStore, name: str, picture: Picture, wishes: PlotOptions, chosen: GameFilter, reasons: dict[str, int]
 ) -> Iterator[_Drawn]:
     """Draw a picture."""
     from recorder.archive.game_measures import picture_data, picture_games
 
-    with store as archive:
-        chosen = named_games(archive, game_filter(**filters))
-        reasons = require_games(archive, chosen)
+    if wishes.player is not None:
+        wishes = wishes._replace(player=one_player(archive, wishes.player))
+    shown = picture_games(archive, picture.scope, chosen)
+    if shown is None:
+        count = f"{archive.count(chosen):,}"
+        raise click.UsageError(f"{name} shows one game, and {count} match: name one by its key, or last.")
+    with picture_data(archive, picture.scope, shown) as data:
+        figure = picture.draw(data.plies, data.events, wishes)
         if wishes.player is not None:
-            wishes = wishes._replace(player=one_player(archive, wishes.player))
-        shown = picture_games(archive, picture.scope, chosen)
-        if shown is None:
-            count = f"{archive.count(chosen):,}"
-            raise click.UsageError(f"{name} shows one game, and {count} match: name one by its key, or last.")
-        with picture_data(archive, picture.scope, shown) as data:
-            figure = picture.draw(data.plies, data.events, wishes)
-            if wishes.player is not None:
-                from exporters.plots.words import player_of
+            from exporters.plots.words import player_of
 
-                reasons |= player_of(data.plies, wishes.player).excluded
-            yield _Drawn(figure, data.plies, wishes, data.games, reasons, protected(archive))
+            reasons |= player_of(data.plies, wishes.player).excluded
+        yield _Drawn(figure, data.plies, wishes, data.games, reasons, protected(archive))
 
 
 def _format_of(output: str | None, format_name: str | None) -> str:
@@ -275,7 +274,7 @@ _WHAT = (
 Examples:
   ics-recorder report last -o game.html
   $ ics-recorder report 6af8 -o report.html
-  Wrote the report of game 6af87f9e, ... KiB, to report.html.
+  Wrote the report of game 6af87f9e, ... kB, to report.html.
   ics-recorder report --player Morphy --since 2026-01-01 -o player.html
   ics-recorder report --index -o index.html
   ics-recorder report --index --variant crazyhouse --last 500 -o crazyhouse.html
@@ -367,7 +366,7 @@ def report(
         with open_output(output, force, protected(archive)) as out:
             out.write(page.html)
     target = "standard output" if output == "-" else output
-    say(f"Wrote {page.title}, {len(page.html) // 1024} KiB, to {target}.")
+    say(f"Wrote {page.title}, {byte_size(len(page.html))}, to {target}.")
 
 
 def _write_site(
@@ -379,7 +378,7 @@ def _write_site(
     with long_work(steps=True) as progress:
         written = write_site(where, game_filter(**filters), Path(folder), options, progress)
     pages = f"{plural(written.games, 'game')} and {plural(written.players, 'player')}"
-    say(f"Wrote pages of {pages}, {written.size_bytes // 1_000_000:,} MB, to {folder}.")
+    say(f"Wrote pages of {pages}, {byte_size(written.size_bytes)}, to {folder}.")
     say_excluded(written.excluded.items())
 
 

@@ -211,7 +211,9 @@ def _record(ctx: click.Context, settings: _Settings, login: _Login, plan: Observ
             status, recorded = asyncio.run(record(run))
         if not settings.quiet and recorded:
             _say_places(printer.say, journals, where, pgn, to_archive=settings.to_archive)
-            if observing.listed.seen and not observing.places.chosen:
+            rest = observing.listed.games.values()
+            matched = observing.tally.matched or any(game.wanted or game.watched_ms is not None for game in rest)
+            if observing.listed.seen and not matched:
                 seen = plural(observing.listed.seen, "game")
                 printer.say(f"{seen} seen, none of them matched; run `ics-recorder explain JOURNAL` for the reasons.")
         if log is not None:

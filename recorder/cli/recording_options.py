@@ -92,8 +92,9 @@ def refuse_outlets(
     events: str | None,
     live_pgn: str | None = None,
     hooks: Sequence[Hook] = (),
+    logs: Sequence[Path] = (),
 ) -> None:
-    """Make sure, before anything is recorded, that games can go where they are to go."""
+    """Make sure, before anything is recorded, that games can go where they are to go, not into ``logs``."""
     from recorder.archive.exporting import archive_files
     from recorder.archive.following.pgn import refuse_unwritable
     from recorder.archive.locate import refuse_unusable
@@ -105,7 +106,7 @@ def refuse_outlets(
     if to_archive:
         refuse_unusable(where)
     if pgn is not None:
-        refuse_unwritable(pgn, archive_files(archive_file(where)))
+        refuse_unwritable(pgn, [*logs, *archive_files(archive_file(where))])
     if live_pgn is not None:
         from recorder.archive.following.live_pgn import refuse_live
 

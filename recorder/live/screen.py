@@ -21,7 +21,7 @@ from typing import Final, TextIO
 
 from recorder.live.messages import MessageLevel, MessagePrinter, MessageSink, level_of
 from recorder.live.status import ObservedBoard, Snapshot
-from recorder.text import clean, plural
+from recorder.text import byte_size, clean, plural
 from recorder.times import printed_clock
 
 MESSAGE_LINES: Final = 4
@@ -36,7 +36,6 @@ _STATES: Final = {
     "left": "leaving",
 }
 _WIDE: Final = 100
-_UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
 _HEADINGS: Final = ("game", "White", "Black", "type", "last move", "clocks", "", "lag", "since")
 _TYPE: Final = 3  # the heading that only a wide terminal has
 _WIDTHS: Final = (5, 0, 0, 14, 12, 7, 7, 6, 6)  # of these columns; 0: as much as is left
@@ -122,14 +121,14 @@ def _facts(snapshot: Snapshot, rate: float | None) -> list[str]:
     journal = "no journal is open"
     if snapshot.journal is not None:
         synced = "not synced" if snapshot.synced_ms is None else f"synced {_span(snapshot.synced_ms, tenths=True)} ago"
-        journal = f"journal {_size(snapshot.journal_bytes)}, {synced}; {snapshot.journal}"
+        journal = f"journal {byte_size(snapshot.journal_bytes)}, {synced}; {snapshot.journal}"
     archive = "no archive is kept" if snapshot.archive is None else f"archive {snapshot.archive}"
     outages = plural(snapshot.outages, "outage") if snapshot.outages else "no outage"
     return [
         f" {games}; {snapshot.games:,} over; {plural(snapshot.frames, 'board')}{speed}",
         f" {snapshot.tally}",
         f" {journal}",
-        f" {archive}; {outages}; {_size(snapshot.received_bytes)} received",
+        f" {archive}; {outages}; {byte_size(snapshot.received_bytes)} received",
     ]
 
 
@@ -170,13 +169,6 @@ def _span(ms: int, *, tenths: bool = False) -> str:
         if seconds >= size:
             return f"{seconds // size} {large} {seconds % size // part} {small}"
     return f"{seconds} s"
-
-
-def _size(count: int) -> str:
-    amount, unit = float(count), 0
-    while amount >= 1000 and unit < len(_UNITS) - 1:
-        amount, unit = amount / 1000, unit + 1
-    return f"{amount:.0f} {_UNITS[unit]}" if unit == 0 else f"{amount:.1f} {_UNITS[unit]}"
 
 
 _EVERY_S: Final = 0.5

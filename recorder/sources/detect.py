@@ -102,7 +102,8 @@ def why_not_a_log(head: bytes, *, nameable: bool = False) -> str:
     if control * 20 > len(head):
         return "is binary data, not a log"
     advice = "; if it is a log all the same, name its kind with --kind" if nameable else ""
-    return f"has no line of a chess server or engine in its first 64 KiB{advice}"
+    where = " in its first 64 KiB" if len(head) >= HEAD_BYTES else ""
+    return f"has no line of a chess server or engine{where}{advice}"
 
 
 def is_own_export(head: bytes) -> bool:

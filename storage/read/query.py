@@ -521,13 +521,13 @@ def resolve(driver: SqlDriver, spec: str, words: FilterWords = _ARCHIVE) -> int:
     if not _HEX.fullmatch(spec):
         raise StorageError(f"{spec!r} is not a game: give the first characters of a key, last, or last~2.")
     text, values = words.named("w", [spec.lower()])
-    named = f"SELECT coalesce(w.merged_into, w.id) FROM games w WHERE {text}"
-    query = f"{_SHOWN} FROM games g WHERE g.id IN ({named}) AND {words.shown} ORDER BY g.key, g.id LIMIT 11"
+    named = f"SELECT coalesce(w.merged_into, w.id) AS id, min(w.key) AS own FROM games w WHERE {text} GROUP BY 1"
+    query = f"{_SHOWN}, n.own FROM games g JOIN ({named}) n ON n.id = g.id WHERE {words.shown} ORDER BY n.own LIMIT 11"
     rows = driver.execute(query, values).fetchall()
     if not rows:
         raise StorageError(f"No game has a key that begins with {spec}.")
-    if len({key for _, key, _, _ in rows}) > 1:  # sources of a data set may have games with equal keys
-        found = ", ".join(f"{key} ({white} vs. {black})" for _, key, white, black in rows[:10])
+    if len({key for _, key, *_ in rows}) > 1:  # sources of a data set may have games with equal keys
+        found = ", ".join(f"{own[:12]} ({white} vs. {black})" for _, _, white, black, own in rows[:10])
         more = " and more" if len(rows) > 10 else ""
         raise StorageError(f"{spec} matches several keys: {found}{more}. Give more characters.")
     return int(rows[0][0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from sqlite3 import Connection
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -130,6 +131,7 @@ def test_a_correction_survives_import_rebuild_and_another_archive(saved: Cli, tm
     ("words", "sentence"),
     [
         (("last", "--date", "2009-02-30"), "'2009-02-30' is not a date"),
+        (("last", "--date", "2999-01-01"), "2999-01-01 is in the future"),
         (("last", "--time", "25:00"), "is not a time of day"),
         (("last", "--time", "18:30"), "has no date: give it one together with the time"),
         (("last", "--variant", "racingkings"), "cannot be racing-kings: it begins as chess does; nothing was changed"),
@@ -154,7 +156,9 @@ def test_bad_input_gets_one_sentence_and_changes_nothing(saved: Cli, words: tupl
     assert _game(saved) == before
 
 
-def test_several_games_are_corrected_after_a_question_that_counts_them(cli: Cli) -> None:
+def test_several_games_are_corrected_after_a_question_that_counts_them(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cli("import", WATCHER)
     before = cli.json("games", "--json")
     assert "--yes" in cli("edit", "--last", "3", "--event", "Club", code=2).stderr
@@ -162,6 +166,11 @@ def test_several_games_are_corrected_after_a_question_that_counts_them(cli: Cli)
     assert "RecorderEdited" not in cli("export", "pgn").stdout
     cli("edit", "--last", "3", "--event", "Club", "--yes")
     assert cli("export", "pgn").stdout.count('[Event "Club"]\n') == 3
+    terminal, pipe = (SimpleNamespace(isatty=lambda answer=answer: answer) for answer in (True, False))
+    monkeypatch.setattr("recorder.cli.output.sys", SimpleNamespace(stdin=terminal, stdout=pipe))
+    asked = cli("edit", "--last", "2", "--event", "Cup", code=1, input="n\n")
+    assert asked.stdout.count("Cup") == 2
+    assert "Correct 2 games? [y/N]" in asked.stderr
     cli("edit", *(game["key"] for game in before), "--undo", "--yes")
     assert cli.json("games", "--json") == before
 

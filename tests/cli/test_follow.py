@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from recorder.errors import ExitCode
 from tests.archive.test_following import END, MIDDLE, STREAM, append, games_of, pgn_keys
 from tests.support.cli import Cli
 
@@ -62,6 +63,13 @@ def test_a_log_that_is_empty_at_first_is_no_failure(cli: Cli, tmp_path: Path) ->
     _, err = process.communicate(timeout=60)
     assert "writable" not in err
     assert "5 games read" in err
+
+
+def test_an_archive_that_cannot_be_made_is_reported_at_the_start(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "session.log"
+    log.write_bytes(STREAM)
+    missing = tmp_path / "nowhere" / "a.sqlite"
+    assert f"Cannot create {missing}" in cli("follow", "--db", missing, log, code=ExitCode.ARCHIVE).stderr
 
 
 @pytest.mark.long

@@ -9,6 +9,7 @@ import pytest
 
 from recorder.archive.reading.inputs import CLIENTS, find_client_logs
 from recorder.errors import ExitCode
+from recorder.text import byte_size
 from tests.support.cli import SERVER, Cli
 
 PGN = SERVER.parent / "pgn" / "ficsgames-variants-by-year.pgn"
@@ -53,7 +54,7 @@ def test_they_are_listed_and_imported(home: Path, cli: Cli) -> None:
     log = _put(PGN, home / ".eboard" / "mygames.pgn")
     (home / ".eboard" / "eboard.log").write_text("no log of a server\n")
     listed = cli("import", "--find", "-n")
-    assert listed.stdout.splitlines()[1:] == [f"eboard\t{PGN.stat().st_size // 1000} KB\t{log}"]
+    assert listed.stdout.splitlines()[1:] == [f"eboard\t{byte_size(PGN.stat().st_size)}\t{log}"]
     assert cli.json("import", "--find", "-n", "--json") == [
         {"client": "eboard", "path": str(log), "size_bytes": PGN.stat().st_size}
     ]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from recorder.errors import ExitCode
+from recorder.text import byte_size
 from tests.support.cli import Cli
 
 _FFMPEG = """#!{python}
@@ -32,7 +33,7 @@ def _ffmpeg(folder: Path, monkeypatch: pytest.MonkeyPatch, *, fails: bool) -> No
 def test_a_game_becomes_a_file(filled: Cli, tmp_path: Path) -> None:
     target = tmp_path / "game.gif"
     said = filled("export", "gif", "last", "-o", target, "--size", 120, "--from", 1, "--to", 4).stderr
-    assert said == f"Wrote GIF, {target.stat().st_size // 1000} KB, to {target}.\n"
+    assert said == f"Wrote GIF, {byte_size(target.stat().st_size)}, to {target}.\n"
     assert target.read_bytes().startswith(b"GIF89a")
     assert "--force" in filled("export", "gif", "last", "-o", target, code=ExitCode.OUTPUT).stderr
     still = filled("export", "png", "last", "--ply", 2, "--size", 120).stdout_bytes

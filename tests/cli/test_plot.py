@@ -51,6 +51,13 @@ def test_the_suffix_of_a_picture_chooses_the_format(archive: Cli, tmp_path: Path
     assert out.read_bytes()[:5] in (b"<?xml", b"\x89PNG\r", b"%PDF-")
 
 
+def test_a_player_who_is_not_there_is_found_before_matplotlib_is_loaded(
+    archive: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recorder.cli.plot._pictures", lambda: pytest.fail("loaded"))
+    assert "no player Zoe" in archive("plot", "curve", "--player", "Zoe", "-o", tmp_path / "x.svg", code=1).stderr
+
+
 def test_takebacks_are_drawn_in_the_race(archive: Cli) -> None:
     key = key_of(archive, "--player", "Alekhine", "--result", "1-0")
     svg = archive("plot", "race", key[:10], "--format", "svg", "-o", "-").stdout

@@ -355,6 +355,20 @@ async def test_games_that_match_no_filter_are_counted(tmp_path: Path) -> None:
     assert "1 game seen, none of them matched" in run.talk
 
 
+@in_loop
+async def test_games_that_the_server_shows_unasked_are_not_called_unmatched(tmp_path: Path) -> None:
+    shown = [Hear(b"games"), Say(b"You are now observing game 12.\n\r"), Say(BOARD), Say(MOVE), Say(END)]
+    async with (
+        ScriptedServer(Dialogue(FICS, script=shown, answers={b"games": TABLE})) as server,
+        running(*_words(server, tmp_path, "--guest", "--no-import")) as run,
+    ):
+        connection = await server.connection()
+        await connection.done.wait()
+        await asyncio.sleep(0.2)
+        assert await run.end(signal.SIGTERM) == ExitCode.OK
+    assert "none of them matched" not in run.talk
+
+
 def test_an_empty_list_of_handles_is_refused(tmp_path: Path) -> None:
     handles = tmp_path / "masters.txt"
     handles.write_text("# none yet\n", encoding="utf-8")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from recorder.errors import ExitCode
 from tests.edge_cases.scripts import Table, log
-from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
+from tests.support.cli import ADJOURNED, GUESTS, SERVER, WATCHER, Cli
 
 
 @pytest.fixture
@@ -27,6 +29,14 @@ def test_shows_headers_moves_board_and_events(filled: Cli, key: str) -> None:
     assert moves[0][:2] == ["1.", "e4"]
     assert text.count("\n8  ") == 1
     assert "adjourned" in text.split("Events\n")[1]
+
+
+def test_keys_of_sources_that_begin_as_typed_are_listed(cli: Cli) -> None:
+    cli("import", GUESTS, GUESTS.with_name("observer_Watcher.raw.gz"))
+    with closing(sqlite3.connect(cli.archive)) as archive, archive:
+        archive.execute("UPDATE games SET key = iif(merged_into IS NULL, 'a', 'b') || substr(key, 2)")
+    said = cli("show", "b", code=ExitCode.ARCHIVE).stderr
+    assert [key[0] for key in re.findall(r"([0-9a-f]{12}) \(", said)] == ["b", "b"], "two merged games"
 
 
 @pytest.mark.parametrize("category", ["Bughouse", "blitz chess", "wild(1)", "seirawan/0"])

@@ -30,7 +30,7 @@ _BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _MARK = re.compile(r"<!-- (not run|exit status): (.*) -->")
-_VARIES = ((re.compile(r"\d+ KiB"), "n KiB"), (re.compile(r"\bP[0-9a-f]{12}\b"), "Pseudonym"))
+_VARIES = ((re.compile(r"\d+ kB"), "n kB"), (re.compile(r"\bP[0-9a-f]{12}\b"), "Pseudonym"))
 """Sizes differ between versions of libraries, pseudonyms between copies."""
 _OPERATORS = set("|<>;&")
 

@@ -101,7 +101,7 @@ def test_a_command_with_operators_needs_a_shell() -> None:
 
 
 def test_an_ellipsis_replaces_lines_and_sizes_may_differ() -> None:
-    assert fits("a\n…\nd, 12 KiB", "a\nb\nc\nd, 13 KiB  \n")
+    assert fits("a\n…\nd, 12 kB", "a\nb\nc\nd, 13 kB  \n")
     assert fits("a\n…\nb", "a\nb\n")
     assert not fits("a\n…\nc", "a\nb\n")
     assert not fits("a", "a\nb\n")

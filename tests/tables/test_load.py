@@ -118,7 +118,7 @@ def test_a_table_that_does_not_fit_into_memory_is_reported(
 ) -> None:
     monkeypatch.setattr("recorder.archive.game_tables.free_bytes", lambda: 1_000_000)
     with pytest.warns(
-        UserWarning, match=r"plies has about .* MB are free: read pieces of it with batches\(\)"
+        UserWarning, match=r"plies has about .* [kMGT]B are free: read pieces of it with batches\(\)"
     ) as found:
         corpus_archive.plies(**EVERYTHING)
     assert f"{len(plies):,} plies" in str(found[0].message)

@@ -45,7 +45,7 @@ from recorder.sources import (
 )
 from recorder.sources.name_dates import check_format, date_in_name
 from recorder.sources.redaction import Forgotten, Redactor
-from recorder.times import parse_zone
+from recorder.times import parse_zone, refuse_future
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -165,11 +165,13 @@ def read_options(
             date = datetime.date.fromisoformat(date)
         except ValueError as error:
             raise SourceError(f"{date!r} is not a date; write it as 2020-01-31.") from error
-    if tz is not None:
-        try:
+    try:
+        if tz is not None:
             parse_zone(tz)
-        except ValueError as error:
-            raise SourceError(str(error)) from error
+        if date is not None:
+            refuse_future(date)
+    except ValueError as error:
+        raise SourceError(str(error)) from error
     form = None if date_from_name is None else check_format(date_from_name)
     return ReadOptions(kind, site_of(server), date, tz, chat, date_from_name=form)
 

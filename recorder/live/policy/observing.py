@@ -313,15 +313,13 @@ _PENDING: Final = (CandidateState.ASKED, CandidateState.LEAVING)
 class Places:
     """The places on one connection after another; ``limit`` is None until it is learned from the server's refusal.
 
-    ``games`` is kept and read again. ``chosen`` counts the games that were requested, each once. No game is requested
-    before ``not_before_ms``.
+    ``games`` is kept and read again. No game is requested before ``not_before_ms``.
     """
 
     def __init__(self, games: Mapping[int, Candidate], limit: int | None) -> None:
         if limit is not None and limit < 1:
             raise ValueError("the limit must be at least 1")
         self.limit = limit
-        self.chosen = 0
         self.not_before_ms = 0
         self._games = games
         self._wanted_limit = limit
@@ -367,7 +365,6 @@ class Places:
             game.wanted = wishes.reason(game, partners_of(self._games))[1]
             game.move(CandidateState.ASKED, now_ms)
             game.tries += 1
-            self.chosen += game.tries == 1
             game.on_cut_name = game.listed.white_cut or game.listed.black_cut
             requests.append(Observe(game.listed.game_no))
         return requests
