@@ -114,7 +114,7 @@ class BpgnExporter(GameExporter):
         moments = timeline(match)
         self.report.games += 1 if other is None else 2
         self.report.plies += len(moments)
-        lines = [line for one in (match.a, match.b) for seen in one.observations for line in seen.lines]
+        lines = [line for one in (match.a, match.b) for observation in one.observations for line in observation.lines]
         if any(varied := [line.kind is LineKind.VARIATION for line in lines]):
             self.report.excluded["variations"] += sum(varied)
         exact = any(moment.ply.precision_code in EXACT for moment in moments)
@@ -163,7 +163,7 @@ class BpgnExporter(GameExporter):
         found += [tag(name, text) for name, text in saved.items() if name not in _OWN_TAGS]
         fens = [match.a.start_fen, match.b.start_fen]
         if any(fens) and (_is_saved(match.a) or not match.a.start_ply + match.b.start_ply):
-            found.append(tag("SetUp", "1") + tag("FEN", " | ".join(one or _NORMAL_FEN for one in fens)))
+            found.append(tag("SetUp", "1") + tag("FEN", " | ".join(fen or _NORMAL_FEN for fen in fens)))
         for letter, game in (("A", match.a), ("B", match.b)):
             for side, player in (("White", game.white), ("Black", game.black)):
                 if alone and letter == "B":
@@ -214,7 +214,7 @@ def find_matches(games: Sequence[Game]) -> tuple[list[Match], list[Game]]:
 
 
 def _is_saved(game: Game) -> bool:
-    return bool(game.observations) and all(seen.kind is ObservationKind.PGN for seen in game.observations)
+    return bool(game.observations) and all(observation.kind is ObservationKind.PGN for observation in game.observations)
 
 
 def _without_moves(game: Game) -> Game:

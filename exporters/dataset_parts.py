@@ -130,10 +130,10 @@ def selects(events: str = "TRUE") -> dict[str, tuple[dict[str, str], str, str]]:
 class _PartFiles:
     """Writes tables of DuckDB as the files of one source, first into a folder for temporary files."""
 
-    def __init__(self, place: Path, source: str) -> None:
+    def __init__(self, path: Path, source: str) -> None:
         self.games = self.plies = 0
         self._source = source
-        self._place = place
+        self._place = path
         self._steps = 0
         self._options = {name: _options(columns) for name, columns in DATASET_TABLES.items()}
 
@@ -220,14 +220,14 @@ def _options(columns: Sequence[Column]) -> str:
 
 
 @contextmanager
-def _errors(place: Path) -> Iterator[None]:
+def _errors(path: Path) -> Iterator[None]:
     """Errors of DuckDB as one sentence."""
     import duckdb
 
     try:
         yield
     except duckdb.Error as error:
-        raise ExportError(f"{place} cannot be written: {str(error).partition(chr(10))[0]}") from error
+        raise ExportError(f"{path} cannot be written: {str(error).partition(chr(10))[0]}") from error
 
 
 class Written(NamedTuple):

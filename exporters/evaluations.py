@@ -22,9 +22,9 @@ _BOUNDS: Final = ("?", "!")
 def thoughts_by_ply(game: Game) -> dict[int, list[Thinking]]:
     """By ply of the main line: the last thinking output before it, of each engine that printed any."""
     found: dict[int, list[Thinking]] = {}
-    for seen in game.observations:
-        if seen.thinking:
-            for ply, thought in main_thoughts(seen):
+    for observation in game.observations:
+        if observation.thinking:
+            for ply, thought in main_thoughts(observation):
                 found.setdefault(ply, []).append(thought)
     return found
 
@@ -41,8 +41,8 @@ def main_analysis(game: Game, engine: str | None = None) -> tuple[Analysis, dict
     analyses = game.analyses
     if engine is not None:
         name = engine.casefold()
-        named = [one for one in analyses if one.engine.casefold() == name]
-        analyses = named or [one for one in analyses if one.engine.casefold().startswith(name)]
+        named = [analysis for analysis in analyses if analysis.engine.casefold() == name]
+        analyses = named or [analysis for analysis in analyses if analysis.engine.casefold().startswith(name)]
     for analysis in analyses:
         found: dict[int, Thinking] = {}
         for line in analysis.lines:
@@ -54,17 +54,17 @@ def main_analysis(game: Game, engine: str | None = None) -> tuple[Analysis, dict
     return best
 
 
-def main_thoughts(seen: Observation) -> list[tuple[int, Thinking]]:
+def main_thoughts(observation: Observation) -> list[tuple[int, Thinking]]:
     """Plies of an observation's main line, each with the thinking output that led to it.
 
     It is the last line before the move whose pv begins with the move, else the last line. If the engine printed nothing
     on its turn, because it had pondered, it is the last line of the turn before, if the move is the second of its pv.
     """
     by_ply: dict[int, list[Thinking]] = {}
-    for thought in seen.thinking:
+    for thought in observation.thinking:
         by_ply.setdefault(thought.ply, []).append(thought)
     found = []
-    for ply in seen.lines[0].plies:
+    for ply in observation.lines[0].plies:
         mine = _of(by_ply.get(ply.ply - 1, ()), ply)
         if mine:
             fitting = [thought for thought in mine if _names(_words(thought.pv)[:1], ply)]
@@ -148,7 +148,7 @@ def evaluations(game: Game) -> dict[int, Evaluation]:
     It is from ``main_analysis`` if that has the position, otherwise from ``main_thoughts`` of the observation that
     has most of them. Only one log is used, because two logs of a game may contain different evaluations.
     """
-    observations = [main_thoughts(seen) for seen in game.observations if seen.thinking]
+    observations = [main_thoughts(observation) for observation in game.observations if observation.thinking]
     played = ((ply, thought, False) for ply, thought in max(observations, key=len, default=[]))
     counts = main_analysis(game)
     analysed = () if counts is None else ((ply, line, True) for ply, line in counts[1].items())

@@ -133,8 +133,8 @@ def _passes(game: Game) -> list[dict[str, Any]]:
             "at": iso(change.at_ms, basis),
             "offset": change.offset,
         }
-        for number, seen in enumerate(game.observations)
-        for change in seen.holdings
+        for number, observation in enumerate(game.observations)
+        for change in observation.holdings
         if change.passed is not None
     ]
 
@@ -143,18 +143,18 @@ def _sources(game: Game) -> list[dict[str, Any]]:
     basis = game.time_basis
     return [
         {
-            "name": None if seen.source is None else seen.source.name,
-            "sha256": None if seen.source is None else seen.source.sha256,
-            "kind": seen.kind.value,
-            "relation": seen.relation,
-            "started_at": iso(seen.started_at_ms, basis),
-            "ended_at": iso(seen.ended_at_ms, basis),
-            "offset": seen.offset,
-            "end_offset": seen.end_offset,
-            "positions": list(map(_POSITION, seen.anchors)),
+            "name": None if observation.source is None else observation.source.name,
+            "sha256": None if observation.source is None else observation.source.sha256,
+            "kind": observation.kind.value,
+            "relation": observation.relation,
+            "started_at": iso(observation.started_at_ms, basis),
+            "ended_at": iso(observation.ended_at_ms, basis),
+            "offset": observation.offset,
+            "end_offset": observation.end_offset,
+            "positions": list(map(_POSITION, observation.anchors)),
             "plies": [[segment.from_ply, segment.to_ply] for segment in game.segments if segment.observation == number],
         }
-        for number, seen in enumerate(game.observations)
+        for number, observation in enumerate(game.observations)
     ]
 
 
@@ -163,8 +163,8 @@ def _thinking(game: Game) -> list[dict[str, Any]]:
     basis = game.time_basis
     return [
         _THOUGHT(thought) | {"at": iso(thought.at_ms, basis), "offset": thought.offset}
-        for seen in game.observations
-        for thought in seen.thinking
+        for observation in game.observations
+        for thought in observation.thinking
     ]
 
 

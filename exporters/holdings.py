@@ -30,12 +30,12 @@ _OFFSET = attrgetter("offset")
 _NOT_SHOWN = frozenset((Origin.MOVELIST.value, Origin.INFERRED.value))
 
 
-def holdings_lines(seen: Observation) -> list[HoldingsChange]:
+def holdings_lines(observation: Observation) -> list[HoldingsChange]:
     """An observation's plain holdings lines in the order of their offsets.
 
     Lines with a passed piece may precede the frame they belong to, so they are not the state after a ply.
     """
-    return sorted((change for change in seen.holdings if change.passed is None), key=_OFFSET)
+    return sorted((change for change in observation.holdings if change.passed is None), key=_OFFSET)
 
 
 def holdings_after(ply: Ply, changes: list[HoldingsChange]) -> BothHoldings:
@@ -67,7 +67,7 @@ def match_holdings(match: Match) -> dict[str, dict[int, BothHoldings]]:
     found: dict[str, dict[int, BothHoldings]] = {"A": {}, "B": {}}
     games = {"A": match.a, "B": match.b}
     moments = timeline(match)
-    if any(seen.holdings for game in games.values() for seen in game.observations) or not all(
+    if any(observation.holdings for game in games.values() for observation in game.observations) or not all(
         moment.certain for moment in moments
     ):
         return found
@@ -97,7 +97,7 @@ def match_holdings(match: Match) -> dict[str, dict[int, BothHoldings]]:
 
 def plies_with_holdings(game: Game) -> Iterator[tuple[Ply, BothHoldings]]:
     """The main line's plies, each with the holdings after it."""
-    if not any(seen.holdings for seen in game.observations):
+    if not any(observation.holdings for observation in game.observations):
         for ply in game.plies:
             yield ply, _UNKNOWN
         return

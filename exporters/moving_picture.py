@@ -223,7 +223,7 @@ class Film:
         """Place what is shown in time; ExportError: it shows no position, or not the half-moves of ``look``."""
         games = [game] if match is None else [match.a, match.b]
         holdings = {} if match is None else match_holdings(match)
-        courses = [Course(one, holdings.get("AB"[number])) for number, one in enumerate(games)]
+        courses = [Course(game, holdings.get("AB"[number])) for number, game in enumerate(games)]
         key = game.key[:8]
         if all(state.board is None for course in courses for state in (course.start, *course.main)):
             raise ExportError(f"No position of game {key} is known: there is nothing to draw.")
@@ -232,9 +232,9 @@ class Film:
             for number, (one, course) in enumerate(zip(games, courses, strict=True))
         ]
         self._look = look
-        steps = [one for one in play(games, courses).showings if one.event is None]
+        steps = [showing for showing in play(games, courses).showings if showing.event is None]
         own = next(number for number, one in enumerate(games) if one.key == game.key)
-        plies = [(place, one.state.ply) for place, one in enumerate(steps) if one.board == own]
+        plies = [(index, step.state.ply) for index, step in enumerate(steps) if step.board == own]
         low, high = min(ply for _, ply in plies), max(ply for _, ply in plies)
         for ply in (look.first, look.last):
             if ply is not None and not low <= ply <= high:
@@ -252,20 +252,20 @@ class Film:
     def _place(self, steps: Sequence[Showing], begin: int, end: int) -> None:
         look, tick, ms = self._look, 0, 0.0
         for number, board in enumerate(self._boards):
-            board.steps = [(0, next(one for one in steps if one.board == number))]
+            board.steps = [(0, next(step for step in steps if step.board == number))]
             board.ends = look.last is None
         steps = steps[: end + 1]
-        for place, one in enumerate(steps):
-            if place > begin and one.state.move is not None:
-                waited_ms = (one.at_ms - steps[place - 1].at_ms) / look.speed if one.known else STEP_MS
+        for index, step in enumerate(steps):
+            if index > begin and step.state.move is not None:
+                waited_ms = (step.at_ms - steps[index - 1].at_ms) / look.speed if step.known else STEP_MS
                 ms += min(waited_ms, look.max_pause_ms)
                 tick = max(tick + _LEAST_TICKS, round(ms / TICK_MS))
-            board = self._boards[one.board]
+            board = self._boards[step.board]
             if not tick:
                 board.steps.clear()
-            board.steps.append((tick, one))
+            board.steps.append((tick, step))
         self.ticks = tick + _END_TICKS
-        self._longest_ms = max([one.think_ms or 0 for one in steps[begin:]] + [1])
+        self._longest_ms = max([step.think_ms or 0 for step in steps[begin:]] + [1])
 
     def pictures(self, check: Check = lambda: None) -> Iterator[tuple[int, _Screen]]:
         """What is shown, each for how many ticks; ``check`` is called before each."""
@@ -380,10 +380,10 @@ class _Screen:
         box = (left, y, left + 8 * self._side, until)
         self.canvas.paste(0, box)
         step = min(self._pocket, 8 * self._side // max(len(letters or ""), 1))
-        for place, letter in enumerate(sorted(letters or "", key="PNBRQ".find)):
+        for index, letter in enumerate(sorted(letters or "", key="PNBRQ".find)):
             tile = _square(letter if white else letter.lower(), _PAGE, until - y)
             mask = None if step == self._pocket else tile.point(lambda value: 255 if value else 0)
-            self.canvas.paste(tile, (left + place * step, y), mask)
+            self.canvas.paste(tile, (left + index * step, y), mask)
 
     def _text(
         self, box: _Box, text: str, size: int, after: str = "", *, reverse: bool = False, to_right: bool = False
@@ -403,7 +403,7 @@ class _Screen:
         draw.text((x, high // 2), text, fill=255, font=font, anchor=anchor)
         draw.text((font.getlength(text), high // 2), after, fill=140, font=font, anchor="lm")
         shades = [value * (_SHADES - 1) // 255 for value in range(256)]
-        self.canvas.paste(mask.point([_SHADES - 1 - one for one in shades] if reverse else shades), box)
+        self.canvas.paste(mask.point([_SHADES - 1 - shade for shade in shades] if reverse else shades), box)
 
     def _squares(self, number: int, view: _View, before: _View | None) -> None:
         left, side = number * self._width + self._pad, self._side
@@ -505,11 +505,11 @@ def _lines(path: str) -> list[_Line]:
     for name, text in _COMMAND.findall(path):
         kind = name.upper()
         values = [float(value) for value in _NUMBER.findall(text)] or [0.0]
-        for place in range(0, len(values), _VALUES[kind]):
-            some = values[place : place + _VALUES[kind]]
+        for index in range(0, len(values), _VALUES[kind]):
+            some = values[index : index + _VALUES[kind]]
             origin = at if name.islower() else 0j
             points = [origin + complex(*pair) for pair in zip(some[::2], some[1::2], strict=False)]
-            if kind == "M" and place == 0:
+            if kind == "M" and index == 0:
                 found.append([points[0]])
             elif kind in "ML":
                 found[-1].append(points[0])

@@ -185,13 +185,13 @@ def recorded(game: Game) -> Game:
     """The game as its source gave it; the same object if nothing was corrected. Its observations get their times."""
     if not game.corrections:
         return game
-    before = {name: value for one in game.corrections for name, value in one.before.items()}
+    before = {name: value for correction in game.corrections for name, value in correction.before.items()}
     found = replace(game, corrections=[])
     for name, value in before.items():
         _set(found, name, value)
     if shift_ms := shift_of(game, found):
-        for seen in game.observations:
-            move_times(seen, shift_ms)
+        for observation in game.observations:
+            move_times(observation, shift_ms)
     return found
 
 
@@ -202,20 +202,20 @@ def shift_of(before: Game, after: Game) -> int:
     return after.started_at_ms - before.started_at_ms
 
 
-def move_times(seen: Observation, shift_ms: int | None) -> None:
+def move_times(observation: Observation, shift_ms: int | None) -> None:
     """Give an observation other times, or none."""
 
     def at(at_ms: int | None) -> int | None:
         return None if at_ms is None or shift_ms is None else at_ms + shift_ms
 
-    seen.started_at_ms, seen.ended_at_ms = at(seen.started_at_ms), at(seen.ended_at_ms)
-    if seen.start is not None:
-        seen.start = seen.start._replace(at_ms=at(seen.start.at_ms))
-    for line in seen.lines:
+    observation.started_at_ms, observation.ended_at_ms = at(observation.started_at_ms), at(observation.ended_at_ms)
+    if observation.start is not None:
+        observation.start = observation.start._replace(at_ms=at(observation.start.at_ms))
+    for line in observation.lines:
         line.rows = [ply._replace(at_ms=at(ply.at_ms)) for ply in name_plies(line.rows)]
-    seen.holdings = [change._replace(at_ms=at(change.at_ms)) for change in seen.holdings]
-    seen.events = [event._replace(at_ms=at(event.at_ms)) for event in seen.events]
-    seen.thinking = [thought._replace(at_ms=at(thought.at_ms)) for thought in seen.thinking]
+    observation.holdings = [change._replace(at_ms=at(change.at_ms)) for change in observation.holdings]
+    observation.events = [event._replace(at_ms=at(event.at_ms)) for event in observation.events]
+    observation.thinking = [thought._replace(at_ms=at(thought.at_ms)) for thought in observation.thinking]
 
 
 def stated(game: Game, values: Mapping[str, str]) -> Game:
@@ -223,10 +223,10 @@ def stated(game: Game, values: Mapping[str, str]) -> Game:
     other = [(field, value, 0) for field, value in values.items() if shown_value(game, field) != value]
     if not other or game.kind is not GameKind.PLAYED:
         return game
-    after = corrected(game, other, {one.detail: one.text for one in game.events if one.kind is EventKind.TAG})
+    after = corrected(game, other, {event.detail: event.text for event in game.events if event.kind is EventKind.TAG})
     if shift_ms := shift_of(game, after):
-        for seen in after.observations:
-            move_times(seen, shift_ms)
+        for observation in after.observations:
+            move_times(observation, shift_ms)
     return after
 
 
@@ -243,13 +243,13 @@ def inherit(merged: Game, members: Sequence[Game]) -> None:
     merged.corrections = [found[field][0]._replace(before={}) for field in sorted(found)]
 
 
-def words_of(one: Correction) -> str:
+def words_of(correction: Correction) -> str:
     """``date 2009.03.05, was unknown``."""
     words = {"Rated": "kind"} | {name: name.lower() for name in ("Date", "Time", "Result", "Event", "Site", "Variant")}
-    field = words.get(one.field, one.field)
-    if not one.value:  # a share with pseudonyms
+    field = words.get(correction.field, correction.field)
+    if not correction.value:  # a share with pseudonyms
         return field
-    return f"{field} {one.value}, was {one.recorded or 'unknown'}"
+    return f"{field} {correction.value}, was {correction.recorded or 'unknown'}"
 
 
 def changed_tags(game: Game) -> dict[str, str | None]:
@@ -265,7 +265,7 @@ def changed_tags(game: Game) -> dict[str, str | None]:
 
 def hidden_tags(game: Game) -> frozenset[str]:
     """The tags of a saved game that would contradict its corrections."""
-    fields = {one.field: one for one in game.corrections}
+    fields = {correction.field: correction for correction in game.corrections}
     found = set(fields)
     if not fields.keys().isdisjoint(("Date", "Time")):
         found |= {"Date", "Time", *_OF_TIMES}
@@ -283,12 +283,12 @@ def rewritten(corrections: Iterable[Correction], rewrite: Callable[[str], str]) 
         return text and rewrite(text)[:_LONGEST]
 
     return [
-        one._replace(
-            value=one.value if one.field in NO_TEXTS else of(one.value) or "",
-            recorded=one.recorded if one.field in NO_TEXTS else of(one.recorded),
-            before={name: of(value) if name == "reason" else value for name, value in one.before.items()},
+        correction._replace(
+            value=correction.value if correction.field in NO_TEXTS else of(correction.value) or "",
+            recorded=correction.recorded if correction.field in NO_TEXTS else of(correction.recorded),
+            before={name: of(value) if name == "reason" else value for name, value in correction.before.items()},
         )
-        for one in corrections
+        for correction in corrections
     ]
 
 

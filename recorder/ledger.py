@@ -132,11 +132,11 @@ class Proofs:
     """
 
     def __init__(
-        self, names: tuple[str, str], me: int | None, seen: Observation, rows: list[Ply] | list[PlyRow]
+        self, names: tuple[str, str], me: int | None, observation: Observation, rows: list[Ply] | list[PlyRow]
     ) -> None:
         self._names = names
         self._me = me
-        self._seen = seen
+        self._seen = observation
         self._rows = rows
         self._events: list[GameEvent] | None = None
         self._offsets: list[int] = []
@@ -388,11 +388,11 @@ def ledger_rows(game: Game) -> list[EntryRow]:
             row for row in rows if first <= row[0] <= last
         ]  # fmt: skip
     found: list[dict[tuple[int, int], EntryRow]] = []
-    for seen in game.observations:
-        played = [row for line in seen.lines if line.kind in _PLAYED for row in line.rows]
-        if len(seen.lines) > 1:
+    for observation in game.observations:
+        played = [row for line in observation.lines if line.kind in _PLAYED for row in line.rows]
+        if len(observation.lines) > 1:
             played.sort(key=lambda row: (row[13], row[0]))
-        entries = book.entries(seen, played)
+        entries = book.entries(observation, played)
         found.append({(row[0], row[13]): entry for row, entry in zip(played, entries, strict=True)})
     return [
         found[segment.observation][row[0], row[13]]
@@ -420,18 +420,18 @@ class _Book:
         self._judged = are_judged(game.kind, game.base_s, game.increment_s)
         self._left: tuple[int, list[ClockReading | None]] | None = None
 
-    def entries(self, seen: Observation, rows: list[Ply] | list[PlyRow]) -> list[EntryRow]:
+    def entries(self, observation: Observation, rows: list[Ply] | list[PlyRow]) -> list[EntryRow]:
         """The entries of all plies of one observation, taken back or not, in the order of arrival."""
-        start = seen.start
+        start = observation.start
         before_ply = 0 if start is None else start.ply - _shown_at_start(start, rows)
         before_at, before = None if start is None or start.ply else start.at_ms, None
         judged = self._judged and (start is None or _are_used(start))
-        proofs = Proofs(self._names, self._own.index(True) if any(self._own) else None, seen, rows)
+        proofs = Proofs(self._names, self._own.index(True) if any(self._own) else None, observation, rows)
         thinks = self._thinks(rows)
         increments_ms, own_move = self._increment_ms, self._own
         entries: list[EntryRow] = []
         add = entries.append
-        clocks_ms, units_ms, offsets = _split_readings(self._at_start(seen, rows), seen.offset)
+        clocks_ms, units_ms, offsets = _split_readings(self._at_start(observation, rows), observation.offset)
         for row in rows:
             ply, _, _, white_ms, black_ms, elapsed_ms, lag_ms, at_ms, _, _, _, _, precision, offset = row
             side = ply & 1
@@ -477,15 +477,15 @@ class _Book:
             ))  # fmt: skip
             clocks_ms[side], units_ms[side], offsets[side] = after_ms, unit_ms, offset
             before_ply, before_at, before = ply, at_ms, row
-        if seen.kind is ObservationKind.LIVE:
+        if observation.kind is ObservationKind.LIVE:
             self._left = before_ply, _join_readings(clocks_ms, units_ms, offsets)
         return entries
 
-    def _at_start(self, seen: Observation, rows: list[Ply] | list[PlyRow]) -> list[ClockReading | None]:
+    def _at_start(self, observation: Observation, rows: list[Ply] | list[PlyRow]) -> list[ClockReading | None]:
         """Black's and White's clock as they stood when an observation began, where that is known."""
-        start = seen.start
+        start = observation.start
         if start is None:
-            return [None if ms is None else ClockReading(ms, 1, seen.offset) for ms in self._base_ms]
+            return [None if ms is None else ClockReading(ms, 1, observation.offset) for ms in self._base_ms]
         shown = [
             None if ms is None else ClockReading(ms, unit_ms_of(ms, start.precision_code), start.offset)
             for ms in (start.black_clock_ms, start.white_clock_ms)
@@ -494,7 +494,7 @@ class _Book:
             return [self._began(side, clock, rows) for side, clock in enumerate(shown)]
         given = _shown_at_start(start, rows)
         if given and start.ply == 1 and self._left is None:
-            return [None if ms is None else ClockReading(ms, 1, seen.offset) for ms in self._base_ms]
+            return [None if ms is None else ClockReading(ms, 1, observation.offset) for ms in self._base_ms]
         found: list[ClockReading | None] = [None, None]
         if self._left is not None and not self._game.merged_from:
             last_ply, clocks = self._left

@@ -145,4 +145,4 @@ class HalfJoiner:
 
 
 def _of(game: Game, source: SourceName | None) -> Game:
-    return replace(game, observations=[replace(seen, source=source) for seen in game.observations])
+    return replace(game, observations=[replace(observation, source=source) for observation in game.observations])

@@ -314,7 +314,7 @@ def _to_split(driver: sqlite3.Connection, spec: str) -> list[tuple[str, str]]:
     same = load_decided(driver).same
     by_hand = [other for other in keys if pair_of(key, other) in same]
     if by_hand:
-        return [pair_of(*pair) for pair in product((one for one in keys if one not in by_hand), by_hand)]
+        return [pair_of(*pair) for pair in product((key for key in keys if key not in by_hand), by_hand)]
     if len(keys) > 1 and key != keys[0]:
         return [pair_of(key, other) for other in keys if other != key]
     if len(keys) > 1:
@@ -409,7 +409,7 @@ class GameCorrections(_Part):
 
 def _changes(game: Game, values: Mapping[str, str]) -> bool:
     """Whether a game does not have all of these values yet."""
-    there = {one.field: one.value for one in game.corrections}
+    there = {correction.field: correction.value for correction in game.corrections}
     return any(there.get(field, shown_value(game, field)) != value for field, value in values.items())
 
 

@@ -95,11 +95,11 @@ class Mapping(Generic[_T]):
         self._part = slice(len(self.given), len(self.columns))
         self._make = getattr(model, "_make", None)
         self._get = attrgetter(*self.attributes)
-        self._words = [place for place, line in enumerate(lines) if line.kind not in (None, bool)]
+        self._words = [index for index, line in enumerate(lines) if line.kind not in (None, bool)]
         self._kinds = [
-            (place, line.kind, _stored(line.kind)) for place, line in enumerate(lines) if line.kind is not None
+            (index, line.kind, _stored(line.kind)) for index, line in enumerate(lines) if line.kind is not None
         ]
-        self._times = [place for place, line in enumerate(lines) if line.relative]
+        self._times = [index for index, line in enumerate(lines) if line.relative]
         types = types_of(model)
         types |= {f"{side}.{name}": one for side in ("white", "black") for name, one in types_of(Player).items()}
         self.types = {name: _GIVEN.get(name, _INTEGER) for name in self.given}

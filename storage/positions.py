@@ -267,7 +267,7 @@ def _make(index: sqlite3.Connection, driver: sqlite3.Connection) -> None:
 def _add(driver: sqlite3.Connection, index: sqlite3.Connection, games: Sequence[_Missing]) -> None:
     """Index some games, in a transaction."""
     rows: list[tuple[Any, ...]] = []
-    for game, lines in zip(games, main_lines(driver, [one.row_id for one in games]), strict=True):
+    for game, lines in zip(games, main_lines(driver, [game.row_id for game in games]), strict=True):
         insert = "INSERT INTO games (key, id, stamp) VALUES (?, ?, ?)"
         number = index.execute(insert, (game.key, game.row_id, game.stamp)).lastrowid
         for line in lines:

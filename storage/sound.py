@@ -108,13 +108,13 @@ class RowCheck:
         self._types = tuple(columns.values())
         self._sound: set[tuple[type, ...]] = set()
         self._allowed: list[tuple[int, Container[Any]]] = []
-        for place, (name, types) in enumerate(columns.items()):
+        for index, (name, types) in enumerate(columns.items()):
             if name in words:
-                self._allowed.append((place, words[name]))
+                self._allowed.append((index, words[name]))
             elif int in types:
-                self._allowed.append((place, allowed(name)))
+                self._allowed.append((index, allowed(name)))
             elif (form := form_of(table, name)) is not None:
-                self._allowed.append((place, form))
+                self._allowed.append((index, form))
 
     def __call__(self, row: Sequence[Any]) -> None:
         """Raise UnsoundError if a value is none that its column may hold."""

@@ -749,8 +749,8 @@ def _losses(
     """What moves lost, by the dimensions and a column."""
     least = (INACCURACY_PERMILLE, MISTAKE_PERMILLE, BLUNDER_PERMILLE, 1001)
     bad = {
-        name: f"count(*) FILTER (WHERE loss_permille >= {least[place]} AND loss_permille < {least[place + 1]})"
-        for place, name in enumerate(("inaccuracies", "mistakes", "blunders"))
+        name: f"count(*) FILTER (WHERE loss_permille >= {least[index]} AND loss_permille < {least[index + 1]})"
+        for index, name in enumerate(("inaccuracies", "mistakes", "blunders"))
     }
     columns = _plain(
         "games plies inaccuracies mistakes blunders blunder_share mean_loss_cp mean_loss_permille",

@@ -123,7 +123,7 @@ class Measured(NamedTuple):
     def sorted_by(self, sort: str) -> Measured:
         """The rows sorted by a column; with ``-`` in front of its name the largest first. Unknown values come last."""
         name = sort.removeprefix("-").replace("-", "_")
-        place = next((place for place, one in enumerate(self.columns) if one in (name, f"{name}_ms")), None)
+        place = next((index for index, one in enumerate(self.columns) if one in (name, f"{name}_ms")), None)
         if place is None:
             raise ExportError(f"There is no column {sort!r} to sort by; there are {', '.join(self.columns)}.")
         known = [row for row in self.rows if row[place] is not None]
@@ -147,7 +147,7 @@ def frame_of_rows(columns: Sequence[str], kinds: Sequence[str], rows: Sequence[t
 
     values: Iterable[Sequence[Any]] = zip(*rows, strict=True) if rows else ([] for _ in columns)
     dtypes: list[Any] = ["string" if kind.startswith("ENUM") else _DTYPES.get(kind, "Int64") for kind in kinds]
-    arrays = (pd.array(list(one), dtype=dtype) for one, dtype in zip(values, dtypes, strict=True))
+    arrays = (pd.array(list(value), dtype=dtype) for value, dtype in zip(values, dtypes, strict=True))
     return pd.DataFrame(dict(zip(columns, arrays, strict=True)))
 
 
@@ -239,14 +239,14 @@ class _Statement:
     def _steps(self, have: frozenset[str]) -> str:
         """``judged``, ``kept`` and the program's own tables, with the columns that they read."""
         program = self._program
-        keys = {name: one for dim in self._dimensions for name, one in dim.keys.items()}
+        keys = {name: key for dim in self._dimensions for name, key in dim.keys.items()}
         made = {**_EACH, **program.derived}
         code = (
-            " ".join(f"WHEN {one.condition} THEN {number}" for number, one in enumerate(self._reasons, 1))
+            " ".join(f"WHEN {reason.condition} THEN {number}" for number, reason in enumerate(self._reasons, 1))
             or "WHEN FALSE THEN 0"
         )
         figures = [one for part in (Part(program.groups), *program.parts.values()) for one in part.figures.values()]
-        texts = [one if isinstance(one, str) else one[0] for one in figures]
+        texts = [figure if isinstance(figure, str) else figure[0] for figure in figures]
         texts += [of.value for of in program.values.values()]
         texts += [] if program.sides is None else [*program.sides.of_each.values()]
         texts += [of.table for of in program.values.values()]
@@ -384,7 +384,7 @@ class _Statement:
         width = len(shown)
         kinds = [str(kind) for _, kind, *_ in found.description]
         rows = found.fetchall()
-        place = next((at for at, row in enumerate(rows) if row[width] is None), len(rows))
+        place = next((index for index, row in enumerate(rows) if row[width] is None), len(rows))
         rest = [row[width + 1 :] for row in rows[place:]]
         if self._each is not None:
             return self._apart(list(shown), kinds[:width], [row[:width] for row in rows[:place]], rest)
@@ -418,7 +418,7 @@ class _Statement:
         plies, marks, games = 0, [0] * len(_MARKS), 0
         for of_plies, *of_marks, of_games, excluded, number in rows:
             if excluded is None:
-                plies, marks, games = int(of_plies or 0), [int(one or 0) for one in of_marks], int(of_games or 0)
+                plies, marks, games = int(of_plies or 0), [int(mark or 0) for mark in of_marks], int(of_games or 0)
             else:
                 counts[excluded] = int(number)
         left: dict[str, int] = {}

@@ -208,14 +208,14 @@ def _files_as_given(files: Sequence[PlyFile]) -> Iterator[DuckDBPyConnection]:
     with new_database() as connection:
         if is_url(files[0].path):
             register(connection, files[0].path)
-        wanted = [(one.path, key) for one in files for key in one.keys or ()]
+        wanted = [(file.path, key) for file in files for key in file.keys or ()]
         connection.execute(
             "CREATE TABLE wanted AS SELECT unnest(?::VARCHAR[]) AS filename, unnest(?::VARCHAR[]) AS key",
             [[path for path, _ in wanted], [key for _, key in wanted]],
         )
-        paths = listed([one.path for one in files])
+        paths = listed([file.path for file in files])
         rows = f"SELECT * FROM read_parquet({paths}, filename = TRUE)"
-        of_all = listed([one.path for one in files if one.keys is None])
+        of_all = listed([file.path for file in files if file.keys is None])
         connection.execute(
             f"CREATE VIEW given AS SELECT * EXCLUDE (filename) FROM ({rows}) WHERE kind = 'played' AND filename IN"
             f" {of_all} OR (filename, key) IN (FROM wanted)"
@@ -232,15 +232,15 @@ def _of_files(files: Sequence[PlyFile], statements: Mapping[str, str]) -> Sequen
     from dask.base import compute
     from dask.delayed import delayed
 
-    size = max(_TASK_PLIES, sum(one.rows for one in files) // _TASKS)
+    size = max(_TASK_PLIES, sum(file.rows for file in files) // _TASKS)
     runs: list[list[PlyFile]] = []
     begun = size
-    for one in files:
+    for file in files:
         if begun >= size:
             runs.append([])
             begun = 0
-        runs[-1].append(one)
-        begun += one.rows
+        runs[-1].append(file)
+        begun += file.rows
     tasks = [delayed(parts_of_files)(run, dict(statements)) for run in runs]
     found: Sequence[Mapping[str, Any]] = compute(*tasks)  # type: ignore[no-untyped-call]  # Dask has no types
     return found

@@ -33,7 +33,7 @@ def shown_names(columns: Sequence[str]) -> list[str]:
 
 def group_columns(columns: Sequence[str]) -> list[str]:
     """The columns that name the group of a row: all in front of the first count."""
-    end = min((place for place, name in enumerate(columns) if name in _FIRST_COUNTS), default=0)
+    end = min((index for index, name in enumerate(columns) if name in _FIRST_COUNTS), default=0)
     return list(columns[:end])
 
 

@@ -151,7 +151,7 @@ def find_extras(
     once: set[tuple[int, int]] | None = None
     if game.merged_from and variations:
         once = unique_lines(game)
-        places = [(seen, part.start_ply, part.start_ply + len(part.rows)) for seen in game.observations]
+        places = [(observation, part.start_ply, part.start_ply + len(part.rows)) for observation in game.observations]
     first = part.start_ply
     last = part.plies[-1].ply if part.plies else first
     unproved = {one.ply for one in (*part.before, *part.unproved)}
@@ -191,7 +191,7 @@ def _place(
         extras.variations.setdefault(at + 1, []).append(variation)
         return
     replaced = at < last or at + 1 in unproved
-    if replaced or (at == last and not any((one.line, one.ply) == (line.number, at) for one in seen.anchors)):
+    if replaced or (at == last and not any((anchor.line, anchor.ply) == (line.number, at) for anchor in seen.anchors)):
         if line.kind is LineKind.TAKEBACK:
             text = f"Taken back: {' '.join(ply.san for ply in variation.plies)}"
         else:
@@ -253,10 +253,10 @@ def _add_engine_lines(game: Game, part: PgnPart, lines: dict[int, Thinking], ext
         position = play_ply(position, ply)
 
 
-def chat_of(seen: Observation) -> Iterator[tuple[int, GameEvent]]:
+def chat_of(observation: Observation) -> Iterator[tuple[int, GameEvent]]:
     """Chat during an observation, each with the line that it names, else that of the board shown then."""
     line = 0
-    for event in seen.events:
+    for event in observation.events:
         if event.kind is EventKind.EXAMINE and event.detail == "shown":
             line = event.value or 0
         elif event.kind is EventKind.CHAT:
@@ -270,15 +270,15 @@ def _chat_of_main_line(game: Game) -> list[GameEvent]:
     return [event for index in sorted(main) for line, event in chat_of(game.observations[index]) if line == 0]
 
 
-def _chat_by_line(seen: Observation) -> _Chat:
+def _chat_by_line(observation: Observation) -> _Chat:
     found: _Chat = {}
-    for line, event in chat_of(seen):
+    for line, event in chat_of(observation):
         found.setdefault(line, {}).setdefault(event.ply, Annotation()).add(event)
     return found
 
 
 def _find_variations(
-    seen: Observation,
+    observation: Observation,
     number: int,
     low: int,
     high: int,
@@ -288,10 +288,10 @@ def _find_variations(
 ) -> Iterator[tuple[PlyLine, Variation]]:
     """The lines that leave a line from ``low`` to ``high`` half-moves on."""
     below: dict[int, list[PlyLine]] = {}
-    for line in seen.lines:
+    for line in observation.lines:
         if line.parent is not None and line.parent_ply is not None:
             below.setdefault(line.parent, []).append(line)
-    saved = seen.kind is ObservationKind.PGN
+    saved = observation.kind is ObservationKind.PGN
     for line in below.get(number, ()):
         at = line.parent_ply or 0
         if line.number in excluded or not low <= at <= high or (line.kind is LineKind.TAKEBACK and not taken_back):

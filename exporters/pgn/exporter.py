@@ -168,7 +168,7 @@ class PgnExporter(GameExporter):
         extras = None
         saved = is_saved(game)  # its comments are its own
         more = options.variations or options.comments or options.engine or options.engine_comments or saved
-        if more or any(len(seen.lines) > 1 for seen in game.observations):
+        if more or any(len(observation.lines) > 1 for observation in game.observations):
             extras = find_extras(
                 game,
                 part,

@@ -185,15 +185,15 @@ def parts_around(game: Game, main: list[PgnPart]) -> tuple[list[PgnPart], int]:
 def _parts_beside(game: Game) -> list[PgnPart]:
     main = {segment.observation for segment in game.segments} or {0}
     parts: list[PgnPart] = []
-    for index, seen in enumerate(game.observations):
-        if seen.kind is not ObservationKind.EXAMINED:
+    for index, observation in enumerate(game.observations):
+        if observation.kind is not ObservationKind.EXAMINED:
             continue
         found: list[tuple[int, PgnPart]] = []
-        for line in seen.lines:
+        for line in observation.lines:
             if line.kind is LineKind.VARIATION:
-                found += [(line.number, part) for part in _of_variation(game, seen, line)]
+                found += [(line.number, part) for part in _of_variation(game, observation, line)]
             elif index not in main:
-                found += [(0, part) for part in _of_main(game, seen, line)]
+                found += [(0, part) for part in _of_main(game, observation, line)]
         for number, part in found:
             part.beside = index, number
             parts.append(part)
@@ -216,8 +216,8 @@ def named_as(game: Game, part: PgnPart) -> Game:
     )
 
 
-def _of_main(game: Game, seen: Observation, line: PlyLine) -> list[PgnPart]:
-    anchors = _anchors(seen, 0)
+def _of_main(game: Game, observation: Observation, line: PlyLine) -> list[PgnPart]:
+    anchors = _anchors(observation, 0)
     plies = line.plies
     first = min([anchor.ply for anchor in anchors.values()], default=0)
     start_ply = first if not plies or plies[0].ply > first else plies[0].ply - 1
@@ -225,9 +225,9 @@ def _of_main(game: Game, seen: Observation, line: PlyLine) -> list[PgnPart]:
     return cut_line(game, plies, anchors, None if begin is None else fen_with_holdings(game, begin), start_ply)
 
 
-def _of_variation(game: Game, seen: Observation, line: PlyLine) -> list[PgnPart]:
+def _of_variation(game: Game, observation: Observation, line: PlyLine) -> list[PgnPart]:
     """The parts of a variation that cannot be written in parentheses after the move that it replaces."""
-    anchors = _anchors(seen, line.number)
+    anchors = _anchors(observation, line.number)
     if not anchors or line.parent_ply is None:
         return []
     plies = line.plies
@@ -243,15 +243,15 @@ def _of_variation(game: Game, seen: Observation, line: PlyLine) -> list[PgnPart]
     return [part for part in parts if part.rows or part.unproved]
 
 
-def _anchors(seen: Observation, line: int) -> dict[int, Anchor]:
-    return {anchor.ply: anchor for anchor in seen.anchors if anchor.line == line}
+def _anchors(observation: Observation, line: int) -> dict[int, Anchor]:
+    return {anchor.ply: anchor for anchor in observation.anchors if anchor.line == line}
 
 
 def printed_holdings(game: Game, ply: int, offset: int) -> tuple[str, str] | None:
     """White's and Black's letters from the first plain holdings line after the board at ``offset``, or None."""
-    for seen in game.observations:
-        if seen.offset <= offset <= seen.end_offset:
-            for change in seen.holdings:
+    for observation in game.observations:
+        if observation.offset <= offset <= observation.end_offset:
+            for change in observation.holdings:
                 if change.passed is None and change.ply == ply and change.offset > offset:
                     return change.white, change.black
     return None

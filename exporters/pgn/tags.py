@@ -46,8 +46,8 @@ def as_crazyhouse(game: Game, parts: list[PgnPart]) -> tuple[Game, list[PgnPart]
     """
     beside = Counter(
         (ply.white_moved, _dropped(ply.san))
-        for seen in game.observations
-        for line in seen.lines[1:]
+        for observation in game.observations
+        for line in observation.lines[1:]
         for ply in line.plies
         if "@" in ply.san
     )
@@ -82,15 +82,15 @@ _FICS: Final = {"Site": ("FICSGamesDBGameNo",), "BlackElo": ("WhiteRD", "BlackRD
 
 def is_saved(game: Game) -> bool:
     """Whether all sources of the game are saved games."""
-    return bool(game.observations) and all(seen.kind is ObservationKind.PGN for seen in game.observations)
+    return bool(game.observations) and all(observation.kind is ObservationKind.PGN for observation in game.observations)
 
 
 def saved_tags(game: Game) -> list[GameEvent]:
     """The tags of its PGN that no field of the game has, each name once."""
     found: dict[str, GameEvent] = {}
-    for seen in game.observations:
-        if seen.kind is ObservationKind.PGN:
-            for event in seen.events:
+    for observation in game.observations:
+        if observation.kind is ObservationKind.PGN:
+            for event in observation.events:
                 if event.kind is EventKind.TAG:
                     found.setdefault(event.detail, event)
     hidden = hidden_tags(game)
@@ -140,7 +140,7 @@ def with_corrected_tags(text: str, game: Game) -> str:
     before = next((line.split('"')[1].split() for line in lines if line.startswith(f"[{_EDITED} ")), [])
     wanted = {name: value for name, value in changed.items() if value is not None}
     wanted[_EDITED] = " ".join(dict.fromkeys((*before, *changed)))
-    places = {line[1 : line.index(" ")]: place for place, line in enumerate(lines)}
+    places = {line[1 : line.index(" ")]: index for index, line in enumerate(lines)}
     for name, value in wanted.items():
         if name in places:
             lines[places[name]] = tag(name, value)
@@ -345,11 +345,11 @@ def _annotated(text: str, annotator: str | None) -> str:
     *lines, last = tag_lines(text)
     ours = tag("Annotator", annotator)
     begin, name = '[Annotator "', ours[len('[Annotator "') : -len('"]\n')]
-    for place, line in enumerate(lines):
+    for index, line in enumerate(lines):
         if line.startswith(begin):
             value = line[len(begin) : -len('"]\n')]
             if name not in value.split("; "):
-                lines[place] = f'{begin}{value}; {name}"]\n'
+                lines[index] = f'{begin}{value}; {name}"]\n'
             return "".join([*lines, last])
     return "".join([*lines, ours, last])
 

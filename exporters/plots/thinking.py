@@ -62,7 +62,7 @@ def classes_of(times_ms: NDArray[np.int64], *, whole_seconds: bool) -> Classes:
     edges = _WHOLE_S if whole_seconds else _FINE_S
     found = np.clip(np.searchsorted(edges, times_ms / 1000, side="right") - 1, 0, len(edges) - 2)
     first, last = (int(found.min()), int(found.max())) if len(found) else (0, -1)
-    labels = [_label(edges[place], edges[place + 1]) for place in range(first, last + 1)]
+    labels = [_label(edges[index], edges[index + 1]) for index in range(first, last + 1)]
     return Classes(labels, found - first, edges[first : last + 1], edges[first + 1 : last + 2])
 
 
@@ -127,7 +127,7 @@ def _shares_of(found: _Thinks) -> pd.DataFrame:
     times_ms, coarse, count = (found.counts[name].to_numpy(dtype=np.int64) for name in ("elapsed_ms", "coarse", "n"))
     step, steps = _step_of(times_ms, count, whole_seconds=bool(coarse.any()))
     places = np.minimum(times_ms // step, steps - 1)
-    labels = [f"{place * step / 1000:g}–{(place + 1) * step / 1000:g}" for place in range(steps)]
+    labels = [f"{index * step / 1000:g}–{(index + 1) * step / 1000:g}" for index in range(steps)]
     if int(times_ms.max()) >= steps * step:
         labels[-1] = f"≥ {(steps - 1) * step / 1000:g}"
     of_phase = found.counts["phase"].to_numpy()
@@ -170,11 +170,11 @@ def _draw_shares(ax: Axes, look: Theme, shares: pd.DataFrame) -> list[LegendEntr
     looks = dict(zip(PHASES, zip(look.phases, _HATCHES, strict=True), strict=True))
     width = 0.84 / max(len(present), 1)
     entries: list[LegendEntry] = []
-    for place, phase in enumerate(present):
+    for index, phase in enumerate(present):
         rows = shares[shares["phase"] == phase]
         colour, hatch = (look.muted, "") if phase == _UNKNOWN else looks[phase]
         bars = ax.bar(
-            np.arange(classes) + (place - (len(present) - 1) / 2) * width,
+            np.arange(classes) + (index - (len(present) - 1) / 2) * width,
             rows["share"].to_numpy(dtype=float),
             width=width * 0.94,
             color=colour,

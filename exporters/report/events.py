@@ -168,7 +168,7 @@ def about(game: Game, in_progress: bool) -> list[tuple[str, str]]:
         if event.kind is EventKind.TAG and event.detail not in hidden
     ]
     tags += [(name, value) for name, value in changed_tags(game).items() if value]
-    tags += [("Corrected", words_of(one)) for one in game.corrections]
+    tags += [("Corrected", words_of(correction)) for correction in game.corrections]
     if game.opening is not None and "Opening" not in dict(tags):
         found.append(("Opening", f"{game.opening.name} ({game.opening.eco})"))
     number = "" if game.game_no is None else f", game {game.game_no} there"
@@ -257,7 +257,7 @@ _BASES = {
 
 def _has_arrival(game: Game) -> bool:
     """Whether a line of the game has a time of its own: a move list has a date, but no arrival times."""
-    plies = (ply for seen in game.observations for line in seen.lines for ply in line.plies)
+    plies = (ply for observation in game.observations for line in observation.lines for ply in line.plies)
     return any(ply.at_ms is not None for ply in plies) or any(event.at_ms is not None for event in game.events)
 
 
@@ -270,12 +270,12 @@ def provenance(game: Game, in_progress: bool) -> list[str]:
     """Which logs contain the game, who recorded them, what is missing and what was put together; a sentence each."""
     found = []
     seen_names: dict[str, list[str]] = {}
-    for seen in game.observations:
-        how = "move list" if seen.kind is ObservationKind.MOVELIST else seen.kind.value
-        if seen.kind is ObservationKind.LIVE and seen.relation is not None:
-            how = _RELATIONS.get(seen.relation, how)
+    for observation in game.observations:
+        how = "move list" if observation.kind is ObservationKind.MOVELIST else observation.kind.value
+        if observation.kind is ObservationKind.LIVE and observation.relation is not None:
+            how = _RELATIONS.get(observation.relation, how)
         how = {"pgn": "saved game", "engine": "what an engine received"}.get(how, how)
-        name = "the log" if seen.source is None else source_name(seen.source)
+        name = "the log" if observation.source is None else source_name(observation.source)
         seen_names.setdefault(name, []).append(how)
     for name, hows in seen_names.items():
         found.append(f"{name}: {', '.join(dict.fromkeys(hows))}.")

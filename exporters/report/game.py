@@ -67,14 +67,14 @@ def play_data(boards: Sequence[PlaybackBoard], shown: Playback) -> dict[str, Any
     showings = []
     before: list[ReportPosition | None] = [None for _ in boards]
     last_ms = 0
-    for one in shown.showings:
-        new = id(one.state) not in numbers
+    for showing in shown.showings:
+        new = id(showing.state) not in numbers
         if new:
-            numbers[id(one.state)] = len(states[one.board])
-            states[one.board].append(_state(boards[one.board], one.state, before[one.board]))
-            before[one.board] = one.state
-        showings.append(_showing(one, one.at_ms - last_ms, None if new else numbers[id(one.state)]))
-        last_ms = one.at_ms
+            numbers[id(showing.state)] = len(states[showing.board])
+            states[showing.board].append(_state(boards[showing.board], showing.state, before[showing.board]))
+            before[showing.board] = showing.state
+        showings.append(_showing(showing, showing.at_ms - last_ms, None if new else numbers[id(showing.state)]))
+        last_ms = showing.at_ms
     return {
         "long": shown.long_ms,
         "end": shown.end_ms - last_ms,
@@ -84,7 +84,7 @@ def play_data(boards: Sequence[PlaybackBoard], shown: Playback) -> dict[str, Any
                 "exact": _first_exact(board.game),
                 "low": low_limit_ms(board.game.base_s),
                 "inc": [in_ms(control_of(board.game, white)[1]) for white in (True, False)],
-                "still": not any(one.run for one in shown.showings if one.board == number),
+                "still": not any(showing.run for showing in shown.showings if showing.board == number),
                 "names": [plain_name(board.game.white.handle), plain_name(board.game.black.handle)],
                 "states": states[number],
             }
@@ -222,7 +222,7 @@ def game_report(
         "explorer": site and game.variant == "chess" and site.position(game.key, at.ply),
         "description": _description(boards, in_progress),
         "drawings": drawings(site.assets if site else None),
-        "boards": [{**found, **_linked(board, site)} for found, board in zip(board_values, boards, strict=True)],
+        "boards": [{**value, **_linked(board, site)} for value, board in zip(board_values, boards, strict=True)],
         "evidence": evidence,
         "long": spoken_duration(shown.long_ms),
         "unknown": sum(not one.known for one in shown.showings if one.event is None and one.state.move is not None),
@@ -259,9 +259,9 @@ def _linked(board: PlaybackBoard, site: Site | None) -> dict[str, Any]:
     ]
     names = [player.handle for player in (game.white, game.black) if player.handle.strip()]
     between = site.games(player=names[0], opponent=names[1]) if site and len(names) == 2 else None
-    sources = dict.fromkeys(seen.source for seen in game.observations if seen.source is not None)
-    lines = [(source_name(one), site.lines(game.key, one.sha256)) for one in sources] if site else []
-    return {**players, "links": links, "between": between, "lines": [one for one in lines if one[1]]}
+    sources = dict.fromkeys(observation.source for observation in game.observations if observation.source is not None)
+    lines = [(source_name(source), site.lines(game.key, source.sha256)) for source in sources] if site else []
+    return {**players, "links": links, "between": between, "lines": [line for line in lines if line[1]]}
 
 
 def _playback_boards(
@@ -275,13 +275,13 @@ def _playback_boards(
         # Partners sit side by side: the second board is seen from the other side.
         PlaybackBoard(
             "" if len(games) == 1 else "AB"[number],
-            one,
-            Course(one, holdings.get("AB"[number])),
+            game,
+            Course(game, holdings.get("AB"[number])),
             number == 1,
             anomalies_of[number],
-            verdicts(one),
+            verdicts(game),
         )
-        for number, one in enumerate(games)
+        for number, game in enumerate(games)
     ]
 
 
@@ -370,7 +370,7 @@ def _board_values(
         "judged": bool(board.judged),
         "losses": _table(_LOSSES, verdict_counts(game, board.judged)),
         "thoughts": _thoughts(game),
-        "start_place": next(place for place, one in enumerate(shown.showings) if one.board == number),
+        "start_place": next(index for index, showing in enumerate(shown.showings) if showing.board == number),
         "low": spoken_duration(low_limit_ms(game.base_s)),
         "about": about(game, goes_on),
         "clocks": None if is_untimed(game) else _table(_CLOCKS, _clock_columns(game)),

@@ -115,10 +115,10 @@ def _facts(query: Query, counted: Mapping[str, Any], players: int, guests: int, 
 def _players(players: Sequence[Mapping[str, Any]], guests: Mapping[str, Any]) -> Table | None:
     """Who played most; guests in one row, since another guest may have the same handle tomorrow."""
     rows = []
-    for one in players[:_MOST_PLAYERS]:
-        name = plain_name(one["handle"]) + (" (computer)" if one["computer"] else "")
-        rating = rating_text(one["lowest"], one["highest"])
-        rows.append([name, one["server"] or NOTHING, *_scores(one), rating, _period(one)])
+    for player in players[:_MOST_PLAYERS]:
+        name = plain_name(player["handle"]) + (" (computer)" if player["computer"] else "")
+        rating = rating_text(player["lowest"], player["highest"])
+        rows.append([name, player["server"] or NOTHING, *_scores(player), rating, _period(player)])
     if guests["games"]:
         rows.append(["guests, together", NOTHING, *_scores(guests), NOTHING, _period(guests)])
     more = len(players) - _MOST_PLAYERS

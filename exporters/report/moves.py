@@ -91,7 +91,7 @@ def verdict_counts(game: Game, verdicts: Mapping[int, MoveVerdict]) -> list[tupl
     """A row for each side with a loss: handle, side, moves judged, inaccuracies, mistakes, blunders, mean loss."""
     rows = []
     for white, player in ((True, game.white), (False, game.black)):
-        own = [one for ply, one in verdicts.items() if ply % 2 == white and one.loss_cp is not None]
+        own = [verdict for ply, verdict in verdicts.items() if ply % 2 == white and verdict.loss_cp is not None]
         if own:
             numbers = (str(_count(own, word)) for word in ("inaccuracy", "mistake", "blunder"))
             lost_cp = sum(one.loss_cp or 0 for one in own)
@@ -102,7 +102,7 @@ def verdict_counts(game: Game, verdicts: Mapping[int, MoveVerdict]) -> list[tupl
 
 
 def _count(verdicts: Iterable[MoveVerdict], word: str) -> int:
-    return sum(one.word == word for one in verdicts)
+    return sum(verdict.word == word for verdict in verdicts)
 
 
 @dataclass(slots=True)
@@ -174,14 +174,14 @@ class _Rows:
         self._events: dict[int, list[tuple[int, GameEvent]]] = {}
         self._order: list[tuple[int, ReportPosition, GameEvent | None]] = []
         self._exact = any(map(is_exact, game.plies))
-        for place, one in enumerate(play.showings):
-            if one.board != board:
+        for index, showing in enumerate(play.showings):
+            if showing.board != board:
                 continue
-            if one.event is None:
-                self._places.setdefault(id(one.state), place)
+            if showing.event is None:
+                self._places.setdefault(id(showing.state), index)
             else:
-                self._events.setdefault(id(one.state), []).append((place, one.event))
-            self._order.append((place, one.state, one.event))
+                self._events.setdefault(id(showing.state), []).append((index, showing.event))
+            self._order.append((index, showing.state, showing.event))
         self._rows: list[Row] = []
 
     def read(self) -> list[Row]:

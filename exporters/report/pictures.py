@@ -208,9 +208,9 @@ def rating_panels(own: Sequence[Mapping[str, Any]]) -> Iterator[Panel]:
     """The ratings that the logs state for a player, of the games with a date: others have no place in the order."""
     kinds: dict[str, list[tuple[int, int]]] = {}
     rated = [row for row in own if known(row["player_rating"])]
-    for place, row in enumerate(row for row in rated if known(row["day"])):
+    for index, row in enumerate(row for row in rated if known(row["day"])):
         kind = text_of(row["category"]) or text_of(row["variant"]) or "unknown kind"
-        kinds.setdefault(kind, []).append((place, int(row["player_rating"])))
+        kinds.setdefault(kind, []).append((index, int(row["player_rating"])))
     ordered = sorted(kinds.items(), key=lambda one: (-len(one[1]), one[0]))
     shown = [one for one in ordered[: len(_KINDS)] if len(one[1]) > 1]
     if not shown:
@@ -339,7 +339,7 @@ def _seconds(ms: float) -> str:
 def _lost(games: Sequence[PlayerGame], own: Sequence[Mapping[str, Any]], scales: dict[str, float]) -> Iterator[Panel]:
     """How much time the player had left at the end of lost games."""
     lost = {row["key"] for row in own if known(row["score"]) and float(row["score"]) == 0}
-    clocks = [one.last_ms for one in games if one.key in lost and one.last_ms is not None]
+    clocks = [game.last_ms for game in games if game.key in lost and game.last_ms is not None]
     if not clocks:
         return
     edges = [0, *(1000 * second for second in _LEFT_S)]
@@ -347,9 +347,9 @@ def _lost(games: Sequence[PlayerGame], own: Sequence[Mapping[str, Any]], scales:
     names = ["below 0:00", *(f"{low} to {high}" for low, high in pairwise(ends)), f"{ends[-1]} and more"]
     counts = Counter(bisect_right(edges, ms) for ms in clocks)
     bars = []
-    for place in range(min(counts), max(counts) + 1):
-        words = f"{plural(counts[place], 'game')}, {percent_text(counts[place] / len(clocks))}"
-        bars.append(Bar(names[place], [(counts[place], words)]))
+    for index in range(min(counts), max(counts) + 1):
+        words = f"{plural(counts[index], 'game')}, {percent_text(counts[index] / len(clocks))}"
+        bars.append(Bar(names[index], [(counts[index], words)]))
     note = f"The player's clock after the last move of {plural(len(clocks), 'lost game')}, in minutes and seconds."
     yield _of_bars("Time left in lost games", bars, note, scales)
 

@@ -70,7 +70,7 @@ def play(games: Sequence[Game], courses: Sequence[Course]) -> Playback:
         _pace(found)
     for board in boards:
         _add_others(found.showings, board)
-    thinks_ms = [one.think_ms for one in found.showings if one.think_ms]
+    thinks_ms = [showing.think_ms for showing in found.showings if showing.think_ms]
     limit_ms = max(_LEAST_LONG_MS, round(_LONG_FACTOR * median(thinks_ms)) if thinks_ms else 0)
     found.long_ms = -(-limit_ms // 1000) * 1000
     return found
@@ -87,7 +87,7 @@ class _Board:
         self._now: ReportPosition | None = None
         self._places = {id(event): index for index, seen in enumerate(game.observations) for event in seen.events}
         self._as_shown = game.kind is not GameKind.PLAYED and any(
-            _is_shown(event) for seen in game.observations for event in seen.events
+            _is_shown(event) for observation in game.observations for event in observation.events
         )
 
     @property
@@ -136,9 +136,9 @@ class _Board:
 def _pace(found: Playback) -> None:
     """A step for each board where times are unknown: all moves took 0 s, or boards were only shown."""
     now_ms = -STEP_MS
-    for one in found.showings:
-        now_ms += STEP_MS if one.event is None else 0
-        one.at_ms, one.known = now_ms, False
+    for showing in found.showings:
+        now_ms += STEP_MS if showing.event is None else 0
+        showing.at_ms, showing.known = now_ms, False
     found.end_ms = now_ms
 
 

@@ -306,7 +306,7 @@ def render_player(
         shown |= {
             "versus": both,
             "title": f"{both[0]['handle']} and {both[1]['handle']}: use of time",
-            "pairs": [[(one.get(heading), heading) for one in charts] for heading in headings],
+            "pairs": [[(chart.get(heading), heading) for chart in charts] for heading in headings],
         }
     scripts = ("games.js",) if form else ()
     styles = ("board.css", "chart.css", "tables.css", *(("web.css",) if form else ()))
@@ -356,7 +356,7 @@ def _values_of(
     for nth, (page, own) in enumerate(zip(pages, rows, strict=True)):
         tables = found[str(nth)]
         sections = sections_of(tables, site, page.filters, _by_control(own))
-        shown = [one._replace(tables=[table for table in one.tables if table.rows]) for one in sections]
+        shown = [section._replace(tables=[table for table in section.tables if table.rows]) for section in sections]
         servers = _servers(own)
         thinks = list(_thinks(tables.longest, site, boards))
         all_games = site and site.games(**page.filters)
@@ -372,7 +372,7 @@ def _values_of(
             "measured": (tables, own),
             "charts": list(player_panels(tables, own)),
             "thinks": thinks,
-            "drawings": drawings(site.assets if site else None) if any(one["board"] for one in thinks) else "",
+            "drawings": drawings(site.assets if site else None) if any(think["board"] for think in thinks) else "",
             "openings": _openings(own, site, page.filters),
             "sections": [section for section in shown if section.tables],
             "missing": _missing(table for section in sections for table in section.tables if not table.rows),
@@ -414,7 +414,7 @@ def _sentences(tables: PlayerTables) -> Iterator[str]:
     flags = tables.tables["flags"].records()
     games, lost = (sum(int(row[name]) for row in flags) for name in ("sides", "lost_on_time"))
     if games:
-        with_some = [one.last_ms for one in tables.games if one.last_ms is not None]
+        with_some = [game.last_ms for game in tables.games if game.last_ms is not None]
         low = sum(ms < 10_000 for ms in with_some)
         yield (
             f"{plural(lost, 'game')} of {games:,} lost on time ({percent_text(lost / games)}); in "

@@ -93,7 +93,7 @@ class Course:
         line: int | None = state.line or None
         while line is not None:
             branch = self.branches[line - 1]
-            found = next((one for one in branch.states if one.ply == ply), None)
+            found = next((state for state in branch.states if state.ply == ply), None)
             if found is not None or ply > branch.ply:
                 return found
             line = branch.parent
@@ -102,10 +102,10 @@ class Course:
     def _read_branches(self) -> None:
         game = self._game
         unique = unique_lines(game)
-        for index, seen in enumerate(game.observations):
-            changes = holdings_lines(seen)
+        for index, observation in enumerate(game.observations):
+            changes = holdings_lines(observation)
             apart = index not in self._main and game.kind is not GameKind.PLAYED
-            for line in seen.lines:
+            for line in observation.lines:
                 if (line.number == 0 and not apart) or (index, line.number) not in unique or not (line.plies or apart):
                     continue
                 number = len(self.branches) + 1
@@ -115,7 +115,7 @@ class Course:
                 leaves = None if line.parent is None else above.get(parent_ply)
                 states: list[ReportPosition] = []
                 last = None if line.parent is None else parent_ply
-                anchors = {anchor.ply: anchor.fen for anchor in seen.anchors if anchor.line == line.number}
+                anchors = {anchor.ply: anchor.fen for anchor in observation.anchors if anchor.line == line.number}
                 begin = None if leaves is None else leaves.board
                 for ply, board in follow_line(line.plies, anchors, begin, last, game.variant):
                     holdings = holdings_after(ply, changes)
@@ -123,7 +123,7 @@ class Course:
                     clocks = _clocks(ply, None if missing else states[-1] if states else leaves)
                     states.append(ReportPosition(ply.ply, ply, board, holdings, *clocks, missing, number))
                     last = ply.ply
-                root = [] if line.parent is not None else _root(seen, number)
+                root = [] if line.parent is not None else _root(observation, number)
                 self._states[index, line.number] = {state.ply: state for state in (*root, *states)}
                 taken_back = line.kind is LineKind.TAKEBACK
                 self.branches.append(
@@ -150,9 +150,9 @@ def _start_clock(game: Game, white: bool) -> int | None:
     return None
 
 
-def _root(seen: Observation, number: int) -> list[ReportPosition]:
+def _root(observation: Observation, number: int) -> list[ReportPosition]:
     """The first position of a line that branches from no other, if it was shown."""
-    for anchor in seen.anchors:
+    for anchor in observation.anchors:
         if anchor.line == 0 and anchor.reason is AnchorReason.START and (board := shown_board(anchor.fen)) is not None:
             return [ReportPosition(anchor.ply, None, board, _NO_HOLDINGS, None, None, 0, number)]
     return []

@@ -219,7 +219,7 @@ def _squares(white_below: bool) -> Markup:
     odd = range(15 + SQUARE, 15 + 8 * SQUARE, 2 * SQUARE)
     stripes = [f"M{x} 15h{SQUARE}v360h-{SQUARE}zM15 {x}h360v{SQUARE}h-360z" for x in odd]  # a square in two is light
     letters, digits = ("abcdefgh", "87654321") if white_below else ("hgfedcba", "12345678")
-    ends, tops = (" ".join(str(n + SQUARE * place) for place in range(8)) for n in (13 + SQUARE, 25))
+    ends, tops = (" ".join(str(n + SQUARE * index) for index in range(8)) for n in (13 + SQUARE, 25))
     return trusted(
         f'<g id="{_side(white_below)}"><path class="sq light" d="M15 15h360v360h-360z"/>'
         f'<path class="sq dark" fill-rule="evenodd" d="{"".join(stripes)}"/><g class="coord" font-size="10">'

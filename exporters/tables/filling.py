@@ -23,7 +23,7 @@ from storage.read.columns import NULL, ColumnReader, pieces
 Arrays = dict[str, NDArray[Any]]
 """The columns of a table: a text is an object, an integer that is unknown ``NULL``, a word its place in ``_WORDS``."""
 _WORDS: Final = {column.name: column.words for column in PLY_COLUMNS if column.words and column.name in PLY_TYPES}
-_CAUSES: Final = {None: None} | {cause: place for place, cause in enumerate(Cause)}
+_CAUSES: Final = {None: None} | {cause: index for index, cause in enumerate(Cause)}
 _OF_PLY: Final = {
     "ply": "ply",
     "move": "move",
@@ -48,7 +48,7 @@ _OF_ENTRY: Final = {
 _PLACES: Final = {name: Ply._fields.index(field) for name, field in _OF_PLY.items()}
 _ENTRY_PLACES: Final = {name: LedgerEntry._fields.index(field) for name, field in _OF_ENTRY.items()}
 _HANDS: Final = {"white_holdings": 0, "black_holdings": 1}
-_JUDGED: Final = {name: place for place, name in enumerate(EVALUATIONS)}
+_JUDGED: Final = {name: index for index, name in enumerate(EVALUATIONS)}
 
 
 def make_table(connection: Any, name: str, like: str) -> None:
@@ -108,7 +108,7 @@ def _take(found: dict[str, list[Any]], game: Game) -> int:
     rows = game.rows
     if not rows:
         return 0
-    held = any(seen.holdings for seen in game.observations)
+    held = any(observation.holdings for observation in game.observations)
     hands = [hands for _, hands in plies_with_holdings(game)] if held else None
     entries = ledger_rows(game)
     for names, values in ((_PLACES, rows), (_ENTRY_PLACES, entries), (_HANDS, hands), (_JUDGED, judged(game))):

@@ -55,7 +55,7 @@ def read_matches(storage: GameStore, bughouse: GameFilter) -> list[Match]:
             others = GameFilter(keys=keys, min_plies=0, kinds=frozenset(), per_source=bughouse.per_source)
             games |= {game.key: game for game in storage.games(others)}
     matches, _ = find_matches(list(games.values()))
-    places = {key: place for place, key in enumerate(games)}
+    places = {key: index for index, key in enumerate(games)}
     return sorted(matches, key=lambda match: min(places[match.a.key], places[match.b.key]))
 
 
@@ -78,7 +78,7 @@ def match_columns(matches: Iterable[Match]) -> pd.DataFrame:
     """The columns ``key``, ``ply`` and ``MATCH_COLUMNS`` of the plies of some matches, in their order."""
     rows = [row for match in matches for row in _match_rows(match)]
     columns = (*(column for column in PLY_COLUMNS if column.name in ("key", "ply")), *MATCH_COLUMNS)
-    return frame_of_lists(columns, {column.name: [row[place] for row in rows] for place, column in enumerate(columns)})
+    return frame_of_lists(columns, {column.name: [row[index] for row in rows] for index, column in enumerate(columns)})
 
 
 def _match_rows(match: Match) -> Iterator[_Row]:
@@ -115,11 +115,11 @@ def _sits(match: Match, moments: list[MatchMoment]) -> list[int | None]:
     coming = _coming(moments)
     before: MatchMoment | None = None
     comparable = match.a.time_basis is match.b.time_basis is not TimeBasis.NONE
-    for place, moment in enumerate(moments):
+    for index, moment in enumerate(moments):
         boards = [played["A"], played["B"]]
         whole = all(
             last is not None and (following is None or following == last + 1)
-            for last, following in zip(boards, coming[place], strict=True)
+            for last, following in zip(boards, coming[index], strict=True)
         )
         sit_ms = None
         if whole and comparable and before is not None and before.certain and moment.certain:

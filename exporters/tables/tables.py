@@ -383,9 +383,9 @@ class GamesTables:
             wanted = " or ".join(one.name for one in columns if one not in stored)
             raise StorageError(f"A data set has no column {wanted}: read the plies of an archive.")
         found = _of_boards(self.reader.games([row_id for row_id, _ in games]))  # boards are in no copy
-        for place, column in enumerate(columns):
+        for index, column in enumerate(columns):
             if column not in stored:
-                frame.insert(place, column.name, list_column(column, found[column.name]))
+                frame.insert(index, column.name, list_column(column, found[column.name]))
         return frame
 
     def match_frame(self) -> pd.DataFrame:

@@ -210,8 +210,8 @@ def moves_of(plies: Plies, handles: Sequence[str], *, one_player: bool) -> OwnMo
     if not one_player:
         return OwnMoves(plies.moved_by(handles), {}, None)
     players = [plies.player(handle) for handle in handles]
-    identities = sorted({identity for one in players for identity in one.identities})
-    excluded = {reason: number for one in players for reason, number in one.excluded.items()}
+    identities = sorted({identity for player in players for identity in player.identities})
+    excluded = {reason: number for player in players for reason, number in player.excluded.items()}
     return OwnMoves(plies.where(among("mover_id", identities)), excluded, identities)
 
 

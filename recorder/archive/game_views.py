@@ -72,7 +72,7 @@ def pgn_text(game: Game, options: PgnOptions) -> str:
 def chess_game(game: Game) -> chess.pgn.Game:
     """``Game.to_chess``."""
     parts = cut_into_parts(game)
-    place, part = next(((place, part) for place, part in enumerate(parts) if part.count), (0, parts[0]))
+    place, part = next(((index, part) for index, part in enumerate(parts) if part.count), (0, parts[0]))
     text = io.StringIO(pgn_text(game, PgnOptions()))
     headers = next(islice(iter(lambda: chess.pgn.read_headers(text), None), place, None))
     variant = headers.pop("Variant", None)
@@ -105,7 +105,7 @@ def board_after(game: Game, ply: int | None) -> chess.Board:
     wanted = max(boards, default=game.start_ply) if ply is None else ply
     for part in cut_into_parts(game):
         if wanted in boards and part.start_ply <= wanted <= part.start_ply + part.count:
-            return _replay(game, part, wanted, {number: board_fen(one) for number, one in boards.items()})
+            return _replay(game, part, wanted, {number: board_fen(board) for number, board in boards.items()})
     raise ReplayError(f"Game {game.key[:8]} has no known position after ply {wanted}.")
 
 

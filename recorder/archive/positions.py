@@ -171,7 +171,7 @@ def _explored(board: chess.Board, move: chess.Move, those: Sequence[Occurrence])
     after = board.copy(stack=False)
     after.push(move)
     games = {one.key: one for one in those}.values()  # the position may occur twice in one
-    results = [one.result for one in games]
+    results = [game.result for game in games]
     return ExploredMove(
         board.san(move),
         move.uci(),
@@ -180,7 +180,7 @@ def _explored(board: chess.Board, move: chess.Move, those: Sequence[Occurrence])
         results.count("1-0"),
         results.count("1/2-1/2"),
         results.count("0-1"),
-        _middle([one.rating for one in games], fmean),
+        _middle([game.rating for game in games], fmean),
         _middle([one.elapsed_ms for one in those], median),
         _middle([one.clock_ms for one in those], median),
     )

@@ -145,8 +145,8 @@ def _games_of(name: str) -> list[Game]:
     games = list(read_games(name))
     sha256, kind = _log_of(Path(name))
     for game in games:
-        for seen in game.observations:
-            seen.source = SourceName(name, sha256, kind.value)
+        for observation in game.observations:
+            observation.source = SourceName(name, sha256, kind.value)
     return games
 
 

@@ -55,7 +55,7 @@ def edit_lines(board: str) -> list[str]:
     lines = ["#"]
     for white in (True, False):
         lines += [] if white else ["c"]
-        for at, letter in enumerate(board):
+        for index, letter in enumerate(board):
             if letter not in "- " and letter.isupper() == white:
-                lines.append(f"{letter.upper()}{_FILES[at % 9]}{8 - at // 9}")
+                lines.append(f"{letter.upper()}{_FILES[index % 9]}{8 - index // 9}")
     return [*lines, "."]

@@ -335,11 +335,11 @@ def _say_counts(attributes: dict[Any, Any], reasons: dict[str, int]) -> None:
 
 def _say_engines(engines: list[dict[str, Any]]) -> None:
     """Whose evaluations were counted; several are not of one measure, and the reader must know."""
-    names = [one["engine"] or "an engine that is not named" for one in engines]
+    names = [engine["engine"] or "an engine that is not named" for engine in engines]
     if len(engines) == 1:
         say(f"Evaluated by {clean(names[0])}.")
     elif engines:
-        words = ", ".join(f"{clean(name)} ({one['plies']:,})" for name, one in zip(names, engines, strict=True))
+        words = ", ".join(f"{clean(name)} ({engine['plies']:,})" for name, engine in zip(names, engines, strict=True))
         say(f"Evaluated by several engines, taken alike without --by eval-engine: {words}.")
 
 

@@ -63,7 +63,7 @@ def _list(archive: ArchiveStore, as_json: bool) -> None:
 
     with archive.snapshot():
         groups = archive.duplicates.probable_duplicates()
-        pairs = sorted((pair for found in groups for pair in found.pairs), key=rank)
+        pairs = sorted((pair for group in groups for pair in group.pairs), key=rank)
         games = {key: archive.game(key) for pair in pairs for key in (pair.key, pair.other)}
     if not (pairs or as_json):
         say("No probable duplicates.")

@@ -86,10 +86,10 @@ def command(
     wanted = {field: value for field, value in found.items() if value is not None}
     if new_rated is not None:
         wanted["Rated"] = RATED[new_rated]
-    for one in new_tags:
-        name, equals, value = one.partition("=")
+    for tag in new_tags:
+        name, equals, value = tag.partition("=")
         if not equals:
-            raise click.UsageError(f"--tag {one!r} is no tag; write it as Round=3.")
+            raise click.UsageError(f"--tag {tag!r} is no tag; write it as Round=3.")
         if wanted.setdefault(name, value) != value:
             raise click.UsageError(f"{name} is given twice.")
     if undo and wanted:
@@ -140,7 +140,7 @@ def _print(edited: list[EditedGame], *, undo: bool, dry_run: bool, as_json: bool
 def _print_changes(edited: list[EditedGame], *, as_json: bool) -> None:
     rows = []
     for before, after, _ in edited:
-        was, now = ({one.field: one for one in game.corrections} for game in (before, after))
+        was, now = ({correction.field: correction for correction in game.corrections} for game in (before, after))
         for field in sorted({*was, *now}):
             if field not in was or field not in now or was[field].value != now[field].value:
                 old = was[field].value if field in was else now[field].recorded

@@ -69,8 +69,8 @@ class OptionalWords(click.Option):
         choices, own = {*self.type.choices, "none"}, args.index("--") if "--" in args else len(args)
         given = [bool(following) and choices.issuperset(following.split(",")) for following in [*args[1:], ""]]
         return [
-            f"{word}={self.omitted}" if word in self.opts and place < own and not given[place] else word
-            for place, word in enumerate(args)
+            f"{word}={self.omitted}" if word in self.opts and index < own and not given[index] else word
+            for index, word in enumerate(args)
         ]
 
 

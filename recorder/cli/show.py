@@ -70,8 +70,8 @@ def _print_shown(game: Game) -> None:
     from recorder.times import iso
 
     rows = []
-    for index, seen in enumerate(game.observations):
-        sans = {(line.number, ply.ply): ply.san for line in seen.lines for ply in line.plies}
+    for index, observation in enumerate(game.observations):
+        sans = {(line.number, ply.ply): ply.san for line in observation.lines for ply in line.plies}
         rows += [
             (
                 iso(event.at_ms, game.time_basis),
@@ -81,7 +81,7 @@ def _print_shown(game: Game) -> None:
                 sans.get((event.value or 0, event.ply)),
                 event.offset,
             )
-            for event in seen.events
+            for event in observation.events
             if _is_shown(event)
         ]
     if rows:
@@ -94,10 +94,10 @@ def _main(game: Game) -> set[int]:
     return {segment.observation for segment in game.segments} or {0}
 
 
-def _in_depth(seen: Observation) -> Iterator[_Line]:
+def _in_depth(observation: Observation) -> Iterator[_Line]:
     """Every line with how deep it lies, each under the one that it leaves."""
     below: dict[int | None, list[PlyLine]] = {}
-    for line in seen.lines:
+    for line in observation.lines:
         below.setdefault(line.parent, []).append(line)
     waiting = [_Line(0, line) for line in reversed(below.get(None, []))]
     while waiting:
@@ -206,7 +206,7 @@ def _choose_analysis(game: Game, engine: str | None) -> tuple[Analysis, dict[int
         return None
     found = main_analysis(game, engine)
     if found is None and engine is not None:
-        names = ", ".join(dict.fromkeys(one.engine for one in game.analyses))
+        names = ", ".join(dict.fromkeys(analysis.engine for analysis in game.analyses))
         there = f"It was analysed by {names}." if names else "It has no analysis."
         raise StorageError(f"Game {game.key[:8]} has no analysis by an engine whose name begins with {engine}. {there}")
     return found
@@ -250,9 +250,9 @@ def _headers(game: Game, in_progress: bool, shown: Analysis | None) -> list[tupl
         ("Start position", game.start_fen),
         ("Recorded by", game.me),
         ("Marks", ", ".join(marks) or None),
-        *(("Corrected", words_of(one)) for one in game.corrections),
+        *(("Corrected", words_of(correction)) for correction in game.corrections),
         ("Sources", ", ".join(dict.fromkeys(sources)) or None),
-        *(("Analysed by", _analyst(one, one is shown)) for one in game.analyses),
+        *(("Analysed by", _analyst(analysis, analysis is shown)) for analysis in game.analyses),
         *((_EVIDENCE[one.kind.value], one.text) for one in dict.fromkeys(game.evidence)),
     ]
 

@@ -91,8 +91,8 @@ def find_difference(expected: Any, found: Any, where: str = "") -> str | None:
             return f"{where}: expected a list, found {_shown(found)}"
         if len(expected) != len(found):
             return f"{where}: expected {len(expected)}, found {len(found)}: {_shown(found)}"
-        for place, (one, other) in enumerate(zip(expected, found, strict=True)):
-            difference = find_difference(one, other, f"{where}[{place}]")
+        for index, (one, other) in enumerate(zip(expected, found, strict=True)):
+            difference = find_difference(one, other, f"{where}[{index}]")
             if difference is not None:
                 return difference
         return None

@@ -81,7 +81,7 @@ def parse_started(text: str) -> tuple[int | None, bool, bool]:
                 return None, False, False
         elif plain is not None:
             zone = plain[7]
-            year, month, day, hour, minute = (int(plain[place]) for place in range(1, 6))
+            year, month, day, hour, minute = (int(plain[index]) for index in range(1, 6))
             local = datetime(year, month, day, hour, minute, int(plain[6] or 0))
         else:
             return None, False, False

@@ -350,7 +350,7 @@ class Survey:
         if self.parts and self.closed and self._more:
             self._find(None, f"part {self.parts[-1] + 1} is missing")
         self.findings += self.disorder
-        places = {file: place for place, file in enumerate(self._files)}
+        places = {file: index for index, file in enumerate(self._files)}
         self.findings.sort(key=lambda one: (places[one.file], one.offset is None, one.offset or 0))
 
     def _find(self, offset: int | None, what: str) -> None:

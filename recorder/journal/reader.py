@@ -75,9 +75,9 @@ def parse_lines(lines: list[bytes], offset: int) -> list[tuple[int, Record] | Re
         return None
     at_ns = list(map(int, head.replace(b".", b"").split()))
     offsets = list(accumulate([len(line) + 1 for line in lines], initial=offset))
-    places = [place + len(time) + 3 for place, time in zip(offsets, times, strict=False)]
+    places = [offset + len(time) + 3 for offset, time in zip(offsets, times, strict=False)]
     out: list[tuple[int, Record] | Reads] = []
-    notes = [at for at, mark in enumerate(marks) if mark == _NOTE] if _NOTE in marks else []
+    notes = [index for index, mark in enumerate(marks) if mark == _NOTE] if _NOTE in marks else []
     begin = 0
     try:
         for stop in (*notes, len(lines)):

@@ -376,8 +376,8 @@ class Game:
         if not self.merged_from:
             return sorted((one for seen in self.observations for one in seen.events), key=lambda e: (e.offset, e.seq))
         by_source: dict[SourceName | None, list[GameEvent]] = {}
-        for seen in self.observations:
-            by_source.setdefault(seen.source, []).extend(seen.events)
+        for observation in self.observations:
+            by_source.setdefault(observation.source, []).extend(observation.events)
         found: list[GameEvent] = []
         known: Counter[tuple[object, ...]] = Counter()
         for events in by_source.values():

@@ -178,9 +178,9 @@ make_ply: Final[Callable[[PlyRow], Ply]] = partial(tuple.__new__, Ply)
 def name_plies(rows: list[Ply] | list[PlyRow]) -> list[Ply]:
     """Make every row of a list a ``Ply``, in place, and return the list."""
     named = cast(list[Ply], rows)
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         if type(row) is tuple:
-            named[place] = Ply._make(row)
+            named[index] = Ply._make(row)
     return named
 
 

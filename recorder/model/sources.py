@@ -204,4 +204,4 @@ class SourceReport:
     @property
     def failures(self) -> list[Anomaly]:
         """Places that were not read because of an error in this program."""
-        return [found for found in self.anomalies if found.kind is AnomalyKind.INTERNAL_ERROR]
+        return [anomaly for anomaly in self.anomalies if anomaly.kind is AnomalyKind.INTERNAL_ERROR]

@@ -52,45 +52,45 @@ class BoardOrders:
         self._pairs: dict[tuple[str, str], _Pair] = {}
         self._bits = lru_cache(_CACHED)(_order)
 
-    def same(self, one: View, other: View) -> str | None:
+    def same(self, view: View, other: View) -> str | None:
         """Say, in a clause, why the order of lines in two logs proves that two games are one; None: it does not.
 
         The games do not contradict each other; it does not matter which comes first.
         """
-        if one.source is None or other.source is None or one.source == other.source:
+        if view.source is None or other.source is None or view.source == other.source:
             return None
-        if one.game.game_no is None or one.game.game_no != other.game.game_no:
+        if view.game.game_no is None or view.game.game_no != other.game.game_no:
             return None
-        if one.source > other.source:
-            one, other = other, one
-        this = self._pair(one.game, other.game)
-        beside = [self._pair(mine, its) for mine, its in _unique(self._beside(one.game, other.game))]
-        known = [pair for pair in beside if pair.verdict is Verdict.SAME]
+        if view.source > other.source:
+            view, other = other, view
+        this = self._pair(view.game, other.game)
+        beside = [self._pair(mine, its) for mine, its in _unique(self._beside(view.game, other.game))]
+        sure = [pair for pair in beside if pair.verdict is Verdict.SAME]
         undecided = [pair for pair in (this, *beside) if pair.verdict is Verdict.OPEN and not pair.partner]
         tries = list(combinations(undecided, 2))
-        found: list[tuple[float, int]] = []
+        ordered: list[tuple[float, int]] = []
         for first, second in tries:
             if (bits := self._bits(first, second)) >= REQUIRED_BITS + log2(len(tries)):
-                known += [first, second]
+                sure += [first, second]
                 if first is this:
-                    found.append((bits, len(first.lines) + len(second.lines)))
-        if found:
-            bits, count = max(found)
+                    ordered.append((bits, len(first.lines) + len(second.lines)))
+        if ordered:
+            bits, count = max(ordered)
             return f"{count} lines of 2 boards in the same order ({int(bits)} bits)"
-        during = max((_during(one, other, pair.lines) for pair in known), default=0)
+        during = max((_during(view, other, pair.lines) for pair in sure), default=0)
         return f"the same number during {during} lines of a game of both logs" if during >= _LEAST_LINES else None
 
-    def _pair(self, one: Game, other: Game) -> _Pair:
+    def _pair(self, game: Game, other: Game) -> _Pair:
         """What two games have in common, computed once."""
-        found = self._pairs.get((one.key, other.key))
+        found = self._pairs.get((game.key, other.key))
         if found is None:
-            mine, its = View(one), View(other)
+            mine, its = View(game), View(other)
             plies = sorted(mine.live_plies & its.live_plies)
             lines = tuple((mine.plies[ply].offset, its.plies[ply].offset) for ply in plies)
-            found = _Pair(compare(mine, its).verdict, lines, one.variant == "bughouse")
+            found = _Pair(compare(mine, its).verdict, lines, game.variant == "bughouse")
             if len(self._pairs) == _CACHED:
                 del self._pairs[next(iter(self._pairs))]
-            self._pairs[one.key, other.key] = found
+            self._pairs[game.key, other.key] = found
         return found
 
 
@@ -108,13 +108,13 @@ def _order(first: _Pair, second: _Pair) -> float:
     return order_bits([board for *_, board in lines]) if in_order else 0
 
 
-def _during(one: View, other: View, clock: Iterable[tuple[int, int]]) -> int:
+def _during(view: View, other: View, clock: Iterable[tuple[int, int]]) -> int:
     """How many lines of a game of both logs arrived while a board was seen in both."""
-    spans = [_span(view) for view in (one, other)]
-    return sum(all(begin < at < end for (begin, end), at in zip(spans, line, strict=True)) for line in clock)
+    spans = [_span(either) for either in (view, other)]
+    return sum(all(begin < offset < end for (begin, end), offset in zip(spans, line, strict=True)) for line in clock)
 
 
 def _span(view: View) -> tuple[int, int]:
     """Offsets of the first board and of the last move that were seen live; a later line may be of a later game."""
-    begun = min((seen.offset for seen in view.live), default=0)
+    begun = min((observation.offset for observation in view.live), default=0)
     return begun, max((view.plies[ply].offset for ply in view.live_plies), default=0)

@@ -36,18 +36,18 @@ class _Seen:
         self._captures: list[CapturedPiece] | None = None
         self.passes: list[PassedPiece] = passes(game)
         self.sources: dict[str, tuple[int, int]] = {}
-        for seen in game.observations:
-            source = "" if seen.source is None else seen.source.sha256
-            begin, end = self.sources.get(source, (seen.offset, seen.end_offset))
-            self.sources[source] = min(begin, seen.offset), max(end, seen.end_offset)
+        for observation in game.observations:
+            source = "" if observation.source is None else observation.source.sha256
+            begin, end = self.sources.get(source, (observation.offset, observation.end_offset))
+            self.sources[source] = min(begin, observation.offset), max(end, observation.end_offset)
         self.whole = game.start_ply == 0 and game.start_fen is None
 
     def received(self, *, white: bool) -> list[str]:
         """The pieces that a player received, by the log that shows most of them: several may show the same."""
         by_source: dict[str, list[str]] = {}
-        for one in self.passes:
-            if one.white is white:
-                by_source.setdefault(one.place.source, []).append(one.piece)
+        for piece in self.passes:
+            if piece.white is white:
+                by_source.setdefault(piece.place.source, []).append(piece.piece)
         return max(by_source.values(), key=len, default=[])
 
     @property
@@ -60,15 +60,15 @@ class _Seen:
 def pair_bughouse(games: Sequence[Game]) -> list[tuple[str, str, str]]:
     """Find the matches among games: the keys of both games, the lesser first, and the evidence; ordered by key."""
     left = [_Seen(game) for game in {game.key: game for game in games}.values() if game.variant == "bughouse"]
-    left.sort(key=lambda seen: seen.game.key)
-    found: list[tuple[str, str, str]] = []
+    left.sort(key=lambda board: board.game.key)
+    matches: list[tuple[str, str, str]] = []
     candidates = [pair for pair in _candidates(left) if _saved(*pair) or _may_be(pair[0].game, pair[1].game)]
     for rule in (_saved, _numbers, _pieces, _creation):
         pairs = _only_pairs(candidates, rule)
-        found += [(one.game.key, other.game.key, text) for one, other, text in pairs]
-        paired = {key for one, other, _ in found for key in (one, other)}
-        candidates = [pair for pair in candidates if paired.isdisjoint(seen.game.key for seen in pair)]
-    return sorted(found)
+        matches += [(one.game.key, other.game.key, text) for one, other, text in pairs]
+        paired = {key for one, other, _ in matches for key in (one, other)}
+        candidates = [pair for pair in candidates if paired.isdisjoint(board.game.key for board in pair)]
+    return sorted(matches)
 
 
 _Pair = tuple["_Seen", "_Seen"]
@@ -81,9 +81,9 @@ def _candidates(games: list[_Seen]) -> list[_Pair]:
     """
     pairs: dict[tuple[str, str], _Pair] = {}
 
-    def add(one: _Seen, other: _Seen) -> None:
-        if one.game.key != other.game.key:
-            first, second = sorted((one, other), key=lambda seen: seen.game.key)
+    def add(board: _Seen, other: _Seen) -> None:
+        if board.game.key != other.game.key:
+            first, second = sorted((board, other), key=lambda side: side.game.key)
             pairs[first.game.key, second.game.key] = first, second
 
     stretches = sorted(
@@ -108,8 +108,8 @@ def _candidates(games: list[_Seen]) -> list[_Pair]:
         for seen in games
         if seen.whole and seen.game.started_at_ms is not None and seen.game.time_basis.value == "utc"
     )
-    for at, (_, _, latest_ms, seen) in enumerate(begun):
-        for also_ms, _, _, other in (begun[place] for place in range(at + 1, len(begun))):
+    for index, (_, _, latest_ms, seen) in enumerate(begun):
+        for also_ms, _, _, other in (begun[index] for index in range(index + 1, len(begun))):
             if also_ms > latest_ms + TOGETHER_MS:
                 break
             add(seen, other)
@@ -120,30 +120,30 @@ def _only_pairs(
     candidates: list[_Pair], rule: Callable[[_Seen, _Seen], str | None]
 ) -> Iterable[tuple[_Seen, _Seen, str]]:
     """Yield the pairs for which a rule finds evidence if each game fits one other only."""
-    fits = [(one, other, text) for one, other in candidates if (text := rule(one, other)) is not None]
+    fits = [(board, other, text) for board, other in candidates if (text := rule(board, other)) is not None]
     times: dict[str, int] = {}
-    for one, other, _ in fits:
-        for seen in (one, other):
-            times[seen.game.key] = times.get(seen.game.key, 0) + 1
+    for board, other, _ in fits:
+        for each in (board, other):
+            times[each.game.key] = times.get(each.game.key, 0) + 1
     return [fit for fit in fits if times[fit[0].game.key] == times[fit[1].game.key] == 1]
 
 
-def _may_be(one: Game, other: Game) -> bool:
+def _may_be(game: Game, other: Game) -> bool:
     """Whether nothing in the headers contradicts that two games are the boards of one match."""
-    facts = ((one.server, other.server), (one.base_s, other.base_s), (one.increment_s, other.increment_s))
+    facts = ((game.server, other.server), (game.base_s, other.base_s), (game.increment_s, other.increment_s))
     if any(None not in pair and pair[0] != pair[1] for pair in facts):
         return False
-    if _known_players(one) & _known_players(other):
+    if _known_players(game) & _known_players(other):
         return False
-    if None not in (one.rated, other.rated) and one.rated != other.rated:
+    if None not in (game.rated, other.rated) and game.rated != other.rated:
         return False
-    if "*" not in (one.result, other.result) and (one.result, other.result) not in _OPPOSITE:
+    if "*" not in (game.result, other.result) and (game.result, other.result) not in _OPPOSITE:
         return False
-    for first, second in ((one, other), (other, one)):
+    for first, second in ((game, other), (other, game)):
         if None not in (first.partner_game_no, second.game_no) and first.partner_game_no != second.game_no:
             return False
-    times = (one.started_at_ms, one.ended_at_ms, other.started_at_ms, other.ended_at_ms)
-    if one.time_basis is other.time_basis and one.time_basis.value == "utc" and None not in times:
+    times = (game.started_at_ms, game.ended_at_ms, other.started_at_ms, other.ended_at_ms)
+    if game.time_basis is other.time_basis and game.time_basis.value == "utc" and None not in times:
         begun, ended, also_begun, also_ended = (time or 0 for time in times)
         return begun <= also_ended + TOGETHER_MS and also_begun <= ended + TOGETHER_MS
     return True
@@ -154,17 +154,17 @@ def _known_players(game: Game) -> set[str]:
     return {game.white.handle.lower(), game.black.handle.lower()} - {"", "?"}
 
 
-def _shared(one: _Seen, other: _Seen) -> bool:
+def _shared(board: _Seen, other: _Seen) -> bool:
     """Whether one log shows both at the same time."""
     return any(
         source in other.sources and begin <= other.sources[source][1] and other.sources[source][0] <= end
-        for source, (begin, end) in one.sources.items()
+        for source, (begin, end) in board.sources.items()
     )
 
 
-def _saved(one: _Seen, other: _Seen) -> str | None:
+def _saved(board: _Seen, other: _Seen) -> str | None:
     """Both are boards of one match of a file of saved matches: they end at the same place of it."""
-    seen = [game.observations[0] for game in (one.game, other.game) if game.observations]
+    seen = [game.observations[0] for game in (board.game, other.game) if game.observations]
     if len(seen) < 2 or any(each.kind is not ObservationKind.PGN for each in seen):
         return None
     if seen[0].source != seen[1].source or seen[0].end_offset != seen[1].end_offset:
@@ -172,44 +172,44 @@ def _saved(one: _Seen, other: _Seen) -> str | None:
     return "both boards of one saved match"
 
 
-def _numbers(one: _Seen, other: _Seen) -> str | None:
+def _numbers(board: _Seen, other: _Seen) -> str | None:
     """A line of one game names the other's number, and they were played at the same time."""
     named = [
         f"game {first.game_no} names {second.game_no} as its partner's"
-        for first, second in ((one.game, other.game), (other.game, one.game))
+        for first, second in ((board.game, other.game), (other.game, board.game))
         if first.partner_game_no is not None and first.partner_game_no == second.game_no
     ]
     if not named:
         return None
     evidence = " and ".join(named)
-    together = _overlap(one, other)
+    together = _overlap(board, other)
     if together is False:
         return None
-    agree = _agree(one, other)
+    agree = _agree(board, other)
     if agree is False or (together is None and agree is None):
         return None  # numbers are used again: other evidence must show that it is the same time
-    return f"{evidence}{_counted(one, other) if agree else ''}"
+    return f"{evidence}{_counted(board, other) if agree else ''}"
 
 
-def _overlap(one: _Seen, other: _Seen) -> bool | None:
+def _overlap(board: _Seen, other: _Seen) -> bool | None:
     """Whether they were played at the same time; None: not known."""
-    if _shared(one, other):
+    if _shared(board, other):
         return True
-    if one.sources.keys() & other.sources.keys():
+    if board.sources.keys() & other.sources.keys():
         return False
-    utc = all(seen.game.time_basis.value == "utc" for seen in (one, other))
-    times = (one.game.started_at_ms, one.game.ended_at_ms, other.game.started_at_ms, other.game.ended_at_ms)
+    utc = all(seen.game.time_basis.value == "utc" for seen in (board, other))
+    times = (board.game.started_at_ms, board.game.ended_at_ms, other.game.started_at_ms, other.game.ended_at_ms)
     return True if utc and None not in times else None  # ``_may_be`` has compared them
 
 
-def _agree(one: _Seen, other: _Seen) -> bool | None:
+def _agree(board: _Seen, other: _Seen) -> bool | None:
     """Whether the pieces that each board lost arrived in the other's holdings; None: too little is known."""
-    if _shared(one, other):
-        return _agree_in_one_log(one, other)
-    if not (one.whole and other.whole):
+    if _shared(board, other):
+        return _agree_in_one_log(board, other)
+    if not (board.whole and other.whole):
         return None
     count = 0
-    for taker, receiver in ((one, other), (other, one)):
+    for taker, receiver in ((board, other), (other, board)):
         for white in (True, False):
             lost = [capture.pieces for capture in taker.captures if capture.white is white]
             received = receiver.received(white=not white)
@@ -222,16 +222,16 @@ def _agree(one: _Seen, other: _Seen) -> bool | None:
     return True if count >= _FEW_PIECES else None
 
 
-def _agree_in_one_log(one: _Seen, other: _Seen) -> bool | None:
+def _agree_in_one_log(board: _Seen, other: _Seen) -> bool | None:
     """Whether the captures of one board are the pieces that the other received; None: too few to tell."""
-    given = _transfers(one, other)
+    given = _transfers(board, other)
     linked = sum(transfer.passed is not None for transfer in given)
     missing = 0
     for transfer in given:
-        receiver = other if (transfer.board == "A") == (board_order(one.game, other.game).a is one.game) else one
+        receiver = other if (transfer.board == "A") == (board_order(board.game, other.game).a is board.game) else board
         if transfer.passed is None and _watched(receiver, transfer.capture):
             missing += 1
-    received = len(one.passes) + len(other.passes)
+    received = len(board.passes) + len(other.passes)
     # The first or last capture may have happened while the other board was not observed.
     if missing > 1:
         return False
@@ -240,50 +240,50 @@ def _agree_in_one_log(one: _Seen, other: _Seen) -> bool | None:
     return linked * 10 >= min(received, len(given)) * 8
 
 
-def _transfers(one: _Seen, other: _Seen) -> list[Transfer]:
+def _transfers(board: _Seen, other: _Seen) -> list[Transfer]:
     """As ``transfers`` of their match; what each board captured and received is computed once for all pairs."""
-    first, second = (one, other) if board_order(one.game, other.game).a is one.game else (other, one)
+    first, second = (board, other) if board_order(board.game, other.game).a is board.game else (other, board)
     return [
         *transfers_of("A", first.captures, second.passes, first.game),
         *transfers_of("B", second.captures, first.passes, second.game),
     ]
 
 
-def _watched(seen: _Seen, capture: CapturedPiece) -> bool:
+def _watched(board: _Seen, capture: CapturedPiece) -> bool:
     """Whether the log shows the game at the moment of a capture on another board."""
-    bounds = seen.sources.get(capture.place.source)
+    bounds = board.sources.get(capture.place.source)
     offset = capture.place.offset
     return bounds is not None and offset is not None and bounds[0] < offset < bounds[1]
 
 
-def _counted(one: _Seen, other: _Seen) -> str:
-    return f"; {len(one.captures)} and {len(other.captures)} captured pieces came into the other's hands"
+def _counted(board: _Seen, other: _Seen) -> str:
+    return f"; {len(board.captures)} and {len(other.captures)} captured pieces came into the other's hands"
 
 
-def _pieces(one: _Seen, other: _Seen) -> str | None:
+def _pieces(board: _Seen, other: _Seen) -> str | None:
     """Pieces that one board loses arrive on the other, in one log or in two complete ones of the same time."""
-    if not _overlap(one, other) or not _agree(one, other):
+    if not _overlap(board, other) or not _agree(board, other):
         return None
-    if not _shared(one, other):
-        lost = len(one.captures) + len(other.captures)
+    if not _shared(board, other):
+        lost = len(board.captures) + len(other.captures)
         return f"they began together and what was captured came into the hands of the other board, {lost} pieces"
-    given = _transfers(one, other)
+    given = _transfers(board, other)
     linked = sum(transfer.passed is not None for transfer in given)
     return f"{linked} of {len(given)} captured pieces came into the hands of the other board"
 
 
-def _creation(one: _Seen, other: _Seen) -> str | None:
+def _creation(board: _Seen, other: _Seen) -> str | None:
     """They have consecutive numbers and one log shows the beginning of both together."""
-    numbers = (one.game.game_no, other.game.game_no)
-    if None in numbers or abs((numbers[0] or 0) - (numbers[1] or 0)) != 1 or not (one.whole and other.whole):
+    numbers = (board.game.game_no, other.game.game_no)
+    if None in numbers or abs((numbers[0] or 0) - (numbers[1] or 0)) != 1 or not (board.whole and other.whole):
         return None
-    if not _shared(one, other) or _agree(one, other) is False:
+    if not _shared(board, other) or _agree(board, other) is False:
         return None
-    begins = [place_of(seen.game, seen.game.observations[0], seen.game.first_offset, None) for seen in (one, other)]
+    begins = [place_of(each.game, each.game.observations[0], each.game.first_offset, None) for each in (board, other)]
     if begins[0].source != begins[1].source:
         return None
     apart = abs((begins[0].offset or 0) - (begins[1].offset or 0))
-    times = (one.game.started_at_ms, other.game.started_at_ms)
+    times = (board.game.started_at_ms, other.game.started_at_ms)
     if apart > _TOGETHER_BYTES or (None not in times and abs((times[0] or 0) - (times[1] or 0)) > TOGETHER_MS):
         return None
     low, high = sorted(number or 0 for number in numbers)

@@ -62,29 +62,29 @@ _SECOND_MS: Final = 1_000
 _MINUTE_S: Final = 60
 
 
-def begun_alike(one: View, other: View) -> str | None:
+def begun_alike(view: View, other: View) -> str | None:
     """Why a saved game and another one are the same, by when they began.
 
     A local time counts as equal to UTC only if both read the same.
     """
-    if not (is_saved(one) or is_saved(other)):
+    if not (is_saved(view) or is_saved(other)):
         return None
-    if one.plies.keys() != other.plies.keys() and not (_contains(one, other) or _contains(other, one)):
+    if view.plies.keys() != other.plies.keys() and not (_contains(view, other) or _contains(other, view)):
         return None
-    begun_s = _second(one), _second(other)
+    begun_s = _second(view), _second(other)
     if begun_s[0] is not None and begun_s[1] is not None:
-        both_saved = is_saved(one) and is_saved(other)
+        both_saved = is_saved(view) and is_saved(other)
         if abs(begun_s[0] - begun_s[1]) > (0 if both_saved else 1):  # a line arrives a little later than it is sent
             return None
         # A whole minute may be a round's, or an archive has no seconds: then short games may be two.
-        if not both_saved or begun_s[0] % _MINUTE_S or len(one.plies.keys() & other.plies.keys()) > _BOOK_PLIES:
+        if not both_saved or begun_s[0] % _MINUTE_S or len(view.plies.keys() & other.plies.keys()) > _BOOK_PLIES:
             return "begun in the same second"
-    if one.game.day is None or one.game.day != other.game.day or one.game.result != other.game.result:
+    if view.game.day is None or view.game.day != other.game.day or view.game.result != other.game.result:
         return None
-    if one.plies.keys() != other.plies.keys():
+    if view.plies.keys() != other.plies.keys():
         return None
-    seconds = equal_seconds(one, other)
-    if len(seconds) < len(one.plies.keys() - {1, 2}) or bits_of(seconds) < DAY_BITS:
+    seconds = equal_seconds(view, other)
+    if len(seconds) < len(view.plies.keys() - {1, 2}) or bits_of(seconds) < DAY_BITS:
         return None
     return "played on the same day"
 
@@ -95,19 +95,19 @@ def short_of_round(view: View) -> bool:
     return begun_s is not None and not begun_s % _MINUTE_S and is_saved(view) and len(view.plies) <= _BOOK_PLIES
 
 
-def equal_seconds(one: View, other: View) -> dict[int, int]:
+def equal_seconds(view: View, other: View) -> dict[int, int]:
     """Ply → whole seconds that it took, where both sources give the same number."""
     return {
         ply: spent.ms // _SECOND_MS
-        for ply, spent in one.spent_ms.items()
+        for ply, spent in view.spent_ms.items()
         if (its := other.spent_ms.get(ply)) is not None and its.ms // _SECOND_MS == spent.ms // _SECOND_MS
     }
 
 
-def _begun_apart(one: View, other: View) -> bool:
+def _begun_apart(view: View, other: View) -> bool:
     """Whether two saved games are known to have begun in different seconds: in one file they are two."""
-    begun_s = _second(one), _second(other)
-    return None not in begun_s and begun_s[0] != begun_s[1] and is_saved(one) and is_saved(other)
+    begun_s = _second(view), _second(other)
+    return None not in begun_s and begun_s[0] != begun_s[1] and is_saved(view) and is_saved(other)
 
 
 def _contains(whole: View, part: View) -> bool:
@@ -118,7 +118,7 @@ def _contains(whole: View, part: View) -> bool:
 
 def is_saved(view: View) -> bool:
     """Whether all that is known of a game comes from saved games."""
-    return all(seen.kind is ObservationKind.PGN for seen in view.game.observations)
+    return all(observation.kind is ObservationKind.PGN for observation in view.game.observations)
 
 
 def _second(view: View) -> int | None:
@@ -152,49 +152,52 @@ class Verdicts(NamedTuple):
     why: str
 
 
-def _other_day(one: View, other: View) -> bool:
+def _other_day(view: View, other: View) -> bool:
     """Whether they began on different days, as far as that is known; a resumed game may have the later one's."""
-    begun = one.begun_ms, other.begun_ms
+    begun = view.begun_ms, other.begun_ms
     if begun[0] is None or begun[1] is None:
         return False
-    if any(view.game.continued or view.game.start_ply or view.game.end is GameEnd.ADJOURNED for view in (one, other)):
+    if any(
+        either.game.continued or either.game.start_ply or either.game.end is GameEnd.ADJOURNED
+        for either in (view, other)
+    ):
         return False
     return begun[0][0] > begun[1][1] + DAY_MS or begun[1][0] > begun[0][1] + DAY_MS
 
 
-def _printed_before(listed: View, seen: View) -> bool:
+def _printed_before(listed: View, view: View) -> bool:
     """Whether one was printed before the other was played."""
-    return listed.listed_ms is not None and seen.span_ms is not None and listed.listed_ms + SKEW_MS < seen.span_ms[0]
+    return listed.listed_ms is not None and view.span_ms is not None and listed.listed_ms + SKEW_MS < view.span_ms[0]
 
 
-def _ended_before(one: View, other: View) -> bool:
+def _ended_before(view: View, other: View) -> bool:
     """Whether all of one was seen, and the other has more moves."""
-    game = one.game
+    game = view.game
     return (
         game.complete
         and game.end in (GameEnd.RESULT, GameEnd.ABORTED)
-        and max(one.plies, default=0) < max(other.plies, default=0)
+        and max(view.plies, default=0) < max(other.plies, default=0)
     )
 
 
-def compare(one: View, other: View) -> Verdicts:
+def compare(view: View, other: View) -> Verdicts:
     """Decide whether two played games of the same players and colours, of two sources, are one; in any order."""
-    why = headers_differ(one.game, other.game)
+    why = headers_differ(view.game, other.game)
     if why is not None:
         return Verdicts(Verdict.APART, why)
-    numbered = _one_server(one.game, other.game)  # so a number is one game at any moment
-    both = ((one, other), (other, one)) if numbered else ()
+    numbered = _one_server(view.game, other.game)  # so a number is one game at any moment
+    both = ((view, other), (other, view)) if numbered else ()
     # Two ways in which arrival times that do not overlap may still be of one game: it was seen again after an outage,
     # or a computer's clock was set back in between.
     again = next((pair for pair in both if may_be_seen_again(*pair)), None)
     backward: int | None = None
-    if again is None and not may_meet(one.span_ms, other.span_ms):
+    if again is None and not may_meet(view.span_ms, other.span_ms):
         backward = next((ms for pair in both if (ms := backward_ms(*pair)) is not None), None)
-    why = _moments_differ(one, other, again=again is not None, backward=backward is not None)
+    why = _moments_differ(view, other, again=again is not None, backward=backward is not None)
     if why is not None:
         return Verdicts(Verdict.APART, why)
-    common = sorted(one.plies.keys() & other.plies.keys())
-    differs = next((number for number in common if not same_move(one.plies[number], other.plies[number])), None)
+    common = sorted(view.plies.keys() & other.plies.keys())
+    differs = next((number for number in common if not same_move(view.plies[number], other.plies[number])), None)
     # Other moves contradict, unless one source lost the game from sight and the move was taken back afterwards: then
     # the plies before it are compared, and they must prove it.
     if differs is not None:
@@ -202,10 +205,10 @@ def compare(one: View, other: View) -> Verdicts:
             return Verdicts(Verdict.APART, f"other moves at ply {differs}")
         common = [number for number in common if number < differs]
     agreement = _Agreement()
-    why = agreement.contradiction(one, other, common, differs)
+    why = agreement.contradiction(view, other, common, differs)
     if why is not None:
         return Verdicts(Verdict.APART, why)
-    numbers = _same_number(one, other), numbered and _is_printed_alike(one, other)
+    numbers = _same_number(view, other), numbered and _is_printed_alike(view, other)
     verdicts = agreement.verdict(len(common), *numbers, one_server=numbered)
     if differs is not None:
         if verdicts.verdict is not Verdict.SAME:
@@ -218,11 +221,11 @@ def compare(one: View, other: View) -> Verdicts:
     # Nothing contradicts, and the times alone prove nothing. Left are the moment of the start, and the clocks.
     if verdicts.verdict is not Verdict.OPEN:
         return verdicts
-    if (numbered or len(common) >= _LEAST_LINES) and common and (begun := begun_alike(one, other)) is not None:
+    if (numbered or len(common) >= _LEAST_LINES) and common and (begun := begun_alike(view, other)) is not None:
         return Verdicts(Verdict.SAME, f"{_counted(len(common), agreement.times)}, {begun}")
     if not numbered:
         return verdicts
-    why = _at_one_moment(one, other) or (None if again is None else in_progress_since(*again))
+    why = _at_one_moment(view, other) or (None if again is None else in_progress_since(*again))
     return verdicts if why is None else Verdicts(Verdict.SAME, why)
 
 
@@ -238,79 +241,79 @@ def proves_enough(view: View) -> bool:
     return bits_of(seconds) + bits_of(lags_ms) >= DAY_BITS
 
 
-def _moments_differ(one: View, other: View, *, again: bool, backward: bool) -> str | None:
+def _moments_differ(view: View, other: View, *, again: bool, backward: bool) -> str | None:
     """Say, in a clause, why two games were not played at the same time; None: they may have been.
 
     ``again``: one source may have seen the game twice. ``backward``: a clock that was set back may explain that the
     times do not overlap.
     """
     if not again:
-        if one.source == other.source and ((one.live and other.live) or _begun_apart(one, other)):
+        if view.source == other.source and ((view.live and other.live) or _begun_apart(view, other)):
             return "one source saw both"
-        if not backward and not may_meet(one.span_ms, other.span_ms):
+        if not backward and not may_meet(view.span_ms, other.span_ms):
             return "they were at other times"
-    if _other_day(one, other) or _printed_before(one, other) or _printed_before(other, one):
+    if _other_day(view, other) or _printed_before(view, other) or _printed_before(other, view):
         return "they were on other days"
-    if _ended_before(one, other) or _ended_before(other, one):
+    if _ended_before(view, other) or _ended_before(other, view):
         return "one was over when the other went on"
     return None
 
 
-def headers_differ(one: Game, other: Game) -> str | None:
+def headers_differ(game: Game, other: Game) -> str | None:
     """Say, in the words behind "they are", why two headers cannot be of one game; None: nothing in them differs."""
-    if one.kind is not GameKind.PLAYED or other.kind is not GameKind.PLAYED:
+    if game.kind is not GameKind.PLAYED or other.kind is not GameKind.PLAYED:
         return "one of them was not played"
-    if None not in (one.server, other.server) and one.server != other.server:
+    if None not in (game.server, other.server) and game.server != other.server:
         return "of other servers"
-    unknown = None in (one.server, other.server)
-    if unknown and None not in (one.dialect, other.dialect) and one.dialect != other.dialect:
+    unknown = None in (game.server, other.server)
+    if unknown and None not in (game.dialect, other.dialect) and game.dialect != other.dialect:
         return "of servers with other programs"
-    handles = [(game.white.handle.lower(), game.black.handle.lower()) for game in (one, other)]
+    handles = [(header.white.handle.lower(), header.black.handle.lower()) for header in (game, other)]
     if handles[0] != handles[1]:
         return "of other players"
     if unknown and "" in handles[0]:
         return "of players who are not known"
     facts = (
-        ("variant", None if one.variant_inferred else one.variant, None if other.variant_inferred else other.variant),
-        ("rating", one.rated, other.rated),
-        ("increment", one.increment_s, other.increment_s),
-        ("start position", one.start_fen and one.start_ply == 0, other.start_fen and other.start_ply == 0),
+        ("variant", None if game.variant_inferred else game.variant, None if other.variant_inferred else other.variant),
+        ("rating", game.rated, other.rated),
+        ("increment", game.increment_s, other.increment_s),
+        ("start position", game.start_fen and game.start_ply == 0, other.start_fen and other.start_ply == 0),
     )
     for what, mine, its in facts[:3]:
         if mine is not None and its is not None and mine != its:
             return f"another {what}"
-    if one.base_s != other.base_s and not (None in (one.base_s, other.base_s) or 0 in (one.base_s, other.base_s)):
+    if game.base_s != other.base_s and not (None in (game.base_s, other.base_s) or 0 in (game.base_s, other.base_s)):
         return "another base time"
-    if facts[3][1] and facts[3][2] and one.start_fen != other.start_fen:
+    if facts[3][1] and facts[3][2] and game.start_fen != other.start_fen:
         return "another start position"
-    results = {game.result for game in (one, other) if game.end is GameEnd.RESULT} - {"*"}
+    results = {header.result for header in (game, other) if header.end is GameEnd.RESULT} - {"*"}
     return "another result" if len(results) > 1 else None
 
 
-def _one_server(one: Game, other: Game) -> bool:
+def _one_server(game: Game, other: Game) -> bool:
     """Whether two games that may be one are known to be of one server, by its name or else by its program."""
-    return one.server == other.server and (one.server is not None or None not in (one.dialect, other.dialect))
+    return game.server == other.server and (game.server is not None or None not in (game.dialect, other.dialect))
 
 
-def _is_printed_alike(one: View, other: View) -> bool:
+def _is_printed_alike(view: View, other: View) -> bool:
     """Whether two logs print the same number and the same ratings, which rated games change."""
-    ratings = [(view.game.white.rating_text, view.game.black.rating_text) for view in (one, other)]
-    return bool(one.numbers) and one.numbers == other.numbers and ratings[0] == ratings[1]
+    ratings = [(either.game.white.rating_text, either.game.black.rating_text) for either in (view, other)]
+    return bool(view.numbers) and view.numbers == other.numbers and ratings[0] == ratings[1]
 
 
-def _same_number(one: View, other: View) -> bool:
-    return not one.numbers or not other.numbers or not one.numbers.isdisjoint(other.numbers)
+def _same_number(view: View, other: View) -> bool:
+    return not view.numbers or not other.numbers or not view.numbers.isdisjoint(other.numbers)
 
 
-def _at_one_moment(one: View, other: View) -> str | None:
+def _at_one_moment(view: View, other: View) -> str | None:
     """Why both were in progress under one number at one moment, when a number belongs to one game only."""
-    if not (one.numbers and one.numbers == other.numbers):
+    if not (view.numbers and view.numbers == other.numbers):
         return None
-    for mine, its in ((one, other), (other, one)):
+    for mine, its in ((view, other), (other, view)):
         if mine.span_ms is not None and its.span_ms is not None:
             begun_ms = its.span_ms[0]
             if any(begin + SKEW_MS < begun_ms < end - SKEW_MS for begin, end in mine.live_spans_ms):
-                return f"both seen in progress under number {min(one.numbers)} at one moment"
+                return f"both seen in progress under number {min(view.numbers)} at one moment"
     return None
 
 
@@ -328,21 +331,21 @@ class _Agreement:
         self.exact = True  # those times are equal in whole seconds, cut
         self.cut = self.rounded = True  # so clocks in seconds may have come from those in milliseconds
 
-    def contradiction(self, one: View, other: View, common: list[int], differs: int | None) -> str | None:
+    def contradiction(self, view: View, other: View, common: list[int], differs: int | None) -> str | None:
         """Compare times, clocks and first boards; why they contradict each other, as a clause, or None.
 
         ``differs`` is the first ply with different moves; what is shown from there on does not count.
         """
         for number in common:
-            if not self.take(one, other, number):
+            if not self.take(view, other, number):
                 return f"other times at ply {number}"
-        for mine, its in ((one, other), (other, one)):
+        for mine, its in ((view, other), (other, view)):
             for start in mine.lasting_starts:
                 if differs is not None and start.ply >= differs:
                     continue
                 if not self.take_start(start, its):
                     return f"another position or clock at ply {start.ply}"
-        self.take_joined(one, other)
+        self.take_joined(view, other)
         return None
 
     def take(self, one: View, other: View, number: int) -> bool:
@@ -414,11 +417,11 @@ class _Agreement:
         self.times += 1
         return True
 
-    def take_joined(self, one: View, other: View) -> None:
+    def take_joined(self, view: View, other: View) -> None:
         """Count first boards of the same ply that both got in the same moment; their clocks may have run since."""
-        if one.span_ms is None or other.span_ms is None:
+        if view.span_ms is None or other.span_ms is None:
             return
-        for mine, its in product(one.starts, other.starts):
+        for mine, its in product(view.starts, other.starts):
             if mine.ply == its.ply and mine.at_ms is not None and its.at_ms is not None:
                 self.apart_ms += [apart_ms] if (apart_ms := abs(mine.at_ms - its.at_ms)) <= SKEW_MS else []
 

@@ -62,22 +62,22 @@ def find_duplicates(games: Sequence[Game], shown: Mapping[str, Game], decided: D
     near: set[Pair] = set()
     apart: set[Pair] = set()
     often = repeated_often(views)
-    for one, other in pairs_to_compare(views):
-        two = shown[views[one].game.key], shown[views[other].game.key]
+    for first, other in pairs_to_compare(views):
+        two = shown[views[first].game.key], shown[views[other].game.key]
         pair = pair_of(two[0].key, two[1].key)
-        if pair[0] == pair[1] or (one in often and other in often):
+        if pair[0] == pair[1] or (first in often and other in often):
             continue
         near.add(pair)
         if decided.part(*(game.merged_from or [game.key] for game in two)) or (
-            compare(views[one], views[other]).verdict is Verdict.APART or _numbered_apart(views[one], views[other])
+            compare(views[first], views[other]).verdict is Verdict.APART or _numbered_apart(views[first], views[other])
         ):
             apart.add(pair)
     near -= apart
     listed = {game.key: View(game) for game in shown.values()}
     pairs = [
-        _probable_duplicate(listed[one], listed[other])
-        for one, other in near
-        if _share_moves(listed[one], listed[other])
+        _probable_duplicate(listed[first], listed[other])
+        for first, other in near
+        if _share_moves(listed[first], listed[other])
     ]
     facts = {key: _facts(view) for key, view in listed.items()}
     return DuplicateGroup(sorted(pairs, key=rank), frozenset(near), facts)
@@ -105,40 +105,40 @@ def fold(found: Iterable[DuplicateGroup], chosen: Collection[str]) -> dict[str, 
     return stays
 
 
-def why_never_one(one: Game, other: Game) -> str | None:
+def why_never_one(game: Game, other: Game) -> str | None:
     """Why not even a person can decide that two games are one, as a clause; None: that is possible."""
-    if GameKind.PLAYED is not one.kind or one.kind is not other.kind:
+    if GameKind.PLAYED is not game.kind or game.kind is not other.kind:
         return "one of them was not played"
-    if None not in (one.server, other.server) and one.server != other.server:
+    if None not in (game.server, other.server) and game.server != other.server:
         return "they are of different sites"
-    players = [(game.white.handle.lower(), game.black.handle.lower()) for game in (one, other)]
+    players = [(either.white.handle.lower(), either.black.handle.lower()) for either in (game, other)]
     if players[0] != players[1]:
         return "the players differ"
-    if (one.variant or other.variant) != (other.variant or one.variant):
+    if (game.variant or other.variant) != (other.variant or game.variant):
         return "the variants differ"
-    plies = [View(game).plies for game in (one, other)]
+    plies = [View(either).plies for either in (game, other)]
     for number in sorted(plies[0].keys() & plies[1].keys()):
         if not same_move(plies[0][number], plies[1][number]):
             return f"the moves differ at ply {number}"
     return None
 
 
-def _numbered_apart(one: View, other: View) -> bool:
+def _numbered_apart(view: View, other: View) -> bool:
     """Whether both were seen under different numbers, which a game has only if it was resumed."""
-    numbers = one.game.game_no, other.game.game_no
-    if None in numbers or numbers[0] == numbers[1] or not (one.live and other.live):
+    numbers = view.game.game_no, other.game.game_no
+    if None in numbers or numbers[0] == numbers[1] or not (view.live and other.live):
         return False
-    return not any(view.game.continued or view.game.end is GameEnd.ADJOURNED for view in (one, other))
+    return not any(either.game.continued or either.game.end is GameEnd.ADJOURNED for either in (view, other))
 
 
-def _share_moves(one: View, other: View) -> bool:
+def _share_moves(view: View, other: View) -> bool:
     """Whether one game has all moves of the other, or they overlap; the moves that both have are known to be equal.
 
     Of a game that was lost from sight these are enough, if the clocks of one that is seen later ran meanwhile.
     """
-    if probably_goes_on(one, other) or probably_goes_on(other, one):
+    if probably_goes_on(view, other) or probably_goes_on(other, view):
         return True
-    part, whole = sorted((one.plies.keys(), other.plies.keys()), key=len)
+    part, whole = sorted((view.plies.keys(), other.plies.keys()), key=len)
     if part <= whole:
         return len(part) == len(whole) or len(part) >= _LEAST_PLIES
     return len(part & whole) >= _LEAST_OVERLAP
@@ -157,22 +157,22 @@ def _facts(view: View) -> tuple[int, ...]:
     return int(game.complete), len(plies), int(game.started_at_ms is not None), times, len(game.merged_from)
 
 
-def _probable_duplicate(one: View, other: View) -> ProbableDuplicate:
+def _probable_duplicate(view: View, other: View) -> ProbableDuplicate:
     """The evidence about two games that are probably one."""
-    common = sorted(one.plies.keys() & other.plies.keys())
+    common = sorted(view.plies.keys() & other.plies.keys())
     pros = [f"{len(common)} equal {'ply' if len(common) == 1 else 'plies'}"]
     cons: list[str] = []
-    if len(one.plies) != len(other.plies):
-        cons.append(f"{len(one.plies)} and {len(other.plies)} plies")
+    if len(view.plies) != len(other.plies):
+        cons.append(f"{len(view.plies)} and {len(other.plies)} plies")
     clocks = [
         (number, mine, its)
         for number in common
-        if (mine := one.plies[number].clock_ms) is not None and (its := other.plies[number].clock_ms) is not None
+        if (mine := view.plies[number].clock_ms) is not None and (its := other.plies[number].clock_ms) is not None
     ]
     different = [
-        found
-        for found in clocks
-        if not close_clocks(found[1:], (one.plies[found[0]].precision_code, other.plies[found[0]].precision_code))
+        clock
+        for clock in clocks
+        if not close_clocks(clock[1:], (view.plies[clock[0]].precision_code, other.plies[clock[0]].precision_code))
     ]
     equal_clocks = len(clocks) - len(different)
     if clocks:
@@ -180,24 +180,24 @@ def _probable_duplicate(one: View, other: View) -> ProbableDuplicate:
     if different:
         number, mine, its = different[0]
         cons.append(f"clocks differ at ply {number}: {mine} ms and {its} ms")
-    lags_ms = _weigh_lag(one, other, common, pros, cons)
-    bits = bits_of(equal_seconds(one, other)) + bits_of(lags_ms)
+    lags_ms = _weigh_lag(view, other, common, pros, cons)
+    bits = bits_of(equal_seconds(view, other)) + bits_of(lags_ms)
     pros.append(f"equal {'times and lag' if lags_ms else 'times'} hold {bits:.0f} of {REQUIRED_BITS} bits")
-    _weigh_headers(one.game, other.game, pros, cons)
-    key, second = pair_of(one.game.key, other.game.key)
+    _weigh_headers(view.game, other.game, pros, cons)
+    key, second = pair_of(view.game.key, other.game.key)
     return ProbableDuplicate(
         key, second, len(common), len(clocks), equal_clocks, bits, REQUIRED_BITS, tuple(pros), tuple(cons)
     )  # fmt: skip
 
 
-def _weigh_lag(one: View, other: View, common: list[int], pros: list[str], cons: list[str]) -> dict[int, int]:
+def _weigh_lag(view: View, other: View, common: list[int], pros: list[str], cons: list[str]) -> dict[int, int]:
     """Note equal and different lag; the lag by ply, empty if any differs."""
     lags = [
         (number, mine, its)
         for number in common
-        if (mine := one.plies[number].lag_ms) is not None and (its := other.plies[number].lag_ms) is not None
+        if (mine := view.plies[number].lag_ms) is not None and (its := other.plies[number].lag_ms) is not None
     ]
-    different = [found for found in lags if found[1] != found[2]]
+    different = [lag for lag in lags if lag[1] != lag[2]]
     if len(lags) > len(different):
         pros.append(f"equal lag at {len(lags) - len(different)} of {len(lags)} plies")
     if different:
@@ -207,18 +207,18 @@ def _weigh_lag(one: View, other: View, common: list[int], pros: list[str], cons:
     return {number: mine for number, mine, _ in lags}
 
 
-def _weigh_headers(one: Game, other: Game, pros: list[str], cons: list[str]) -> None:
-    if one.game_no is not None and other.game_no is not None:
-        same = one.game_no == other.game_no
-        text = f"game number {one.game_no} in both" if same else f"game numbers {one.game_no} and {other.game_no}"
+def _weigh_headers(game: Game, other: Game, pros: list[str], cons: list[str]) -> None:
+    if game.game_no is not None and other.game_no is not None:
+        same = game.game_no == other.game_no
+        text = f"game number {game.game_no} in both" if same else f"game numbers {game.game_no} and {other.game_no}"
         (pros if same else cons).append(text)
-    if one.result == other.result:
-        pros.append(f"result {one.result} in both")
+    if game.result == other.result:
+        pros.append(f"result {game.result} in both")
     else:
-        cons.append(f"results {one.result} and {other.result}")
-    if one.day is not None and other.day is not None:
-        same = one.day == other.day
-        (pros if same else cons).append(f"date {one.day} in both" if same else f"dates {one.day} and {other.day}")
-    ratings = [(game.white.rating_text, game.black.rating_text) for game in (one, other)]
+        cons.append(f"results {game.result} and {other.result}")
+    if game.day is not None and other.day is not None:
+        same = game.day == other.day
+        (pros if same else cons).append(f"date {game.day} in both" if same else f"dates {game.day} and {other.day}")
+    ratings = [(either.white.rating_text, either.black.rating_text) for either in (game, other)]
     if None not in ratings[0] + ratings[1] and ratings[0] != ratings[1]:
         cons.append("ratings differ")

@@ -26,9 +26,9 @@ _LEAST_TIMES = 3
 
 def resumed_at(later: View) -> tuple[Observation, StartFacts] | None:
     """The first live observation of a game that begins in mid-game, and its first board's facts; None: it does not."""
-    for seen in later.live[:1]:
-        if seen.start is not None and seen.start.ply > 0:
-            return seen, seen.start
+    for observation in later.live[:1]:
+        if observation.start is not None and observation.start.ply > 0:
+            return observation, observation.start
     return None
 
 
@@ -228,8 +228,8 @@ def _same_result(game: Game, played: Game) -> bool | None:
 
 def _places(game: Game) -> dict[str, int]:
     """The offset of its beginning in each log that shows it."""
-    found = {seen.source.sha256: seen.offset for seen in reversed(game.observations) if seen.source is not None}
-    return found if game.merged_from else dict.fromkeys(found, game.first_offset)
+    places = {seen.source.sha256: seen.offset for seen in reversed(game.observations) if seen.source is not None}
+    return places if game.merged_from else dict.fromkeys(places, game.first_offset)
 
 
 def _earlier(played: Game, game: Game) -> bool:
@@ -246,7 +246,7 @@ def _earlier(played: Game, game: Game) -> bool:
 
 def _numbered(game: Game, played: Game) -> bool:
     """Whether the examination began as that of the number that the played game had, in the same log."""
-    logs = {seen.source for seen in played.observations} & {seen.source for seen in game.observations}
+    logs = {observation.source for observation in played.observations} & {seen.source for seen in game.observations}
     if not logs:
         return False
     return any(int(match["game"]) == played.game_no for match in _begins(game, _ENTERING))

@@ -77,7 +77,7 @@ class View:
     source: str | None = field(init=False)
 
     def __post_init__(self) -> None:
-        named = (seen.source for seen in self.game.observations)
+        named = (observation.source for observation in self.game.observations)
         self.source = next((source.sha256 for source in named if source is not None), None)
 
     @cached_property
@@ -88,12 +88,12 @@ class View:
     @cached_property
     def live(self) -> list[Observation]:
         """What was seen while the game went on."""
-        return [seen for seen in self.game.observations if seen.kind in LIVE_KINDS]
+        return [observation for observation in self.game.observations if observation.kind in LIVE_KINDS]
 
     @cached_property
     def live_plies(self) -> frozenset[int]:
         """Numbers of the plies that were seen so."""
-        live = {number for number, seen in enumerate(self.game.observations) if seen.kind in LIVE_KINDS}
+        live = {number for number, observation in enumerate(self.game.observations) if observation.kind in LIVE_KINDS}
         return frozenset(
             ply
             for part in self.game.segments
@@ -104,17 +104,17 @@ class View:
     @cached_property
     def starts(self) -> list[StartFacts]:
         """Facts about the move before the first boards of observations that begin in mid-game."""
-        return [seen.start for seen in self.live if seen.start is not None and seen.start.ply > 0]
+        return [live.start for live in self.live if live.start is not None and live.start.ply > 0]
 
     @cached_property
     def lasting_starts(self) -> list[StartFacts]:
         """Those of ``starts`` whose move was not taken back later."""
-        found = []
-        for seen in self.live:
-            start, rows = seen.start, seen.lines[0].rows if seen.lines else []
+        lasting = []
+        for observation in self.live:
+            start, rows = observation.start, observation.lines[0].rows if observation.lines else []
             if start is not None and start.ply > 0 and (not rows or rows[0][0] > start.ply):
-                found.append(start)
-        return found
+                lasting.append(start)
+        return lasting
 
     @cached_property
     def last_board(self) -> StartFacts | Ply | None:
@@ -146,8 +146,8 @@ class View:
         """From when to when it was seen, in UTC; None: not known."""
         if self.game.time_basis is not TimeBasis.UTC:
             return None
-        begun = [seen.started_at_ms for seen in self.live if seen.started_at_ms is not None]
-        ended = [seen.ended_at_ms for seen in self.live if seen.ended_at_ms is not None]
+        begun = [observation.started_at_ms for observation in self.live if observation.started_at_ms is not None]
+        ended = [observation.ended_at_ms for observation in self.live if observation.ended_at_ms is not None]
         if self.game.ended_at_ms is not None:  # a game may end a while after its last move
             ended.append(self.game.ended_at_ms)
         return (min(begun), max([*ended, *begun])) if begun else None
@@ -161,7 +161,7 @@ class View:
     @cached_property
     def numbers(self) -> frozenset[int]:
         """The numbers under which it was seen: a resumed game may get another one."""
-        found = {self.game.game_no, *(seen.game_no for seen in self.live)}
+        found = {self.game.game_no, *(observation.game_no for observation in self.live)}
         return frozenset(number for number in found if number is not None)
 
     @cached_property
@@ -173,7 +173,7 @@ class View:
         game = self.game
         if self.span_ms is not None:
             return self.span_ms[0], self.span_ms[0]
-        if any(seen.kind is not ObservationKind.PGN for seen in game.observations):
+        if any(observation.kind is not ObservationKind.PGN for observation in game.observations):
             return None
         begun_ms, latest_ms = game.started_at_ms, game.latest_start_ms
         if begun_ms is not None and latest_ms is not None and game.time_basis is TimeBasis.UTC:
@@ -200,17 +200,17 @@ class View:
     @cached_property
     def spent_ms(self) -> dict[int, Spent]:
         """What each move took: as printed, or by the clocks where only they were."""
-        found: dict[int, Spent] = {}
+        spent: dict[int, Spent] = {}
         for number, ply in self.plies.items():
             if number in self.unlisted:
                 continue
             before, clock = self.plies.get(number - 2), ply.clock_ms
             if ply.elapsed_ms is not None and ply.precision_code not in ELAPSED_DERIVED:
-                found[number] = Spent(ply.elapsed_ms, ply.precision_code in EXACT, True)
+                spent[number] = Spent(ply.elapsed_ms, ply.precision_code in EXACT, True)
             elif before is not None and clock is not None and (left := before.clock_ms) is not None:
                 spent_ms = left + 1_000 * (self.increment_s(number) or 0) - clock
-                found[number] = Spent(spent_ms, ply.precision_code in EXACT, False)
-        return found
+                spent[number] = Spent(spent_ms, ply.precision_code in EXACT, False)
+        return spent
 
     @cached_property
     def unlisted(self) -> frozenset[int]:
@@ -228,26 +228,26 @@ class View:
     @cached_property
     def opening(self) -> tuple[int, ...]:
         """The moves from the first ply on, as far as they are known one after another."""
-        found: list[int] = []
-        while (ply := self.plies.get(len(found) + 1)) is not None and ply.move is not None:
-            found.append(ply.move)
-        return tuple(found)
+        moves: list[int] = []
+        while (ply := self.plies.get(len(moves) + 1)) is not None and ply.move is not None:
+            moves.append(ply.move)
+        return tuple(moves)
 
     def increment_s(self, ply: int) -> int | None:
         """The increment in seconds of the side that makes this ply; None: unknown."""
         return self.game.increment_s if ply % 2 else self.game.black_increment_s
 
 
-def same_move(one: Ply, other: Ply) -> bool:
+def same_move(ply: Ply, other: Ply) -> bool:
     """Whether two plies are the same move, by their squares or else by their SAN."""
-    if one.move is not None and other.move is not None:
-        return one.move == other.move
-    return one.san.rstrip("+#") == other.san.rstrip("+#")
+    if ply.move is not None and other.move is not None:
+        return ply.move == other.move
+    return ply.san.rstrip("+#") == other.san.rstrip("+#")
 
 
-def may_meet(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool:
+def may_meet(span: tuple[int, int] | None, other: tuple[int, int] | None) -> bool:
     """Whether two spans of time may be of one game; None: not known when."""
-    return one is None or other is None or (one[0] <= other[1] + SKEW_MS and other[0] <= one[1] + SKEW_MS)
+    return span is None or other is None or (span[0] <= other[1] + SKEW_MS and other[0] <= span[1] + SKEW_MS)
 
 
 REQUIRED_BITS = 40

@@ -47,9 +47,9 @@ Pair = tuple[str, str]
 MERGED_BY_HAND: Final = "a person decided that they are one game"
 
 
-def pair_of(one: str, other: str) -> Pair:
+def pair_of(key: str, other: str) -> Pair:
     """Two keys in their order."""
-    return (one, other) if one < other else (other, one)
+    return (key, other) if key < other else (other, key)
 
 
 class Decided(NamedTuple):
@@ -64,18 +64,18 @@ class Decided(NamedTuple):
 
     def join(self, groups: list[list[str]]) -> list[list[int]]:
         """Which groups of keys are one: numbers of groups, by their first ones."""
-        found = {number: [number] for number in range(len(groups))}
+        joined = {number: [number] for number in range(len(groups))}
         home = {key: number for number, keys in enumerate(groups) for key in keys}
         for one, other in sorted(self.same):
             if one not in home or other not in home or home[one] == home[other]:
                 continue
             first, second = sorted((home[one], home[other]))
-            keys = [[key for number in found[place] for key in groups[number]] for place in (first, second)]
+            keys = [[key for number in joined[place] for key in groups[number]] for place in (first, second)]
             if self.part(*keys):
                 continue
-            found[first] += found.pop(second)
+            joined[first] += joined.pop(second)
             home |= dict.fromkeys(keys[1], first)
-        return [sorted(numbers) for _, numbers in sorted(found.items())]
+        return [sorted(numbers) for _, numbers in sorted(joined.items())]
 
 
 UNDECIDED: Final = Decided()
@@ -133,7 +133,7 @@ def _content(view: View) -> object:
         game.ended_at_ms is None,
         view.in_sight_ms is None,
         *((seen.kind, seen.started_at_ms is None, seen.ended_at_ms is None) for seen in game.observations),
-        *(None if seen.start is None else _printed(seen.start) for seen in game.observations),
+        *(None if observation.start is None else _printed(observation.start) for observation in game.observations),
         view.live_plies,
         *map(_printed, view.plies.values()),
     )
@@ -146,7 +146,7 @@ def _printed(facts: Ply | StartFacts) -> object:
 def _times(view: View) -> list[int]:
     """When a log shows what, in milliseconds; as many for all games of equal content."""
     game = view.game
-    bounds = [(seen.started_at_ms, seen.ended_at_ms) for seen in game.observations]
+    bounds = [(observation.started_at_ms, observation.ended_at_ms) for observation in game.observations]
     arrivals = (ply.at_ms for ply in view.plies.values())
     times = (
         game.started_at_ms,
@@ -216,28 +216,28 @@ class _ComparedViews:
     def compare(self) -> list[tuple[int, int]]:
         """Compare all pairs that may be the same game; return those that nothing decides."""
         undecided: list[tuple[int, int]] = []
-        for one, other in pairs_to_compare(self.views):
-            verdict = self._verdict(one, other).verdict
+        for number, other in pairs_to_compare(self.views):
+            verdict = self._verdict(number, other).verdict
             if verdict is Verdict.OPEN:
-                undecided.append((one, other))
+                undecided.append((number, other))
             if verdict is Verdict.SAME:
-                self._join(one, other)
+                self._join(number, other)
         return undecided
 
-    def _verdict(self, one: int, other: int) -> Verdicts:
+    def _verdict(self, number: int, other: int) -> Verdicts:
         """What a comparison of two views says, the lesser number first."""
-        found = self._verdicts.get((one, other))
-        if found is None:
-            mine, its = self.views[one], self.views[other]
-            found = compare(mine, its)
+        verdicts = self._verdicts.get((number, other))
+        if verdicts is None:
+            mine, its = self.views[number], self.views[other]
+            verdicts = compare(mine, its)
             if pair_of(mine.game.key, its.game.key) in self._decided.apart:
-                found = found._replace(verdict=Verdict.APART)
-            self._verdicts[one, other] = found
-        return found
+                verdicts = verdicts._replace(verdict=Verdict.APART)
+            self._verdicts[number, other] = verdicts
+        return verdicts
 
-    def _join(self, one: int, other: int) -> None:
-        self.near[one].add(other)
-        self.near[other].add(one)
+    def _join(self, number: int, other: int) -> None:
+        self.near[number].add(other)
+        self.near[other].add(number)
 
     def decide_by_order(self, undecided: list[tuple[int, int]], orders: BoardOrders) -> None:
         """Join undecided pairs whose logs have the same lines in the same order."""
@@ -312,11 +312,13 @@ class _ComparedViews:
             ]
             first, lead = min((one for one in same if one[1] is not view), key=lambda one: one[1].game.key)
             pair = min(first, number), max(first, number)
-            found = self._verdicts.get(pair) if view is views[number] else None
-            if found is None:
-                found = compare(lead, view)
-                found = found if found.verdict is Verdict.SAME else self._verdicts[pair]  # by the order of lines
-            evidence.append(Evidence(EvidenceKind.SAME, found.why))
+            verdicts = self._verdicts.get(pair) if view is views[number] else None
+            if verdicts is None:
+                verdicts = compare(lead, view)
+                verdicts = (
+                    verdicts if verdicts.verdict is Verdict.SAME else self._verdicts[pair]
+                )  # by the order of lines
+            evidence.append(Evidence(EvidenceKind.SAME, verdicts.why))
         return ObservationGroup([view for _, view in members], evidence)
 
 
@@ -325,21 +327,21 @@ def _with_decided_alone(alike: list[list[View]], decided: Decided) -> list[list[
     alone = {key for pair in decided.apart for key in pair}
     if not alone:
         return alike
-    found = [[view] for group in alike for view in group if view.game.key in alone]
-    found += [rest for group in alike if (rest := [view for view in group if view.game.key not in alone])]
-    return sorted(found, key=lambda group: group[0].game.key)
+    groups = [[view] for group in alike for view in group if view.game.key in alone]
+    groups += [rest for group in alike if (rest := [view for view in group if view.game.key not in alone])]
+    return sorted(groups, key=lambda group: group[0].game.key)
 
 
 def _without(near: list[set[int]], excluded: set[int]) -> list[set[int]]:
     return [set() if number in excluded else others - excluded for number, others in enumerate(near)]
 
 
-def _adjourned_between(one: View, other: View) -> bool:
+def _adjourned_between(view: View, other: View) -> bool:
     """Whether the one was adjourned, or lost before that, and the other seen after the game was resumed.
 
     If its adjournment was not seen, the times that were taken before it are 0 in the list of the other one.
     """
-    for earlier, later in ((one, other), (other, one)):
+    for earlier, later in ((view, other), (other, view)):
         last = max(earlier.live_plies, default=0)
         if not (last and later.starts):
             continue
@@ -353,7 +355,7 @@ def _adjourned_between(one: View, other: View) -> bool:
 def _components(near: Sequence[set[int]]) -> list[list[int]]:
     """Connected numbers, each list ascending, by their first."""
     done: set[int] = set()
-    found: list[list[int]] = []
+    components: list[list[int]] = []
     for first in range(len(near)):
         if first in done:
             continue
@@ -363,20 +365,20 @@ def _components(near: Sequence[set[int]]) -> list[list[int]]:
             group |= reached
             reached = {other for number in reached for other in near[number]} - group
         done |= group
-        found.append(sorted(group))
-    return found
+        components.append(sorted(group))
+    return components
 
 
 def _joined(parts: list[ObservationGroup], decided: Decided) -> list[ObservationGroup]:
     """Join parts that a user decided to merge."""
     if not decided.same:
         return parts
-    found = []
+    joined = []
     for numbers in decided.join([part.keys for part in parts]):
         some = [parts[number] for number in numbers]
         views = sorted((view for part in some for view in part.views), key=lambda view: view.game.key)
-        evidence = [one for part in some for one in part.evidence]
-        found.append(
+        evidence = [reason for part in some for reason in part.evidence]
+        joined.append(
             ObservationGroup(views, evidence + [Evidence(EvidenceKind.SAME, MERGED_BY_HAND)] * (len(some) > 1))
         )
-    return found
+    return joined

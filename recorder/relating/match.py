@@ -68,10 +68,10 @@ class PassedPiece(NamedTuple):
     place: ArrivalPlace
 
 
-def place_of(game: Game, seen: Observation, offset: int | None, at_ms: int | None) -> ArrivalPlace:
+def place_of(game: Game, observation: Observation, offset: int | None, at_ms: int | None) -> ArrivalPlace:
     """Return the place of an event of an observation; the arrival counts only if the source's times are UTC."""
     utc = game.time_basis.value == "utc"
-    return ArrivalPlace("" if seen.source is None else seen.source.sha256, offset, at_ms if utc else None)
+    return ArrivalPlace("" if observation.source is None else observation.source.sha256, offset, at_ms if utc else None)
 
 
 def placed_plies(game: Game) -> Iterator[tuple[Ply, ArrivalPlace]]:
@@ -114,10 +114,10 @@ def passes(game: Game) -> list[PassedPiece]:
     """The pieces that players received, by the lines that report them, in order."""
     return [
         PassedPiece(
-            change.passed[0] == "W", change.passed[1], change, place_of(game, seen, change.offset, change.at_ms)
+            change.passed[0] == "W", change.passed[1], change, place_of(game, observation, change.offset, change.at_ms)
         )
-        for seen in game.observations
-        for change in seen.holdings
+        for observation in game.observations
+        for change in observation.holdings
         if change.passed is not None
     ]
 
@@ -175,17 +175,17 @@ class Match:
         return self.a if letter == "A" else self.b
 
 
-def board_order(one: Game, other: Game) -> Match:
+def board_order(game: Game, other: Game) -> Match:
     """Which of two games is board A; the order of the arguments does not count."""
-    sources = [game.observations[0].source if game.observations else None for game in (one, other)]
+    sources = [either.observations[0].source if either.observations else None for either in (game, other)]
 
-    def rank(game: Game) -> tuple[int, int, int, str]:
-        shared = game.first_offset if sources[0] == sources[1] else 0
-        number = -1 if game.game_no is None else game.game_no
+    def rank(either: Game) -> tuple[int, int, int, str]:
+        shared = either.first_offset if sources[0] == sources[1] else 0
+        number = -1 if either.game_no is None else either.game_no
         # The games of one log may begin in either order, as they were observed: numbers are better evidence.
-        return number, shared, game.started_at_ms or 0, game.key
+        return number, shared, either.started_at_ms or 0, either.key
 
-    first, second = sorted((one, other), key=rank)
+    first, second = sorted((game, other), key=rank)
     return Match(first, second)
 
 
@@ -197,24 +197,24 @@ def timeline(match: Match) -> list[MatchMoment]:
     """
     first, second = list(placed_plies(match.a)), list(placed_plies(match.b))
     bounds = [_next_known(moves) for moves in (first, second)]
-    found: list[MatchMoment] = []
-    at, to = 0, 0
-    while at < len(first) or to < len(second):
-        if at == len(first) or to == len(second):
-            earlier = to == len(second)
-            certain = bounds[0][at][1] if earlier else bounds[1][to][1]
+    moments: list[MatchMoment] = []
+    of_a, of_b = 0, 0
+    while of_a < len(first) or of_b < len(second):
+        if of_a == len(first) or of_b == len(second):
+            earlier = of_b == len(second)
+            certain = bounds[0][of_a][1] if earlier else bounds[1][of_b][1]
         else:
-            known = _earlier(bounds[0][at], bounds[1][to])
-            earlier = first[at][0].ply <= second[to][0].ply if known is None else known
-            certain = known is not None
+            before = _earlier(bounds[0][of_a], bounds[1][of_b])
+            earlier = first[of_a][0].ply <= second[of_b][0].ply if before is None else before
+            certain = before is not None
         if earlier:
-            ply, place = first[at]
-            at += 1
+            ply, place = first[of_a]
+            of_a += 1
         else:
-            ply, place = second[to]
-            to += 1
-        found.append(MatchMoment("A" if earlier else "B", ply, place, certain))
-    return found
+            ply, place = second[of_b]
+            of_b += 1
+        moments.append(MatchMoment("A" if earlier else "B", ply, place, certain))
+    return moments
 
 
 def _next_known(moves: list[tuple[Ply, ArrivalPlace]]) -> list[tuple[ArrivalPlace | None, bool]]:
@@ -222,28 +222,28 @@ def _next_known(moves: list[tuple[Ply, ArrivalPlace]]) -> list[tuple[ArrivalPlac
 
     The place is None if no later move has one.
     """
-    found: list[tuple[ArrivalPlace | None, bool]] = []
-    known: ArrivalPlace | None = None
+    bounds: list[tuple[ArrivalPlace | None, bool]] = []
+    following: ArrivalPlace | None = None
     for _, place in reversed(moves):
         own = place.offset is not None or place.at_ms is not None
         if own:
-            known = place
-        found.append((known, own))
-    return found[::-1]
+            following = place
+        bounds.append((following, own))
+    return bounds[::-1]
 
 
-def _earlier(one: tuple[ArrivalPlace | None, bool], other: tuple[ArrivalPlace | None, bool]) -> bool | None:
+def _earlier(bound: tuple[ArrivalPlace | None, bool], other: tuple[ArrivalPlace | None, bool]) -> bool | None:
     """Whether the first of two moves arrived earlier; each move arrived before those that follow it.
 
     None: the places do not show it.
     """
-    if one[0] is None or other[0] is None:
+    if bound[0] is None or other[0] is None:
         return None
-    known = one[0].before(other[0])
-    if known is None:
+    first = bound[0].before(other[0])
+    if first is None:
         return None
     # Of a move without a place only the latest is known: it may be earlier than the lines before it.
-    return known if (other[1] if known else one[1]) else None
+    return first if (other[1] if first else bound[1]) else None
 
 
 def transfers(match: Match) -> list[Transfer]:
@@ -336,7 +336,7 @@ def check_clocks(match: Match) -> list[MatchFinding]:
     disagree is one finding; there are none if clocks, bases or the order are unknown.
     """
     clocks = {"A": _Clocks(match.a), "B": _Clocks(match.b)}
-    found: list[MatchFinding] = []
+    findings: list[MatchFinding] = []
     wrong = False
     for moment in timeline(match):
         own, other = clocks[moment.board], clocks["B" if moment.board == "A" else "A"]
@@ -353,9 +353,9 @@ def check_clocks(match: Match) -> list[MatchFinding]:
                 f"the clocks of board {earlier.board} had run {ahead_ms} ms longer than those of board {moment.board}; "
                 f"lag and rounding explain {allowed_ms} ms"
             )
-            found.append(MatchFinding(moment.board, moment.ply.ply, text))
+            findings.append(MatchFinding(moment.board, moment.ply.ply, text))
         wrong = ahead_ms > allowed_ms
-    return found
+    return findings
 
 
 def leads(match: Match) -> list[int | None]:

@@ -95,10 +95,10 @@ def _chains(parts: list[ObservationGroup], decided: Decided) -> list[list[Observ
     for before in earlier:
         for after in later:
             whys = [] if before is after or decided.part(before.keys, after.keys) else [
-                (one, other, why)
-                for one in before.views
+                (view, other, why)
+                for view in before.views
                 for other in after.views
-                if (why := continues(one, other)) is not None
+                if (why := continues(view, other)) is not None
             ]  # fmt: skip
             if whys:
                 edge = (before.name, after.name)
@@ -127,23 +127,23 @@ def _chains(parts: list[ObservationGroup], decided: Decided) -> list[list[Observ
 
 def _nearest(edges: set[tuple[str, str]], parts: dict[str, ObservationGroup]) -> set[tuple[str, str]]:
     """Of edges from one part those to the part that follows first in a source of both."""
-    found: set[tuple[str, str]] = set()
-    for name in {one for one, _ in edges}:
+    nearest: set[tuple[str, str]] = set()
+    for name in {before for before, _ in edges}:
         sources = {view.source for view in parts[name].views}
         places: dict[str | None, list[tuple[int, str]]] = {}
-        for one, other in edges:
-            if one == name:
-                for view in parts[other].views:
+        for before, after in edges:
+            if before == name:
+                for view in parts[after].views:
                     if view.source in sources:
-                        places.setdefault(view.source, []).append((view.game.first_offset, other))
-        found |= {(name, min(here)[1]) for here in places.values()}
-    return found
+                        places.setdefault(view.source, []).append((view.game.first_offset, after))
+        nearest |= {(name, min(here)[1]) for here in places.values()}
+    return nearest
 
 
 def _only(edges: set[tuple[str, str]]) -> set[tuple[str, str]]:
     """Edges whose ends have no other one."""
-    starts, ends = Counter(one for one, _ in edges), Counter(other for _, other in edges)
-    return {(one, other) for one, other in edges if starts[one] == 1 and ends[other] == 1}
+    starts, ends = Counter(before for before, _ in edges), Counter(after for _, after in edges)
+    return {(before, after) for before, after in edges if starts[before] == 1 and ends[after] == 1}
 
 
 # --- what the game is
@@ -241,14 +241,14 @@ def _first(games: Iterable[Game], field: Callable[[Game], _Value | None]) -> _Va
 
 def _player(versions: list[Player]) -> Player:
     """A player as the best source has it, completed by the others."""
-    rated = next((one for one in versions if one.rating_text is not None), versions[0])
+    rated = next((version for version in versions if version.rating_text is not None), versions[0])
     return Player(
         rated.handle,
         rated.rating_text,
         rated.rating,
-        next((one.titles for one in versions if one.titles is not None), None),
-        next((one.registered for one in versions if one.registered is not None), None),
-        next((one.sealed for one in versions if one.sealed is not None), None),
+        next((version.titles for version in versions if version.titles is not None), None),
+        next((version.registered for version in versions if version.registered is not None), None),
+        next((version.sealed for version in versions if version.sealed is not None), None),
     )
 
 
@@ -260,7 +260,7 @@ def _best_plies(chain: list[ObservationGroup], firsts: dict[str, int], basis: Ti
     What was played before a game was adjourned counts as far as it was resumed there. Its think times of 0:00 in a list
     that was printed after the resumption are not those of the moves: what was recorded before it is better.
     """
-    found: dict[int, tuple[tuple[object, ...], int, Ply]] = {}
+    best: dict[int, tuple[tuple[object, ...], int, Ply]] = {}
     limit: int | None = None
     # From the last part of the chain back: each part counts up to the ply at which the next one resumed the game.
     for part in reversed(chain):
@@ -290,11 +290,11 @@ def _best_plies(chain: list[ObservationGroup], firsts: dict[str, int], basis: Ti
                         -len(view.plies),
                         earlier,
                     )
-                    if ply.ply not in found or rank < found[ply.ply][0]:
-                        found[ply.ply] = (rank, first + segment.observation, ply)
+                    if ply.ply not in best or rank < best[ply.ply][0]:
+                        best[ply.ply] = (rank, first + segment.observation, ply)
         if begun:
             limit = min([*begun, *([] if limit is None else [limit])])
-    return {number: found[number][1:] for number in sorted(found)}
+    return {number: best[number][1:] for number in sorted(best)}
 
 
 def _last_valid(views: list[View]) -> dict[str, int]:
@@ -303,11 +303,11 @@ def _last_valid(views: list[View]) -> dict[str, int]:
     if all(same_move(moves.setdefault(number, ply), ply) for view in views for number, ply in view.plies.items()):
         return {}
     pairs = ((view.game.key, taken_back_at(view, other)) for view in views for other in views)
-    found: dict[str, int] = {}
+    last: dict[str, int] = {}
     for key, number in pairs:
         if number is not None:
-            found[key] = min(number - 1, found.get(key, number))
-    return found
+            last[key] = min(number - 1, last.get(key, number))
+    return last
 
 
 def _start(segments: list[Segment], observations: list[Observation], lead: Game) -> tuple[str | None, int]:
@@ -316,7 +316,7 @@ def _start(segments: list[Segment], observations: list[Observation], lead: Game)
         return lead.start_fen, lead.start_ply
     wanted = segments[0].from_ply - 1
     anchors = observations[segments[0].observation].anchors
-    return next((one.fen for one in anchors if one.line == 0 and one.ply == wanted), None), wanted
+    return next((anchor.fen for anchor in anchors if anchor.line == 0 and anchor.ply == wanted), None), wanted
 
 
 def _begun(chain: list[ObservationGroup], basis: TimeBasis, ended_ms: int | None) -> Game | None:
@@ -355,18 +355,18 @@ def _conflicts(chain: list[ObservationGroup]) -> list[Evidence]:
         ("Black's rating", lambda game: game.black.rating_text and game.black.rating_text.strip()),
         ("base time in seconds", lambda game: game.base_s or None),
     )
-    found = []
+    texts = []
     for name, field in fields:
         values = sorted({str(value) for game in games if (value := field(game)) is not None})
         if len(values) > 1:
-            found.append(f"{name}: {' or '.join(values)}")
+            texts.append(f"{name}: {' or '.join(values)}")
     for part in chain:
         ends = sorted({f"{game.result} {game.reason_key or game.end}" for game in _ended_games(part)})
         if len(ends) > 1:
-            found.append(f"end: {' or '.join(ends)}")
-        found += _other_times(part.views)
-        found += _other_arrivals(part.views)
-    return [Evidence(EvidenceKind.CONFLICT, text) for text in found]
+            texts.append(f"end: {' or '.join(ends)}")
+        texts += _other_times(part.views)
+        texts += _other_arrivals(part.views)
+    return [Evidence(EvidenceKind.CONFLICT, text) for text in texts]
 
 
 def _ended_games(part: ObservationGroup) -> list[Game]:

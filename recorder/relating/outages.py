@@ -113,13 +113,13 @@ def in_progress_since(earlier: View, later: View) -> str | None:
     in_sight_ms = max(earlier.in_sight_ms or 0, last.at_ms)
     begun_by_ms = in_sight_ms + _first_moves_ms(earlier, later) if repeated else last.at_ms - SKEW_MS
     moments = _moments(earlier.game, later)
-    seen = _seen_again(last, moments, later.game)
-    if seen is not None and min(one.begun_ms for one in moments) <= begun_by_ms:
+    again = _seen_again(last, moments, later.game)
+    if again is not None and min(moment.begun_ms for moment in moments) <= begun_by_ms:
         return (
-            f"seen again at ply {seen.ply} under its number, {seen.at_ms - last.at_ms} ms after ply {last.ply}; "
-            f"its clocks had run for {seen.used_ms} ms"
+            f"seen again at ply {again.ply} under its number, {again.at_ms - last.at_ms} ms after ply {last.ply}; "
+            f"its clocks had run for {again.used_ms} ms"
         )
-    if seen is None and repeated and (spent_ms := _listed_since(last, later, begun_by_ms)) is not None:
+    if again is None and repeated and (spent_ms := _listed_since(last, later, begun_by_ms)) is not None:
         return (
             f"seen again under its number, {passed_ms} ms after ply {last.ply}; "
             f"by the times of its list it had gone on for {spent_ms} ms"
@@ -140,7 +140,9 @@ def probably_goes_on(earlier: View, later: View) -> bool:
 def _seen_again(last: _Board, moments: list[_Moment], game: Game) -> _Moment | None:
     """The first moment of a game that was joined, if its clocks have run as long as it was out of sight."""
     # Of a game in which no move was seen any more only the fall of a flag has clocks that have run.
-    return next((one for one in moments[:2] if one.ply == moments[0].ply and _ran_as_long(last, one, game)), None)
+    return next(
+        (moment for moment in moments[:2] if moment.ply == moments[0].ply and _ran_as_long(last, moment, game)), None
+    )
 
 
 def _first_moves_ms(earlier: View, later: View) -> int:
@@ -207,15 +209,15 @@ def _moments(earlier: Game, later: View) -> list[_Moment]:
     return moments
 
 
-def _ran_as_long(last: _Board, seen: _Moment, game: Game) -> bool:
+def _ran_as_long(last: _Board, moment: _Moment, game: Game) -> bool:
     """Whether the clocks have run as long as the time between two boards, but for lag."""
     then_ms = _clocks_ms(last)
     if then_ms is None or last.at_ms is None:
         return False
-    plies = seen.ply - last.ply
-    run_ms = sum(then_ms) - sum(seen.clocks_ms) + _credits_ms(game, seen.ply) - _credits_ms(game, last.ply)
-    coarse_ms = 2 * _ROUNDING_MS * ((last.precision_code not in EXACT) + (not seen.exact))
-    differs_ms = run_ms - (seen.at_ms - last.at_ms)
+    plies = moment.ply - last.ply
+    run_ms = sum(then_ms) - sum(moment.clocks_ms) + _credits_ms(game, moment.ply) - _credits_ms(game, last.ply)
+    coarse_ms = 2 * _ROUNDING_MS * ((last.precision_code not in EXACT) + (not moment.exact))
+    differs_ms = run_ms - (moment.at_ms - last.at_ms)
     return -(SKEW_MS + _LAG_MS * plies) <= differs_ms <= SKEW_MS + _LEAST_CHARGE_MS * plies + coarse_ms
 
 

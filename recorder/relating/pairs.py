@@ -34,9 +34,9 @@ def pairs_to_compare(views: Sequence[View]) -> Iterator[_Pair]:
     """
     known = sorted((view.opening, number) for number, view in enumerate(views) if view.plies or view.starts)
     alike = [(opening, [number for _, number in some]) for opening, some in groupby(known, itemgetter(0))]
-    for at, (opening, same) in enumerate(alike):
+    for index, (opening, same) in enumerate(alike):
         further: list[int] = []
-        for longer, others in alike[at + 1 :]:
+        for longer, others in alike[index + 1 :]:
             if longer[: len(opening)] != opening:
                 break
             further += others
@@ -61,7 +61,7 @@ def _of_many(views: Sequence[View], same: list[int], every: list[int]) -> set[_P
     """
     wanted = set(same)
     pairs = chain(_at_one_moment(views, every), _rejoined(views, every), _of_equal_times(views, every))
-    return {(one, other) for one, other in pairs if one != other and not wanted.isdisjoint((one, other))}
+    return {(first, other) for first, other in pairs if first != other and not wanted.isdisjoint((first, other))}
 
 
 def _at_one_moment(views: Sequence[View], numbers: list[int]) -> Iterator[_Pair]:
@@ -70,9 +70,9 @@ def _at_one_moment(views: Sequence[View], numbers: list[int]) -> Iterator[_Pair]
     short = {number for _, _, number in spans if short_of_round(views[number])}
     long = [span for span in spans if span[2] not in short]
     begun = [begin for begin, _, _ in long]
-    for at, (_, end, one) in enumerate(long):
-        for place in range(at + 1, bisect_right(begun, end + SKEW_MS)):
-            yield one, long[place][2]
+    for index, (_, end, one) in enumerate(long):
+        for later in range(index + 1, bisect_right(begun, end + SKEW_MS)):
+            yield one, long[later][2]
     rounds = [span for span in spans if span[2] in short]
     begun = [begin for begin, _, _ in rounds]
     lasted_ms = max((end - begin for begin, end, _ in rounds), default=0)
@@ -113,7 +113,7 @@ def _of_equal_times(views: Sequence[View], numbers: list[int]) -> Iterator[_Pair
 
     Of the latter many with the same times are no pairs: where a game is repeated so often nothing proves which it is.
     """
-    found: list[_Timed] = []
+    timed: list[_Timed] = []
     wild: list[int] = []
     for number in numbers:
         view, proves = views[number], proves_enough(views[number])
@@ -125,52 +125,54 @@ def _of_equal_times(views: Sequence[View], numbers: list[int]) -> Iterator[_Pair
             continue
         units = {spent.fine if spent.printed else None for spent in times}
         fine = next(iter(units)) if len(units) == 1 else None
-        found.append(_Timed(number, tuple(spent.ms for spent in times), fine, proves))
-    yield from product(wild, (*wild, *(one.number for one in found)))
+        timed.append(_Timed(number, tuple(spent.ms for spent in times), fine, proves))
+    yield from product(wild, (*wild, *(game.number for game in timed)))
     exact: dict[object, list[_Timed]] = {}
     places: dict[tuple[int, ...], list[_Timed]] = {}
-    for one in found:
-        places.setdefault(tuple(ms // _SECOND_MS for ms in one.times_ms), []).append(one)
-        if one.fine is not None:
-            exact.setdefault((one.fine, one.times_ms), []).append(one)
+    for game in timed:
+        places.setdefault(tuple(ms // _SECOND_MS for ms in game.times_ms), []).append(game)
+        if game.fine is not None:
+            exact.setdefault((game.fine, game.times_ms), []).append(game)
     for some in exact.values():
         yield from _of_one_time(views, some)
-    for one in found:
-        if one.fine is not True:  # other units, or computed times: they may differ by a second
-            yield from _of_other_units(views, one, places)
+    for game in timed:
+        if game.fine is not True:  # other units, or computed times: they may differ by a second
+            yield from _of_other_units(views, game, places)
 
 
 def _of_one_time(views: Sequence[View], some: list[_Timed]) -> Iterator[_Pair]:
     """Of games whose first times are equal all pairs; of many only those that may be of one day."""
     if len(some) <= _MANY:
-        yield from combinations([one.number for one in some], 2)
+        yield from combinations([game.number for game in some], 2)
         return
-    days = [(views[one.number].begun_ms, one.number) for one in some if one.proves]
+    days = [(views[game.number].begun_ms, game.number) for game in some if game.proves]
     dated = sorted((*begun, number) for begun, number in days if begun is not None)
     begins = [begin for begin, _, _ in dated]
-    for at, (_, latest, one) in enumerate(dated):
-        yield from ((one, dated[place][2]) for place in range(at + 1, bisect_right(begins, latest + DAY_MS)))
+    for index, (_, latest, one) in enumerate(dated):
+        yield from ((one, dated[index][2]) for index in range(index + 1, bisect_right(begins, latest + DAY_MS)))
     yield from product((number for begun, number in days if begun is None), (number for _, number in days))
 
 
-def _of_other_units(views: Sequence[View], one: _Timed, places: dict[tuple[int, ...], list[_Timed]]) -> Iterator[_Pair]:
+def _of_other_units(
+    views: Sequence[View], game: _Timed, places: dict[tuple[int, ...], list[_Timed]]
+) -> Iterator[_Pair]:
     """Pairs of a game and those whose first times may be equal but for their unit.
 
     ``places`` has all games by the seconds of their first times.
     """
-    seconds = [ms // _SECOND_MS for ms in one.times_ms]
+    seconds = [ms // _SECOND_MS for ms in game.times_ms]
     near = chain.from_iterable(
         places.get(place, ()) for place in product(*((second - 1, second, second + 1) for second in seconds))
     )
-    others = [other for other in near if other.fine is not one.fine or other.fine is None]
+    others = [other for other in near if other.fine is not game.fine or other.fine is None]
     if len(others) > _MANY:
-        others = [other for other in others if one.proves and other.proves]
-    yield from ((one.number, other.number) for other in others if _may_agree(views[one.number], views[other.number]))
+        others = [other for other in others if game.proves and other.proves]
+    yield from ((game.number, other.number) for other in others if _may_agree(views[game.number], views[other.number]))
 
 
-def _may_agree(one: View, other: View) -> bool:
+def _may_agree(view: View, other: View) -> bool:
     """Whether the first times of two games do not contradict each other."""
-    return all(one.spent_ms[ply].equals(other.spent_ms[ply]) for ply in _TIMED)
+    return all(view.spent_ms[ply].equals(other.spent_ms[ply]) for ply in _TIMED)
 
 
 def _taken_back(views: Sequence[View]) -> Iterator[_Pair]:
@@ -181,6 +183,6 @@ def _taken_back(views: Sequence[View]) -> Iterator[_Pair]:
         for other, its, other_ms in timed:
             if not other_ms[0] - DAY_MS < span_ms[1] < other_ms[1] or mine.opening[:1] != its.opening[:1]:
                 continue
-            known = min(len(mine.opening), len(its.opening))
-            if mine.opening[:known] != its.opening[:known] and taken_back_at(mine, its) is not None:
+            common = min(len(mine.opening), len(its.opening))
+            if mine.opening[:common] != its.opening[:common] and taken_back_at(mine, its) is not None:
                 yield (one, other) if one < other else (other, one)

@@ -135,7 +135,7 @@ class ReplayBoard:
         self.number = number
         self.recorded: str | None = None
         self._lines: Lines = lines or {}
-        sources = {seen.source.sha256 if seen.source else "" for seen in game.observations}
+        sources = {observation.source.sha256 if observation.source else "" for observation in game.observations}
         self._log = sources.pop() if len(sources) == 1 else None
         self.white, self.black = names or (game.white.handle, game.black.handle)
         self.state: BoardState | None = None
@@ -147,12 +147,12 @@ class ReplayBoard:
         self.result: tuple[str, str] | None = None
         self.over = False
         self.is_announced = False
-        self.is_live = any(seen.start is not None for seen in game.observations)
+        self.is_live = any(observation.start is not None for observation in game.observations)
         self.fatics = game.dialect == "FatICS"
         self.old = game.dialect in ("Lasker", "FICS 1.6.2", "chessd")
         rules = rules_of(game.variant or "chess")
         self.pockets = has_pockets(rules)
-        self.derives = self.pockets and not any(seen.holdings for seen in game.observations)
+        self.derives = self.pockets and not any(observation.holdings for observation in game.observations)
         self.shares = rules is Rules.BUGHOUSE
 
     def remember(self, what: What) -> None:
@@ -181,7 +181,7 @@ class ReplayBoard:
         if self.state is not None and self.state.ply == start.ply and self.line:
             self.state = self._set(_with_start(self.state, start))
             return
-        anchor = next((one.fen for one in seen.anchors if one.line == 0 and one.ply == start.ply), None)
+        anchor = next((anchor.fen for anchor in seen.anchors if anchor.line == 0 and anchor.ply == start.ply), None)
         if anchor is None and start.ply:
             position = next((one.position for one in self.line if one.ply == start.ply), None)
         else:

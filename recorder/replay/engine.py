@@ -354,11 +354,11 @@ class RecordedEngine:
         self._waits, self._running, self._reported_astray, self._over = None, False, False, False
         if position is not None and position.white_to_move != white_to_move:
             position = position._replace(white_to_move=white_to_move, push_col=-1)
-        for at, known in enumerate(self._line.positions):
+        for index, known in enumerate(self._line.positions):
             if known is None or position is None or known.white_to_move != position.white_to_move:
                 continue
             if known.board == position.board:
-                self._track = [self._on_record(at)]
+                self._track = [self._on_record(index)]
                 return
         self._track = [_Place(None, position, white_to_move)]
 

@@ -113,7 +113,7 @@ def _items(game: Game) -> Iterator[_Item]:
     parts: list[list[_Item]] = []
     items = {
         number: sorted(_seen(game, number), key=lambda item: (item.offset, item.seq))
-        for number, seen in enumerate(game.observations)
+        for number, observation in enumerate(game.observations)
     }
     ends: list[float] = []  # of each segment: where the observation's next one begins
     begins: dict[int, float] = {}
@@ -131,8 +131,8 @@ def _items(game: Game) -> Iterator[_Item]:
     if not game.merged_from:  # trailing boards without moves; in merged logs they would be repeated
         parts += [
             items[number]
-            for number, seen in enumerate(game.observations)
-            if number not in used and (seen.start is not None or not game.segments)
+            for number, observation in enumerate(game.observations)
+            if number not in used and (observation.start is not None or not game.segments)
         ]
     found = [item for part in parts for item in part]
     if not found or not isinstance(found[0].what, Begin):
@@ -142,8 +142,8 @@ def _items(game: Game) -> Iterator[_Item]:
     yield _Item(found[-1].offset, found[-1].seq + 1, End(game), found[-1].at_ms)
 
 
-def _first_offset_of(seen: Observation, ply: int) -> int:
-    rows = seen.lines[0].rows
+def _first_offset_of(observation: Observation, ply: int) -> int:
+    rows = observation.lines[0].rows
     place = bisect_left(rows, ply, key=lambda row: row[0])
     return rows[place][13] if place < len(rows) else 0
 
@@ -151,7 +151,7 @@ def _first_offset_of(seen: Observation, ply: int) -> int:
 def _seen(game: Game, number: int) -> Iterator[_Item]:
     """Yield an observation's items; from its main line only the plies that are in the game."""
     seen = game.observations[number]
-    mine = [one for one in game.segments if one.observation == number]
+    mine = [segment for segment in game.segments if segment.observation == number]
     taken = {row[0] for one in mine for row in taken_rows(one, game.observations)}
     start = seen.start
     if start is not None:
@@ -192,9 +192,9 @@ def _times(game: Game, items: Sequence[_Item], pace_ms: int) -> tuple[list[tuple
             timing = Timing.ARRIVAL
         found.append((now_ms, timing))
     latest_ms = now_ms
-    for place in range(len(found) - 1, -1, -1):
-        latest_ms = min(latest_ms, found[place][0])
-        found[place] = (latest_ms, found[place][1])
+    for index in range(len(found) - 1, -1, -1):
+        latest_ms = min(latest_ms, found[index][0])
+        found[index] = (latest_ms, found[index][1])
     return found, None if shift_ms is None else -shift_ms
 
 
@@ -203,9 +203,9 @@ def _took_ms(game: Game, ply: Ply, clocks: list[int | None]) -> int | None:
     side = 0 if ply.white_moved else 1
     before_ms = clocks[side]
     after_ms = ply.clock_ms
-    for place, clock_ms in enumerate((ply.white_clock_ms, ply.black_clock_ms)):
+    for index, clock_ms in enumerate((ply.white_clock_ms, ply.black_clock_ms)):
         if clock_ms is not None:
-            clocks[place] = clock_ms
+            clocks[index] = clock_ms
     if ply.elapsed_ms is not None or before_ms is None or after_ms is None:
         return ply.elapsed_ms
     _, increment_s = control_of(game, ply.white_moved)
@@ -227,12 +227,12 @@ def long_thinks(moments: Sequence[GameMoment], least_ms: int) -> dict[int, str]:
     """Map the indexes of the moments before long thinks to the marker ``think``, as input for ``mark``."""
     found: dict[int, str] = {}
     boards: dict[int | None, int] = {}
-    for place, moment in enumerate(moments):
+    for index, moment in enumerate(moments):
         what = moment.what
         if isinstance(what, ShownPly) and (what.ply.elapsed_ms or 0) >= least_ms and moment.game in boards:
             found[boards[moment.game]] = "think"
         if isinstance(what, Begin | ShownPly):
-            boards[moment.game] = place
+            boards[moment.game] = index
     return found
 
 

@@ -130,9 +130,9 @@ def _at_ms(moment: ReplayMoment[Any]) -> int:
 
 
 def _find_game(moments: Sequence[ReplayMoment[Any]], game: int) -> int:
-    for place, moment in enumerate(moments):
+    for index, moment in enumerate(moments):
         if moment.game == game:
-            return place
+            return index
     raise ReplayError(f"This recording has no game {game + 1}.")
 
 
@@ -142,10 +142,10 @@ def _find_ply(moments: Sequence[ReplayMoment[Any]], position: AtPly, place: int)
         shown = [*moments[place - 1 :: -1], *moments] if place else moments
         game = next((moment.game for moment in shown if moment.game is not None), None)
     last = 0
-    for at, moment in enumerate(moments):
+    for index, moment in enumerate(moments):
         if moment.game == game and moment.ply is not None:
             if moment.ply >= position.ply:
-                return at
+                return index
             last = max(last, moment.ply)
     written = format_position(AtPly(position.ply))
     raise ReplayError(
@@ -157,7 +157,7 @@ def _find_ply(moments: Sequence[ReplayMoment[Any]], position: AtPly, place: int)
 
 def _find_marker(moments: Sequence[ReplayMoment[Any]], position: AtMarker, place: int) -> int:
     name, nth = position
-    found = [at for at, moment in enumerate(moments) if name in moment.markers]
+    found = [index for index, moment in enumerate(moments) if name in moment.markers]
     if nth is None:
         found, nth = [at for at in found if at > place or (at == place == 0)], 1
     if len(found) >= nth:

@@ -31,7 +31,7 @@ _KINDS: Final = frozenset((
 
 def is_saved(game: Game) -> bool:
     """Whether the game comes from no server's lines, so that its names and kind may be any text."""
-    return bool(game.observations) and all(seen.kind in _SAVED for seen in game.observations)
+    return bool(game.observations) and all(observation.kind in _SAVED for observation in game.observations)
 
 
 def served_names(game: Game) -> tuple[str, str]:

@@ -100,8 +100,8 @@ def partner_keys(game: Game) -> tuple[str, ...]:
 def partners_of(games: Iterable[tuple[str, tuple[str, ...]]]) -> dict[int, int]:
     """Map the index of each bughouse game to that of its other board, if that is among these games."""
     known = list(games)
-    places = {key: place for place, (key, _) in enumerate(known)}
-    return {place: places[key] for place, (_, keys) in enumerate(known) for key in keys if key in places}
+    places = {key: index for index, (key, _) in enumerate(known)}
+    return {index: places[key] for index, (_, keys) in enumerate(known) for key in keys if key in places}
 
 
 class Timeline(Sequence[ReplayMoment[None]]):
@@ -228,7 +228,7 @@ def _together(outlines: Sequence[Outline], game: Callable[[int], Game], group: l
     ranks: Sequence[Sequence[int]] = [outline.ranks for outline in mine]
     if len(group) == 2 and not one_scale:
         ranks = _ranks_in_match(game(group[0]), game(group[1])) or ranks
-    ranked = [list(_rising(one)) for one in ranks]
+    ranked = [list(_rising(rank)) for rank in ranks]
     zeros_ms = [outline.zero_ms for outline in mine]
     if not one_scale or not isinstance(mine[0].span.scale, tuple) or None in zeros_ms:
         yield from _in_order(group, mine, ranked)
@@ -252,7 +252,7 @@ def _ranks_in_match(one: Game, other: Game) -> list[list[int]] | None:
     match = board_order(one, other)
     if match is None:
         return None
-    places = {(moment.board, moment.ply.ply): place for place, moment in enumerate(timeline(match), 1)}
+    places = {(moment.board, moment.ply.ply): number for number, moment in enumerate(timeline(match), 1)}
 
     def rank(moment: GameMoment, game: Game) -> int:
         if not isinstance(moment.what, ShownPly) or moment.what.line:

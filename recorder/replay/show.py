@@ -79,9 +79,9 @@ class ReplaySource:
         self.chapter = chapter
         self.lines = lines
         self.places = [array("l") for _ in players]
-        for place, moment in enumerate(moments):
+        for index, moment in enumerate(moments):
             if moment.game is not None:
-                self.places[moment.game].append(place)
+                self.places[moment.game].append(index)
 
     @classmethod
     def of(
@@ -200,8 +200,8 @@ class Show:
             for board in list(self.boards.values()):
                 yield Happening(Sign.OVER, board)
             self._clear()
-        for place in range(begin, begin + len(due)):
-            yield from self._show_moment(place)
+        for index in range(begin, begin + len(due)):
+            yield from self._show_moment(index)
 
     def open(self, now_ns: int) -> None:
         """Set up the first boards and pause."""

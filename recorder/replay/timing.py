@@ -51,8 +51,8 @@ def cap_idle(moments: Iterable[ReplayMoment[_What]], most_ms: int) -> Iterator[R
 
 def mark(moments: Iterable[ReplayMoment[_What]], places: Mapping[int, str]) -> Iterator[ReplayMoment[_What]]:
     """Yield the moments, with an additional marker on those at the indexes of ``places``."""
-    for place, moment in enumerate(moments):
-        name = places.get(place)
+    for index, moment in enumerate(moments):
+        name = places.get(index)
         yield moment if name is None else moment._replace(markers=(*moment.markers, name))
 
 

@@ -186,7 +186,7 @@ def play_by_boards(position: Position, named: Pretty, san: str) -> _Step | str:
 def captured_piece(before: Position, after: Position) -> str | None:
     """Return the upper-case letter of the piece that a move took, ``P`` for a promoted pawn."""
     prey = "pnbrq" if before.white_to_move else "PNBRQ"
-    for at, (was, now) in enumerate(zip(before.board, after.board, strict=True)):
+    for index, (was, now) in enumerate(zip(before.board, after.board, strict=True)):
         if was != now and was in prey:
-            return "P" if at in before.promoted else was.upper()
+            return "P" if index in before.promoted else was.upper()
     return None

@@ -59,7 +59,7 @@ def _sequences(position: Position, after: str, open_squares: frozenset[int], mis
 
 def _steps(position: Position, after: str, open_squares: frozenset[int], allowed: int) -> Iterator[Step]:
     """The legal moves after which at most ``allowed`` open squares differ from ``after``."""
-    different = {at for at in open_squares if position.board[at] != after[at]}
+    different = {square for square in open_squares if position.board[square] != after[square]}
     for lan, touched in _moves(position):
         if len(different - touched) > allowed:  # cheap, and excludes nearly all moves before one is played
             continue
@@ -86,9 +86,9 @@ def _moves(position: Position) -> Iterator[tuple[str, frozenset[int]]]:
         yield castling, _touched(castling, white)
     hand = "" if position.holdings is None else position.holdings[not white]
     for letter in sorted(set(hand)):
-        for at in SQUARES:
-            if position.board[at] == "-":
-                yield f"{letter}/@@-{name_of(at)}", frozenset((at,))
+        for square in SQUARES:
+            if position.board[square] == "-":
+                yield f"{letter}/@@-{name_of(square)}", frozenset((square,))
 
 
 def _touched(lan: str, white: bool) -> frozenset[int]:

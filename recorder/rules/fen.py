@@ -184,7 +184,7 @@ def fen(position: Position, irreversible: int | None, fullmove: int) -> str:
     board = position.board
     drops = position.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE)
     if position.promoted and drops:
-        board = "".join(f"{letter}~" if at in position.promoted else letter for at, letter in enumerate(board))
+        board = "".join(f"{letter}~" if index in position.promoted else letter for index, letter in enumerate(board))
     text = board_fen(board)
     if drops and position.holdings is not None:
         white, black = ("".join(sorted(hand, key=_HAND_ORDER.find)) for hand in position.holdings)

@@ -42,8 +42,8 @@ def _constants() -> tuple[int, ...]:
 _CONSTANTS: Final = _constants()
 _KINDS: Final = {"P": _PAWN, "R": _CASTLING, "K": _CASTLING}
 _PIECES: Final[tuple[_Piece, ...]] = tuple(
-    (*_CONSTANTS[64 * place : 64 * place + 64], _KINDS.get(letter.upper(), _SIMPLE), place)
-    for place, letter in enumerate(_LETTERS)
+    (*_CONSTANTS[64 * index : 64 * index + 64], _KINDS.get(letter.upper(), _SIMPLE), index)
+    for index, letter in enumerate(_LETTERS)
 )
 _OF_RIGHT: Final = _CONSTANTS[-13:-9]
 _OF_FILE: Final = _CONSTANTS[-9:-1]

@@ -269,13 +269,13 @@ def _shift(position: Position, letter: str, shift: _Shift, promotion: str | None
 
 def _mark(origin: int, rivals: list[int]) -> str:
     """The shortest mark that distinguishes a piece from others that can go there."""
-    others = [at for at in rivals if at != origin]
+    others = [rival for rival in rivals if rival != origin]
     name = name_of(origin)
     if not others:
         return ""
-    if all(at % 9 != origin % 9 for at in others):
+    if all(other % 9 != origin % 9 for other in others):
         return name[0]
-    return name[1] if all(at // 9 != origin // 9 for at in others) else name
+    return name[1] if all(other // 9 != origin // 9 for other in others) else name
 
 
 def _reached(position: Position, board: str, castling: int, push_col: int) -> Position:

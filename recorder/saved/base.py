@@ -38,9 +38,9 @@ def derive_elapsed(rows: list[PlyRow], start_ply: int, white: _Control, black: _
     """
     free = dialect in _FREE_FIRST_MOVES
     controls = (black, white)
-    increments_ms = [None if one == (0, 0) else one[1] for one in controls]
+    increments_ms = [None if control == (0, 0) else control[1] for control in controls]
     before: list[PlyRow | None] = [None, None]
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         (
             ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, at_ms, flags, irreversible, proof, origin,
             precision, offset,
@@ -71,7 +71,7 @@ def derive_elapsed(rows: list[PlyRow], start_ply: int, white: _Control, black: _
         if took_ms is not None and precision == _COARSE and took_ms % _SECOND_MS:
             took_ms = None  # an increment of parts of a second, and clocks without
         if elapsed_ms is None and took_ms is not None and took_ms >= 0:
-            rows[place] = (
+            rows[index] = (
                 ply, move, san, white_ms, black_ms, took_ms, lag_ms, at_ms, flags, irreversible, proof, origin,
                 precision | _ELAPSED_DERIVED, offset,
             )  # fmt: skip

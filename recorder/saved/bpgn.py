@@ -64,26 +64,26 @@ def read_tokens(text: str, at: int) -> Iterator[BpgnToken]:
     """Cut movetext into tokens; the last one may be a comment that is never closed."""
     end = len(text)
     while (at := skip_blanks(text, at)) < end:
-        if found := _MOVE.match(text, at) or _ODD_MOVE.match(text, at):
-            yield BpgnToken("move", at, (found[1], found[2], found[3] or "", found[4], found[5]))
-        elif found := _COMMENT.match(text, at):
-            yield BpgnToken("comment", at, (found[1],))
-        elif found := _NOTE.match(text, at):
-            yield BpgnToken("note", at, (found[1].strip(),))
-        elif found := _RESULT.match(text, at):
-            yield BpgnToken("result", at, (found[1],))
-        elif found := _GLYPH.match(text, at):
-            yield BpgnToken("glyph", at, (found[1],))
-        elif found := _PAREN.match(text, at):
-            yield BpgnToken(_KINDS[found[0]], at, (found[0],))
+        if match := _MOVE.match(text, at) or _ODD_MOVE.match(text, at):
+            yield BpgnToken("move", at, (match[1], match[2], match[3] or "", match[4], match[5]))
+        elif match := _COMMENT.match(text, at):
+            yield BpgnToken("comment", at, (match[1],))
+        elif match := _NOTE.match(text, at):
+            yield BpgnToken("note", at, (match[1].strip(),))
+        elif match := _RESULT.match(text, at):
+            yield BpgnToken("result", at, (match[1],))
+        elif match := _GLYPH.match(text, at):
+            yield BpgnToken("glyph", at, (match[1],))
+        elif match := _PAREN.match(text, at):
+            yield BpgnToken(_KINDS[match[0]], at, (match[0],))
         elif text[at] == "{":  # a comment that is never closed
             yield BpgnToken("other", at, (text[at:],))
             return
         else:
-            found = _OTHER.match(text, at)
-            assert found is not None
-            yield BpgnToken("other", at, (found[0],))
-        at = found.end()
+            match = _OTHER.match(text, at)
+            assert match is not None
+            yield BpgnToken("other", at, (match[0],))
+        at = match.end()
 
 
 def skip_blanks(text: str, at: int) -> int:
@@ -278,27 +278,27 @@ def _without_odd_parentheses(tokens: list[BpgnToken]) -> list[BpgnToken]:
     """The tokens, with parentheses that lack their other half as text."""
     opened: list[int] = []
     odd: set[int] = set()
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         if token.kind == "open":
-            opened.append(place)
+            opened.append(index)
         elif token.kind == "close" and opened:
             opened.pop()
         elif token.kind == "close":
-            odd.add(place)
+            odd.add(index)
     odd.update(opened)
-    return [token._replace(kind="other") if place in odd else token for place, token in enumerate(tokens)]
+    return [token._replace(kind="other") if index in odd else token for index, token in enumerate(tokens)]
 
 
 def _boards_in_one_case(tokens: list[BpgnToken]) -> set[int]:
     """The boards whose letter has one case for both colours: two moves have each number."""
     depth = 0
-    seen: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     for token in tokens:
         depth += (token.kind == "open") - (token.kind == "close")
         if token.kind == "move" and not depth:
-            seen[token.parts[1], token.parts[0]] += 1
-    cases = {letter for letter, _ in seen}
-    twice = {letter for (letter, _), count in seen.items() if count > 1}
+            counts[token.parts[1], token.parts[0]] += 1
+    cases = {letter for letter, _ in counts}
+    twice = {letter for (letter, _), count in counts.items() if count > 1}
     return {"AB".index(letter.upper()) for letter in twice if letter.swapcase() not in cases}
 
 
@@ -398,21 +398,21 @@ class BpgnReader(SavedReader):
                 notes.append((begin + at, note[1].strip()))
                 at = note.end()
                 continue
-            found = _TAG.match(text, at)
-            if found is None and text.startswith("[", at):
+            tag = _TAG.match(text, at)
+            if tag is None and text.startswith("[", at):
                 end = text.find("\n", at)
                 end = len(text) if end < 0 else end
                 self._anomaly(AnomalyKind.MALFORMED, begin + at, "a tag pair that cannot be read", text[at:end])
                 at = end
                 continue
-            if found is None:
+            if tag is None:
                 break
-            name, value = found[1], decoded(_ESCAPED.sub(r"\1", found[2]))
+            name, value = tag[1], decoded(_ESCAPED.sub(r"\1", tag[2]))
             if name in tags:
-                self._anomaly(AnomalyKind.MALFORMED, begin + at, f"the tag {name} stands here twice", found[0])
+                self._anomaly(AnomalyKind.MALFORMED, begin + at, f"the tag {name} stands here twice", tag[0])
             else:
                 tags[name], places[name] = value, begin + at
-            at = found.end()
+            at = tag.end()
         tokens = list(read_tokens(text, at))
         first = next((token for token in tokens if token.kind not in ("comment", "note", "result")), None)
         if not _PLAYERS.intersection(tags) and (first is None or first.kind != "move"):
@@ -466,14 +466,14 @@ class BpgnReader(SavedReader):
         if other_rules:
             message = "the rules of this variant are not known: no move is proved"
             self._anomaly(AnomalyKind.VARIANT, places["Variant"], message, variant)
-        for place, letter in enumerate("AB"):
+        for index, letter in enumerate("AB"):
             board = BpgnBoard(letter, tags.get(f"White{letter}", "?"), tags.get(f"Black{letter}", "?"))
             board.offset = places.get(f"White{letter}", begin)
             board.ratings = (_rating(tags.get(f"White{letter}Elo")), _rating(tags.get(f"Black{letter}Elo")))
             if other_rules or halves != [""]:
                 board.position = None
-            first = next((move.ply for move in main.moves if move.board == place), None)
-            text = fens[place]
+            first = next((move.ply for move in main.moves if move.board == index), None)
+            text = fens[index]
             if text is not None and not (other_rules or _set_start(board, text, first)):
                 self._anomaly(AnomalyKind.MALFORMED, places["FEN"], f"the FEN of board {letter} is none", text)
             found.append(board)

@@ -163,14 +163,14 @@ def make_games(
 
     The main line comes first in ``lines``, and each variation behind the line that it leaves.
     """
-    found: list[Anomaly] = []
+    anomalies: list[Anomaly] = []
     main = lines[MAIN]
     exact = any(move.exact for move in main.moves)  # some writers leave zeros out: 4:58 beside 4:59.3
     omitted = {move.clock_ms for move in main.moves} == {_OMITTED_MS}
     for move in main.moves:
         move.exact, move.clock_ms = exact, None if omitted else move.clock_ms
     _play_line(
-        main, _State((boards[0].position, boards[1].position), (boards[0].start_ply, boards[1].start_ply)), found
+        main, _State((boards[0].position, boards[1].position), (boards[0].start_ply, boards[1].start_ply)), anomalies
     )
     counts = [0, 0]
     for line in lines[MAIN + 1 :]:
@@ -181,34 +181,38 @@ def make_games(
             facts.comments.append(BpgnComment(line.offset, "annotation", line.text, parent or main, before))
             if parent is not None and (parent is main or parent.states):
                 message = "a variation that does not begin where it stands is kept as a comment"
-                found.append(Anomaly.of(AnomalyKind.MOVETEXT, line.offset, None, message, line.text))
+                anomalies.append(Anomaly.of(AnomalyKind.MOVETEXT, line.offset, None, message, line.text))
             continue
-        _play_line(line, parent.states[begin], found)
+        _play_line(line, parent.states[begin], anomalies)
         for board in (0, 1):
             counts[board] += bool(line.rows[board])
         line.numbers = counts[0] * bool(line.rows[0]), counts[1] * bool(line.rows[1])
     reasons = _reasons(boards, facts)
-    games = [_game(place, board, lines, facts, reasons[place]) for place, board in enumerate(boards)]
-    for one in sorted(facts.comments, key=lambda one: one.offset):
+    games = [_game(index, board, lines, facts, reasons[index]) for index, board in enumerate(boards)]
+    for comment in sorted(facts.comments, key=lambda comment: comment.offset):
         # A comment stands where both boards' moves are; it is kept with the board that had moved last.
-        board = 0 if one.move is None else one.move.board
-        ply = boards[0].start_ply if one.move is None else one.move.reached
-        value = one.line.numbers[board] or None
-        seen = games[board].observations[0]
-        seen.events.append(_event(seen, EventKind.CHAT, one.detail, ply, one.text, one.offset, value))
+        board = 0 if comment.move is None else comment.move.board
+        ply = boards[0].start_ply if comment.move is None else comment.move.reached
+        value = comment.line.numbers[board] or None
+        observation = games[board].observations[0]
+        observation.events.append(
+            _event(observation, EventKind.CHAT, comment.detail, ply, comment.text, comment.offset, value)
+        )
     for game in games:
         if facts.reason is not None and game.reason_key is not None:
-            seen = game.observations[0]
+            observation = game.observations[0]
             last = game.plies[-1].ply if game.plies else game.start_ply
             text = f"{{{facts.reason}}} {game.result}"
-            seen.events.append(_event(seen, EventKind.RESULT, game.reason_key, last, text, facts.reason_at))
-    return games, found
+            observation.events.append(
+                _event(observation, EventKind.RESULT, game.reason_key, last, text, facts.reason_at)
+            )
+    return games, anomalies
 
 
 def _event(
-    seen: Observation, kind: EventKind, detail: str, ply: int, text: str, offset: int, value: int | None = None
+    observation: Observation, kind: EventKind, detail: str, ply: int, text: str, offset: int, value: int | None = None
 ) -> GameEvent:
-    return GameEvent(len(seen.events), kind, detail, ply, None, value, text, None, None, None, offset)
+    return GameEvent(len(observation.events), kind, detail, ply, None, value, text, None, None, None, offset)
 
 
 def _beginning(line: BpgnLine) -> int | None:
@@ -222,36 +226,36 @@ def _beginning(line: BpgnLine) -> int | None:
     first = line.moves[0]
     if first.ply == parent.states[line.at].plies[first.board] + 1:
         return line.at
-    place = parent.places.get((first.board, first.ply))
-    return place if place is not None and place < line.at else None
+    index = parent.places.get((first.board, first.ply))
+    return index if index is not None and index < line.at else None
 
 
-def _play_line(line: BpgnLine, state: _State, found: list[Anomaly]) -> None:
+def _play_line(line: BpgnLine, state: _State, anomalies: list[Anomaly]) -> None:
     line.states.append(state)
-    for place, move in enumerate(line.moves):
-        state, ply = _step(state, move, found)
+    for index, move in enumerate(line.moves):
+        state, ply = _step(state, move, anomalies)
         move.reached = state.plies[move.board]
         if ply is not None:
             line.rows[move.board].append(ply)
-            line.places[move.board, move.ply] = place
+            line.places[move.board, move.ply] = index
         line.states.append(state)
 
 
-def _step(state: _State, move: BpgnMove, found: list[Anomaly]) -> tuple[_State, Ply | None]:
+def _step(state: _State, move: BpgnMove, anomalies: list[Anomaly]) -> tuple[_State, Ply | None]:
     """Play a move, whose capture goes into the other board's holdings; the ply is None if the text is no move."""
     own, other = move.board, 1 - move.board
     position, partner, last = state.positions[own], state.positions[other], state.plies[own]
     if move.ply <= last:
-        found.append(_wrong(AnomalyKind.MOVETEXT, move, "a move of this number was there before"))
+        anomalies.append(_wrong(AnomalyKind.MOVETEXT, move, "a move of this number was there before"))
         return state, None
     if move.ply != last + 1:
-        found.append(
+        anomalies.append(
             _wrong(AnomalyKind.GAP, move, f"{plural(move.ply - last - 1, 'half-move')} missing before this move")
         )
         position = None
     ply, reached, problem = _played(move, position)
     if problem is not None:
-        found.append(_wrong(AnomalyKind.MOVETEXT, move, problem))
+        anomalies.append(_wrong(AnomalyKind.MOVETEXT, move, problem))
     if position is not None and reached is not None:
         piece = captured_piece(position, reached)
         if piece is not None and partner is not None and partner.holdings is not None:
@@ -327,17 +331,17 @@ def _reasons(boards: tuple[BpgnBoard, BpgnBoard], facts: BpgnFacts) -> tuple[End
     return read[0], read[1]
 
 
-def _game(place: int, board: BpgnBoard, lines: list[BpgnLine], facts: BpgnFacts, reason: EndReason) -> Game:
+def _game(board_no: int, board: BpgnBoard, lines: list[BpgnLine], facts: BpgnFacts, reason: EndReason) -> Game:
     header = facts.header
-    result = facts.result if place == 0 else _FLIPPED.get(facts.result, facts.result)
+    result = facts.result if board_no == 0 else _FLIPPED.get(facts.result, facts.result)
     ended = facts.reason is not None or result != "*"
     end = end_word(reason.key) if ended else GameEnd.LOG_ENDS
     control = header.control_ms or (in_ms(header.base_s), in_ms(header.increment_s))
-    timed = [move for move in lines[MAIN].moves if move.board == place and move.since_ms is not None]
-    rows: list[PlyRow] = [*lines[MAIN].rows[place]]
+    timed = [move for move in lines[MAIN].moves if move.board == board_no and move.since_ms is not None]
+    rows: list[PlyRow] = [*lines[MAIN].rows[board_no]]
     _set_times(rows, timed, header, board.start_ply)
     derive_elapsed(rows, board.start_ply, control, control, None)
-    plies = lines[MAIN].rows[place][:] = name_plies(rows)
+    plies = lines[MAIN].rows[board_no][:] = name_plies(rows)
     rated = _RATED.fullmatch(facts.event)
     white, black = board.ratings
     whole = plies[-1].ply if plies else 0
@@ -382,7 +386,7 @@ def _game(place: int, board: BpgnBoard, lines: list[BpgnLine], facts: BpgnFacts,
         continued=False,
         partner_game_no=None,
         me=None,
-        observations=[_observation(place, board, lines, facts)],
+        observations=[_observation(board_no, board, lines, facts)],
         segments=runs_of(ply.ply for ply in plies),
         first_offset=board.offset,
         last_offset=facts.end,
@@ -402,7 +406,7 @@ def _set_times(rows: list[PlyRow], timed: list[BpgnMove], header: PgnHeader, sta
     step_ms = 1000 * (header.increment_s or 0)
     clocks: list[int | None] = [base_ms, base_ms]
     before_ms: int | None = None if start_ply else 0
-    for place, row in enumerate(map(Ply._make, rows)):
+    for index, row in enumerate(map(Ply._make, rows)):
         side, at_ms, clock_ms = row.ply & 1, since.get(row.ply), row.clock_ms
         took_ms = None if at_ms is None or before_ms is None or at_ms < before_ms else at_ms - before_ms
         before_ms, left_ms, precision = at_ms, clocks[side], row.precision_code
@@ -411,7 +415,7 @@ def _set_times(rows: list[PlyRow], timed: list[BpgnMove], header: PgnHeader, sta
             if left_ms is not None:
                 clock_ms, precision = left_ms - took_ms + step_ms, int(Precision.DERIVED_MILLISECONDS)
         clocks[side] = clock_ms
-        rows[place] = row._replace(
+        rows[index] = row._replace(
             white_clock_ms=clock_ms if side else None,
             black_clock_ms=None if side else clock_ms,
             elapsed_ms=row.elapsed_ms if took_ms is None else took_ms,
@@ -428,17 +432,17 @@ def _key(board: BpgnBoard, plies: Iterable[Ply], facts: BpgnFacts) -> str:
     return hashlib.blake2b(json.dumps(key_facts).encode(), digest_size=10).hexdigest()
 
 
-def _observation(place: int, board: BpgnBoard, lines: list[BpgnLine], facts: BpgnFacts) -> Observation:
-    found = [PlyLine(0, LineKind.MAIN, None, None, lines[MAIN].rows[place])]
+def _observation(board_no: int, board: BpgnBoard, lines: list[BpgnLine], facts: BpgnFacts) -> Observation:
+    found = [PlyLine(0, LineKind.MAIN, None, None, lines[MAIN].rows[board_no])]
     for line in lines[MAIN + 1 :]:
-        rows = line.rows[place]
+        rows = line.rows[board_no]
         if rows:
             above = line.parent
-            while above is not None and above.parent is not None and not _reaches(above, place, rows[0].ply - 1):
+            while above is not None and above.parent is not None and not _reaches(above, board_no, rows[0].ply - 1):
                 above = above.parent
-            number = 0 if above is None else above.numbers[place]
-            found.append(PlyLine(line.numbers[place], LineKind.VARIATION, number, rows[0].ply - 1, rows))
-    seen = Observation(
+            number = 0 if above is None else above.numbers[board_no]
+            found.append(PlyLine(line.numbers[board_no], LineKind.VARIATION, number, rows[0].ply - 1, rows))
+    observation = Observation(
         kind=ObservationKind.PGN,
         game_no=None,
         white=board.white,
@@ -452,15 +456,15 @@ def _observation(place: int, board: BpgnBoard, lines: list[BpgnLine], facts: Bpg
         lines=found,
     )
     if board.start_fen is not None:
-        seen.anchors.append(Anchor(0, board.start_ply, board.start_fen, AnchorReason.START, board.offset))
+        observation.anchors.append(Anchor(0, board.start_ply, board.start_fen, AnchorReason.START, board.offset))
     for offset, name, value in facts.kept:
-        seen.events.append(_event(seen, EventKind.TAG, name, board.start_ply, value, offset))
-    return seen
+        observation.events.append(_event(observation, EventKind.TAG, name, board.start_ply, value, offset))
+    return observation
 
 
-def _reaches(line: BpgnLine, place: int, ply: int) -> bool:
+def _reaches(line: BpgnLine, board_no: int, ply: int) -> bool:
     """Whether a line has the half-move on a board."""
-    return bool(line.rows[place]) and line.rows[place][0].ply <= ply
+    return bool(line.rows[board_no]) and line.rows[board_no][0].ply <= ply
 
 
 def _player(handle: str, rating: RatingText | None) -> Player:

@@ -197,30 +197,30 @@ class PgnReader(SavedReader):
 
 def _join_parts(first: Game, second: Game) -> Game | None:
     """Join two parts of one game to one observation with a gap; None: it is unknown where the second part begins."""
-    one, other = first.observations[0], second.observations[0]
-    before = one.lines[0].rows
+    earlier, later = first.observations[0], second.observations[0]
+    before = earlier.lines[0].rows
     if second.start_fen is None or (before and second.start_ply < before[-1][0]):
         return None
-    rows = [*before, *other.lines[0].rows]
-    shift = len(one.lines) - 1
-    lines = [PlyLine(0, one.lines[0].kind, None, None, rows), *one.lines[1:]]
+    rows = [*before, *later.lines[0].rows]
+    shift = len(earlier.lines) - 1
+    lines = [PlyLine(0, earlier.lines[0].kind, None, None, rows), *earlier.lines[1:]]
     lines += [
         replace(line, number=line.number + shift, parent=line.parent + shift if line.parent else line.parent)
-        for line in other.lines[1:]
+        for line in later.lines[1:]
     ]
-    anchors = [*one.anchors, Anchor(0, second.start_ply, second.start_fen, AnchorReason.GAP, other.offset)]
+    anchors = [*earlier.anchors, Anchor(0, second.start_ply, second.start_fen, AnchorReason.GAP, later.offset)]
     anchors += [
         anchor._replace(line=anchor.line + shift if anchor.line else 0)
-        for anchor in other.anchors
+        for anchor in later.anchors
         if anchor.reason is not AnchorReason.START
     ]
-    thinking = [*one.thinking, *other.thinking]
-    seen = replace(
-        one,
-        end_offset=other.end_offset,
+    thinking = [*earlier.thinking, *later.thinking]
+    joined = replace(
+        earlier,
+        end_offset=later.end_offset,
         lines=lines,
         anchors=anchors,
-        events=_joined_events(one, other, shift),
+        events=_joined_events(earlier, later, shift),
         thinking=[thought._replace(seq=seq) for seq, thought in enumerate(thinking)],
     )
     return replace(
@@ -232,15 +232,15 @@ def _join_parts(first: Game, second: Game) -> Game | None:
         termination=second.termination,
         end=second.end,
         complete=False,
-        observations=[seen],
+        observations=[joined],
         segments=runs_of(row[0] for row in rows),
-        last_offset=other.end_offset,
+        last_offset=later.end_offset,
     )
 
 
-def _joined_events(one: Observation, other: Observation, shift: int) -> list[GameEvent]:
+def _joined_events(observation: Observation, other: Observation, shift: int) -> list[GameEvent]:
     """The events of both parts, without the tags that both have and our own remarks."""
-    events = one.events
+    events = observation.events
     if events and events[-1].text == MOVES_MISSING:
         events = events[:-1]
     more = [event for event in other.events if event.kind is not EventKind.TAG]

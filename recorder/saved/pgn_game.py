@@ -340,9 +340,9 @@ def _end(header: PgnHeader, moves: Movetext, result: str) -> _Ending:
 def _keep_tenths(rows: list[PlyRow]) -> None:
     """chess.com writes tenths, but no ``.0``: where one clock of a game has them, all are exact."""
     if any(row[12] == Precision.MILLISECONDS for row in rows):
-        for place, row in enumerate(rows):
+        for index, row in enumerate(rows):
             if row[12] == Precision.SECONDS:
-                rows[place] = Ply._make(row)._replace(precision_code=_MS)
+                rows[index] = Ply._make(row)._replace(precision_code=_MS)
 
 
 def _derive_times(header: PgnHeader, moves: Movetext, start_ply: int) -> None:

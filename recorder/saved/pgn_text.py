@@ -276,10 +276,10 @@ def _without_commands(text: str, decimals: int) -> Remark:
     words = " ".join(decoded(text).split())
     if words[:1] not in _ENGINES_BEGIN:
         return Remark(words=words)
-    found = read_engine_comment(words)
-    if found is None:
+    comment = read_engine_comment(words)
+    if comment is None:
         return Remark(words=words, odd=is_like_engine_comment(words))
-    return Remark(found.clock_ms, found.elapsed_ms, ms=found.ms, evaluation=found.evaluation, words=words)
+    return Remark(comment.clock_ms, comment.elapsed_ms, ms=comment.ms, evaluation=comment.evaluation, words=words)
 
 
 @lru_cache(maxsize=8192)  # a few thousand times make up most comments of an archive
@@ -296,10 +296,10 @@ def read_remark(text: str, decimals: int = THOUSANDTHS) -> Remark:
     evaluation: PrintedEvaluation | None = None
     depth: int | None = None
     commands: list[str] = []
-    seen: set[str] = set()
+    names: set[str] = set()
     for match in {match[0]: match for match in _COMMAND.finditer(text)}.values():
-        name, value = "" if match[1] in seen else match[1], match[2].rstrip()
-        seen.add(name)
+        name, value = "" if match[1] in names else match[1], match[2].rstrip()
+        names.add(name)
         read = read_time(value) if name in ("clk", "emt", "lag", "flag") else None
         if read is not None and name == "clk":
             if not below_zero:
@@ -316,12 +316,12 @@ def read_remark(text: str, decimals: int = THOUSANDTHS) -> Remark:
         elif name == "clkms" and _SECONDS.fullmatch(value) and "." not in value and "," not in value:
             clock_ms, ms = int(value), True
         elif name == "eval" and (scored := _EVALUATION.fullmatch(value)):
-            mate, pawns, at = scored.groups()
+            mate, pawns, depth_text = scored.groups()
             # ChessBase writes hundredths of a pawn, without a point and with the depth behind a comma.
-            unit = 1 if at is not None and "." not in value else 100
+            unit = 1 if depth_text is not None and "." not in value else 100
             score_cp = None if pawns is None else round(float(pawns) * unit)
             evaluation = PrintedEvaluation(
-                score_cp, None if mate is None else int(mate), None if at is None else int(at)
+                score_cp, None if mate is None else int(mate), None if depth_text is None else int(depth_text)
             )
         elif name == "depth" and _WHOLE.fullmatch(value):
             depth = int(value)

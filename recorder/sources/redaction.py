@@ -261,7 +261,7 @@ def _filled(text: str, places: Iterable[tuple[int, int]], encoding: str) -> str:
     """A text with other letters and digits at these places; what separates words stays."""
     out, done = "", 0
     for begin, end in places:
-        letters = [_hidden(letter, encoding, place == 0, False) for place, letter in enumerate(text[begin:end])]
+        letters = [_hidden(letter, encoding, index == 0, False) for index, letter in enumerate(text[begin:end])]
         out += text[done:begin] + b"".join(letters).decode(encoding)
         done = end
     return out + text[done:]
@@ -347,8 +347,8 @@ class Redactor:
             letters = line.decode(encoding)
             if any(at <= begin <= at + len(letters) or begin < at < end for begin, end in places):
                 line = b"".join(
-                    letter.encode(encoding) if place not in hidden else _hidden(letter, encoding, *hidden[place])
-                    for place, letter in enumerate(letters, at)
+                    letter.encode(encoding) if number not in hidden else _hidden(letter, encoding, *hidden[number])
+                    for number, letter in enumerate(letters, at)
                 )
             out.append(line)
             at += len(letters) + 1

@@ -52,7 +52,7 @@ def assemble(run: TrackedGame, *, session: SessionFacts, basis: TimeBasis, date:
     was followed, and one for each movelist.
     """
     run = _with_final_plies(run)
-    observations = run.observations + [seen.observation for seen in run.lists]
+    observations = run.observations + [listed.observation for listed in run.lists]
     segments = _segments(run)
     start_fen, start_ply = _start(segments, observations)
     date_possible = disputed_start(run, basis, date) is None
@@ -96,7 +96,7 @@ def assemble(run: TrackedGame, *, session: SessionFacts, basis: TimeBasis, date:
         observations=observations,
         segments=segments,
         first_offset=run.first_offset,
-        last_offset=max([run.end_offset, *(seen.end_offset for seen in observations)]),
+        last_offset=max([run.end_offset, *(observation.end_offset for observation in observations)]),
         start_precision=start_precision,
     )
 
@@ -144,7 +144,8 @@ def _result(run: TrackedGame) -> tuple[str, str | None, str | None, str | None, 
     """Result, reason, its key, termination and end: as the server reported them, else as a list of moves has them."""
     end = run.end or GameEnd.LOG_ENDS
     trailer = next(
-        (seen.event for seen in run.lists if seen.event.result is not None and not seen.event.still_running), None
+        (listed.event for listed in run.lists if listed.event.result is not None and not listed.event.still_running),
+        None,
     )
     if not end.is_over and not run.examined and trailer is not None and trailer.result is not None:
         return trailer.result, trailer.reason, trailer.reason_key, trailer.termination, end_word(trailer.reason_key)
@@ -200,12 +201,12 @@ def _contiguous(segments: list[Segment]) -> bool:
 def _start(segments: list[Segment], observations: list[Observation]) -> tuple[str | None, int]:
     """The FEN of the first known position (None: the normal start) and the half-moves played before it."""
     if segments:
-        seen = observations[segments[0].observation]
+        observation = observations[segments[0].observation]
         wanted = segments[0].from_ply - 1
     else:
-        seen = observations[0]
-        wanted = seen.start.ply if seen.start is not None else 0
-    for anchor in seen.anchors:
+        observation = observations[0]
+        wanted = observation.start.ply if observation.start is not None else 0
+    for anchor in observation.anchors:
         if anchor.line == 0 and anchor.ply == wanted:
             return anchor.fen, anchor.ply
     return None, wanted
@@ -224,10 +225,10 @@ def disputed_start(run: TrackedGame, basis: TimeBasis, date: datetime.date | Non
     if facts.started_at_ms is None or run.examined:
         return None
     dated = basis in (TimeBasis.UTC, TimeBasis.LOCAL)
-    seen = [one.started_at_ms for one in run.observations if one.started_at_ms is not None]
+    begun = [observation.started_at_ms for observation in run.observations if observation.started_at_ms is not None]
     listed = [one.event.line.at_ms for one in run.lists if one.event.line.at_ms is not None]
-    if dated and (seen or listed):
-        arrived_ms = min(seen) if seen else min(listed)
+    if dated and (begun or listed):
+        arrived_ms = min(begun) if begun else min(listed)
     elif not dated and date is not None:
         arrived_ms = _DAY_MS * (date - _EPOCH).days
     else:
@@ -239,7 +240,7 @@ def disputed_start(run: TrackedGame, basis: TimeBasis, date: datetime.date | Non
     if not (run.observations or run.lists[0].event.still_running) or (facts.continued and _has_first_part(run)):
         return None
     base_s, increment_s, black_base_s, black_increment_s, _ = _base_times(run)
-    plies = max([0, *(row[0] for one in run.observations for row in one.lines[0].rows)])
+    plies = max([0, *(row[0] for observation in run.observations for row in observation.lines[0].rows)])
     lasts_s = (base_s or 0) + (black_base_s or 0) + plies * ((increment_s or 0) + (black_increment_s or 0))
     if facts.started_at_ms + 1000 * lasts_s + allowed_ms < arrived_ms:
         return "the list says that the game began longer before its lines arrived than a game can last"
@@ -248,7 +249,7 @@ def disputed_start(run: TrackedGame, basis: TimeBasis, date: datetime.date | Non
 
 def _has_first_part(run: TrackedGame) -> bool:
     """Whether a list shows the moves before the first board."""
-    first = next((one.start.ply for one in run.observations if one.start is not None), 0)
+    first = next((observation.start.ply for observation in run.observations if observation.start is not None), 0)
     return any(seen.position_at(first) is not None for seen in run.lists)
 
 
@@ -308,7 +309,7 @@ def _variant(run: TrackedGame) -> tuple[str | None, bool]:
         return run.variant, run.variant_inferred
     if (
         run.rules is Rules.CHESS
-        and any(seen.lines[0].rows for seen in run.observations)
+        and any(observation.lines[0].rows for observation in run.observations)
         and (run.start_frame is None or run.start_frame.board == STANDARD_BOARD)
     ):
         return "chess", True

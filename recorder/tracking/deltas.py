@@ -195,10 +195,10 @@ def _set_clock(run: TrackedGame, delta: DeltaBoard) -> None:
         run.black_clock_ms = delta.clock_ms
 
 
-def find_by_list(run: TrackedGame, seen: ListSeen) -> None:
+def find_by_list(run: TrackedGame, listed: ListSeen) -> None:
     """A movelist shows the position again that was lost between deltas."""
     if run.position is not None or run.current is None or not run.following:
         return
-    known = seen.position_at(run.ply)
-    if known is not None:
-        run.reset_to(known, run.ply, AnchorReason.LIST, fen(known, 0, run.ply // 2 + 1), seen.event.line.offset)
+    shown = listed.position_at(run.ply)
+    if shown is not None:
+        run.reset_to(shown, run.ply, AnchorReason.LIST, fen(shown, 0, run.ply // 2 + 1), listed.event.line.offset)

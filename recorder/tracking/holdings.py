@@ -170,9 +170,9 @@ def find_promoted(run: TrackedGame, printed: tuple[str, str]) -> bool:
     squares = _trace(run)
     if squares is None:
         return False
-    for index, at in enumerate(squares):
+    for index, square in enumerate(squares):
         position = run.history[index]
-        run.history[index] = position._replace(promoted=position.promoted | {at})
+        run.history[index] = position._replace(promoted=position.promoted | {square})
     _mark_anchor(run)
     return True
 
@@ -182,27 +182,27 @@ def _trace(run: TrackedGame) -> list[int] | None:
     last = run.plies[-1].uci
     if last is None:
         return None
-    at = index_of(last[2:4])
-    squares = [at]
+    square = index_of(last[2:4])
+    squares = [square]
     count = len(run.history) - 2  # plies from the first board to the one before the capture
     for ply in reversed(run.plies[-1 - count : -1]):
         if ply.move is None:
             return None
         uci = decode_move(ply.move)
-        if index_of(uci[2:4]) == at:
+        if index_of(uci[2:4]) == square:
             if uci[1] == "@" or len(uci) > 4:
                 return None  # it was dropped, or seen to be promoted
-            at = index_of(uci[:2])
-        squares.append(at)
+            square = index_of(uci[:2])
+        squares.append(square)
     board = run.history[0].board
-    return squares[::-1] if board[at] in "NBRQnbrq" else None
+    return squares[::-1] if board[square] in "NBRQnbrq" else None
 
 
 def _mark_anchor(run: TrackedGame) -> None:
     """Write the first board's FEN again, with the mark."""
     assert run.current is not None
     first = run.history[0]
-    for place, anchor in enumerate(run.current.anchors):
+    for index, anchor in enumerate(run.current.anchors):
         if (anchor.line, anchor.ply) == (0, run.base_ply):
             board = fen(first, 0, 1).partition(" ")[0]
-            run.current.anchors[place] = anchor._replace(fen=f"{board} {anchor.fen.partition(' ')[2]}")
+            run.current.anchors[index] = anchor._replace(fen=f"{board} {anchor.fen.partition(' ')[2]}")

@@ -70,23 +70,23 @@ def main_line(run: TrackedGame) -> dict[int, tuple[int, Ply]]:
             limit = min(first_ply, start.ply) if limit is None else min(limit, first_ply, start.ply)
     # Lists fill what no board shows. A list that differs from a board of its time is of another game.
     if run.lists and not run.examined:
-        known = {ply.ply for observation in run.observations for line in observation.lines[1:] for ply in line.plies}
+        live = {ply.ply for observation in run.observations for line in observation.lines[1:] for ply in line.plies}
         gaps = _Gaps(run)
-        for index, seen in enumerate(run.lists):
+        for index, listed in enumerate(run.lists):
             valid_to = run.valid_to(index)
-            if not _joins(seen, valid_to, chosen):
+            if not _joins(listed, valid_to, chosen):
                 continue
-            gaps.prove(seen, chosen)
-            _cut_taken_back(seen, valid_to, known)
-            for ply in seen.plies:
+            gaps.prove(listed, chosen)
+            _cut_taken_back(listed, valid_to, live)
+            for ply in listed.plies:
                 if ply.ply not in chosen or _prints_inferred(ply, chosen[ply.ply][1]):
                     chosen[ply.ply] = (len(run.observations) + index, ply)
     return dict(sorted(chosen.items()))
 
 
-def _prints_inferred(listed: Ply, seen: Ply) -> bool:
+def _prints_inferred(listed: Ply, ply: Ply) -> bool:
     """Whether a list prints a move that was inferred: it has the time that the move took."""
-    return seen.origin_code == Origin.INFERRED and seen.move is not None and seen.move == listed.move
+    return ply.origin_code == Origin.INFERRED and ply.move is not None and ply.move == listed.move
 
 
 def unprove_drops(observation: Observation) -> None:
@@ -104,14 +104,14 @@ def unprove_drops(observation: Observation) -> None:
     earliest = list(accumulate((change.ply for change in reversed(printed)), min))[::-1]  # from each of them on
     begins = {anchor.ply: anchor for anchor in reversed(anchors)}
     begin_plies = sorted(begins)
-    for place, ply in enumerate(plies):
+    for index, ply in enumerate(plies):
         if (at := bisect_left(begin_plies, ply.ply)) > 0:
             last = begins[begin_plies[at - 1]]
             later = bisect_right(offsets, last.offset)
             known_from = last.ply if "[" in last.fen else earliest[later] if later < len(earliest) else None
         drop = ply.uci is not None and ply.uci[1] == "@"
         if drop and ply.proof_code == Proof.FULL and (known_from is None or ply.ply <= known_from):
-            plies[place] = ply._replace(proof_code=int(Proof.UNPROVED))
+            plies[index] = ply._replace(proof_code=int(Proof.UNPROVED))
 
 
 class _Gaps:
@@ -133,19 +133,19 @@ class _Gaps:
                 else {}
             )
 
-    def prove(self, seen: ListSeen, chosen: dict[int, tuple[int, Ply]]) -> None:
+    def prove(self, listed: ListSeen, chosen: dict[int, tuple[int, Ply]]) -> None:
         """Prove those whose preceding board a list gives: both texts and both boards agree, or a delta's texts."""
-        for number in range(seen.first_ply, seen.first_ply + len(seen.positions) + 1):
-            before = seen.position_at(number - 1)
+        for number in range(listed.first_ply, listed.first_ply + len(listed.positions) + 1):
+            before = listed.position_at(number - 1)
             if before is None or number not in self._unproved or (number, before) in self._tried:
                 continue
             self._tried.add((number, before))
             for index, place in self._unproved[number]:
                 self._prove(index, place, before, chosen)
 
-    def _prove(self, index: int, place: int, before: Position, chosen: dict[int, tuple[int, Ply]]) -> None:
+    def _prove(self, index: int, row_no: int, before: Position, chosen: dict[int, tuple[int, Ply]]) -> None:
         plies = self._observations[index].lines[0].plies
-        ply, boards = plies[place], self._boards[index]
+        ply, boards = plies[row_no], self._boards[index]
         from_delta = ply.origin_code == Origin.DELTA
         if ply.proof_code != Proof.UNPROVED or not (from_delta or ply.ply in boards):
             return
@@ -158,12 +158,12 @@ class _Gaps:
         move, san, after = played
         flags = after.castling | (after.push_col + 1) << 4
         proof = Proof.LIST if from_delta else Proof.FULL
-        plies[place] = ply._replace(move=move, san=san, flags=flags, proof_code=int(proof))
+        plies[row_no] = ply._replace(move=move, san=san, flags=flags, proof_code=int(proof))
         if chosen.get(ply.ply, (None,))[0] == index:
-            chosen[ply.ply] = (index, plies[place])
+            chosen[ply.ply] = (index, plies[row_no])
 
 
-def _cut_taken_back(seen: ListSeen, valid_to: int | None, known: set[int]) -> None:
+def _cut_taken_back(listed: ListSeen, valid_to: int | None, known: set[int]) -> None:
     """Move plies of a list that were taken back after it was printed from its main line to beside it.
 
     ``valid_to`` is the last ply that was not taken back, None if there is none; ``known`` are plies that boards showed
@@ -171,23 +171,23 @@ def _cut_taken_back(seen: ListSeen, valid_to: int | None, known: set[int]) -> No
     """
     if valid_to is None:
         return
-    main = seen.observation.lines[0]
+    main = listed.observation.lines[0]
     removed = [ply for ply in main.plies if ply.ply > valid_to]
     if not removed:
         return
     main.plies[:] = [ply for ply in main.plies if ply.ply <= valid_to]
     if any(ply.ply not in known for ply in removed):
-        seen.observation.lines.append(PlyLine(1, LineKind.TAKEBACK, 0, valid_to, removed))
+        listed.observation.lines.append(PlyLine(1, LineKind.TAKEBACK, 0, valid_to, removed))
 
 
-def _joins(seen: ListSeen, valid_to: int | None, chosen: dict[int, tuple[int, Ply]]) -> bool:
+def _joins(listed: ListSeen, valid_to: int | None, chosen: dict[int, tuple[int, Ply]]) -> bool:
     """Whether list and boards agree wherever both show the main line as it was then.
 
     ``chosen`` maps plies to (number of the observation, ply) of the boards; ``valid_to`` as above.
     """
-    for ply in seen.plies:
+    for ply in listed.plies:
         other = chosen.get(ply.ply)
-        if other is None or other[1].offset > seen.event.line.offset:
+        if other is None or other[1].offset > listed.event.line.offset:
             continue
         if valid_to is not None and ply.ply > valid_to:
             continue
@@ -222,26 +222,28 @@ def time_listed(run: TrackedGame) -> None:
             _time(seen, start, board, lag_meaningless)
 
 
-def _time(seen: ListSeen, start: StartFacts, board: str, lag_meaningless: bool) -> None:
-    after = seen.position_at(start.ply)
-    place = start.ply - seen.first_ply
-    plies = seen.observation.lines[0].plies
-    if place < 0 or place >= len(plies) or after is None or after.board != board:
+def _time(listed: ListSeen, start: StartFacts, board: str, lag_meaningless: bool) -> None:
+    after = listed.position_at(start.ply)
+    index = start.ply - listed.first_ply
+    plies = listed.observation.lines[0].plies
+    if index < 0 or index >= len(plies) or after is None or after.board != board:
         return
-    listed = plies[place]
-    if listed.ply != start.ply or listed.san.rstrip("+#") != start.pretty.rstrip("+#"):
+    ply = plies[index]
+    if ply.ply != start.ply or ply.san.rstrip("+#") != start.pretty.rstrip("+#"):
         return
-    if listed.elapsed_ms and start.elapsed_ms is not None:
-        exact = listed.precision_code == start.precision_code
-        if abs(listed.elapsed_ms - start.elapsed_ms) > (0 if exact else _ROUNDED_MS):
+    if ply.elapsed_ms and start.elapsed_ms is not None:
+        exact = ply.precision_code == start.precision_code
+        if abs(ply.elapsed_ms - start.elapsed_ms) > (0 if exact else _ROUNDED_MS):
             return  # the same move, played again after a takeback
-    plies[place] = _timed(listed, start, lag_meaningless)._replace(proof_code=int(Proof.FULL))
+    plies[index] = _timed(ply, start, lag_meaningless)._replace(proof_code=int(Proof.FULL))
 
 
 def _board_of(observation: Observation, ply: int) -> str | None:
     """The board that an observation began with; None: it did not begin there."""
     starts = (
-        one.fen for one in observation.anchors if one.line == 0 and one.ply == ply and one.reason is AnchorReason.START
+        anchor.fen
+        for anchor in observation.anchors
+        if anchor.line == 0 and anchor.ply == ply and anchor.reason is AnchorReason.START
     )
     return next(map(shown_board, starts), None)
 

@@ -61,22 +61,22 @@ def take_list(table: GameTable, event: MovelistRead) -> None:
             return
         event = named
     for run in _candidates(table, event):
-        seen, problem = read_list(event, run)
-        if agrees(run, seen) if run.examined else _fits(seen, run):
-            run.add_list(seen)
+        listed, problem = read_list(event, run)
+        if agrees(run, listed) if run.examined else _fits(listed, run):
+            run.add_list(listed)
             run.facts.add_list(event)
-            _learn_variant(run, seen)
+            _learn_variant(run, listed)
             if run.examined:
-                take_moves(run, seen, event)
+                take_moves(run, listed, event)
             else:
-                find_by_list(run, seen)
+                find_by_list(run, listed)
             break
     else:
         run = _list_run(table, event)
-        seen, problem = read_list(event, None)
-        run.add_list(seen)
+        listed, problem = read_list(event, None)
+        run.add_list(listed)
         run.facts.add_list(event)
-        _learn_variant(run, seen)
+        _learn_variant(run, listed)
         if event.complete and not event.still_running:
             run.end = end_word(event.reason_key)
             run.result, run.reason = event.result or "*", event.reason
@@ -102,21 +102,21 @@ def _named(table: GameTable, event: MovelistRead) -> MovelistRead | None:
     """
     if event.white:
         return event
-    found: list[MovelistRead] = []
+    fitting: list[MovelistRead] = []
     for run in table.every():
         if event.game_no is not None and run.game_no != event.game_no:
             continue
         named = replace(event, white=run.white, black=run.black)
-        seen, _ = read_list(named, run)
+        listed, _ = read_list(named, run)
         shown = range(run.base_ply, run.ply + 1)
         if run.examined:
-            fit = agrees(run, seen)
+            fit = agrees(run, listed)
         else:
-            fit = _fits(seen, run) and (event.game_no is not None or any(seen.position_at(ply) for ply in shown))
+            fit = _fits(listed, run) and (event.game_no is not None or any(listed.position_at(ply) for ply in shown))
         if fit:
-            found.append(named)
-    names = {(named.white.lower(), named.black.lower()) for named in found}
-    return found[0] if len(names) == 1 else None
+            fitting.append(named)
+    names = {(named.white.lower(), named.black.lower()) for named in fitting}
+    return fitting[0] if len(names) == 1 else None
 
 
 def _candidates(table: GameTable, event: MovelistRead) -> list[TrackedGame]:
@@ -240,7 +240,7 @@ def _replay(rows: Sequence[ListRow], start: Position | None) -> tuple[list[Ply],
     return plies, positions, problem
 
 
-def _learn_variant(run: TrackedGame, seen: ListSeen) -> None:
+def _learn_variant(run: TrackedGame, listed: ListSeen) -> None:
     """Take the variant from a list's header if no earlier line stated it (observers on some servers have no other).
 
     Holdings that were seen weigh more than a category word that knows of none.
@@ -255,11 +255,11 @@ def _learn_variant(run: TrackedGame, seen: ListSeen) -> None:
     run.variant, run.variant_inferred, run.rules_stated = variant, False, not is_bare_wild(category)
     if position is None or position.rules is rules or not has_plain_board(position.board):
         return
-    known = seen.position_at(run.ply)
-    if known is None or known.board != position.board or known.rules is not rules:
+    position_of_list = listed.position_at(run.ply)
+    if position_of_list is None or position_of_list.board != position.board or position_of_list.rules is not rules:
         white, rights, push = position.white_to_move, position.castling, position.push_col
-        known = start_position(position.board, white, rights, push, rules, position.holdings)
-    run.set_position(known)
+        position_of_list = start_position(position.board, white, rights, push, rules, position.holdings)
+    run.set_position(position_of_list)
 
 
 def _start(event: MovelistRead, rules: Rules | None, run: TrackedGame | None) -> tuple[Position | None, str | None]:
@@ -269,16 +269,16 @@ def _start(event: MovelistRead, rules: Rules | None, run: TrackedGame | None) ->
     if frame is None and run is not None and run.start_frame is not None:
         frame = run.start_frame
     if frame is not None:
-        known = rules or (Rules.CHESS if frame.board == STANDARD_BOARD else Rules.CHESS960)
-        if known is not Rules.FRAMES and not has_plain_board(frame.board):
+        rules_of_list = rules or (Rules.CHESS if frame.board == STANDARD_BOARD else Rules.CHESS960)
+        if rules_of_list is not Rules.FRAMES and not has_plain_board(frame.board):
             return None, frame.board
-        position = frame_position(frame, known, _empty_holdings(known))
+        position = frame_position(frame, rules_of_list, _empty_holdings(rules_of_list))
         return position._replace(white_to_move=white_starts), None
     start = known_start(event.category, rules)
     if start is None:
         return None if run is None else run.position_at(0), None
-    known = rules or Rules.CHESS
-    return start_position(start[0], white_starts, start[1], -1, known, _empty_holdings(known)), None
+    rules_of_list = rules or Rules.CHESS
+    return start_position(start[0], white_starts, start[1], -1, rules_of_list, _empty_holdings(rules_of_list)), None
 
 
 def _drawn_start(event: MovelistRead, rules: Rules | None, run: TrackedGame) -> Position | None:
@@ -293,15 +293,15 @@ def _drawn_start(event: MovelistRead, rules: Rules | None, run: TrackedGame) -> 
     # A piece is still where it began unless it moved or was taken.
     left = [_count_moves(sans[side::2]) + sum("x" in san for san in sans[1 - side :: 2]) for side in (0, 1)]
     # 960 set-ups are few: each that can lead to the board by so few moves is played to its end.
-    found: list[Position] = []
+    starts: list[Position] = []
     for board in chess960_starts():
         if any(sum(map(ne, board[at], shown.board[at])) > most for at, most in zip(_HOME_RANKS, left, strict=True)):
             continue
         start = start_position(board, True, 15, -1, Rules.CHESS960, None)
         _, positions, _ = _replay(event.rows[:count], start)
         if len(positions) == count and positions[-1].board == shown.board:
-            found.append(start)
-    return found[0] if len(found) == 1 else None
+            starts.append(start)
+    return starts[0] if len(starts) == 1 else None
 
 
 def _count_moves(sans: list[str]) -> int:
@@ -314,32 +314,32 @@ def _empty_holdings(rules: Rules) -> tuple[str, str] | None:
     return ("", "") if rules is Rules.CRAZYHOUSE else None
 
 
-def _fits(seen: ListSeen, run: TrackedGame) -> bool:
+def _fits(listed: ListSeen, run: TrackedGame) -> bool:
     """Whether a replayed list can be the list of this run: every board that both know is the same.
 
     Plies that were taken back after the list was printed do not count against it. A list with a final result is no
     list of a game in progress; one of a game that has ended has its length and its result. A stored game's list, which
     has no game number, may be of any game of these players: without a result, its times must be the run's, too.
     """
-    event = seen.event
+    event = listed.event
     # No board of the run was seen: only other lists can say whether it is the same game.
     if not run.observations:
-        return _lists_agree(seen, run)
+        return _lists_agree(listed, run)
     final = event.complete and event.result not in (None, "*")
     if final and run.following:
         return False
     over = run.end is not None and run.end.is_over and event.complete and not event.still_running
-    if over and (event.result != run.result or len(event.rows) != run.ply - (seen.first_ply - 1)):
+    if over and (event.result != run.result or len(event.rows) != run.ply - (listed.first_ply - 1)):
         return False
     # Board by board, as far as both are known. What was played after the list was printed cannot be in it.
     compared = 0
     later = {row.ply for row in takewhile(lambda row: row.offset > event.line.offset, reversed(run.rows))}
-    first = max(run.base_ply, seen.first_ply - 1)
-    for ply in range(first, min(run.base_ply + len(run.history), seen.first_ply + len(seen.positions))):
-        listed = seen.position_at(ply)
-        if listed is None or ply in later:  # played after it was printed
+    first = max(run.base_ply, listed.first_ply - 1)
+    for ply in range(first, min(run.base_ply + len(run.history), listed.first_ply + len(listed.positions))):
+        position = listed.position_at(ply)
+        if position is None or ply in later:  # played after it was printed
             continue
-        if listed.board != run.history[ply - run.base_ply].board:
+        if position.board != run.history[ply - run.base_ply].board:
             return False
         compared = ply
     # Nothing contradicts. A number identifies the game; without one some board must be equal, and for a stored game,
@@ -348,14 +348,14 @@ def _fits(seen: ListSeen, run: TrackedGame) -> bool:
         return event.game_no == run.game_no
     if event.still_running:
         return run.following or compared > 0
-    return compared > 0 and (over or _times_agree(seen, run))
+    return compared > 0 and (over or _times_agree(listed, run))
 
 
-def _times_agree(seen: ListSeen, run: TrackedGame) -> bool:
+def _times_agree(listed: ListSeen, run: TrackedGame) -> bool:
     """Whether the list prints the times that the frames of the same plies printed."""
-    listed = {ply.ply: ply for ply in seen.plies}
+    printed = {ply.ply: ply for ply in listed.plies}
     for played in run.plies:
-        other = listed.get(played.ply)
+        other = printed.get(played.ply)
         if other is None or other.elapsed_ms is None or played.elapsed_ms is None:
             continue
         exact = other.precision_code == played.precision_code
@@ -364,15 +364,15 @@ def _times_agree(seen: ListSeen, run: TrackedGame) -> bool:
     return True
 
 
-def _lists_agree(seen: ListSeen, run: TrackedGame) -> bool:
+def _lists_agree(listed: ListSeen, run: TrackedGame) -> bool:
     """Whether another list of the same players is the same list, or the same running game's earlier or later one."""
     if run.longest is None:
         return True
     # The others begin as the longest does.
-    for mine, its in zip(seen.plies, run.longest.plies, strict=False):
+    for mine, its in zip(listed.plies, run.longest.plies, strict=False):
         if mine.san != its.san or mine.elapsed_ms != its.elapsed_ms:
             return False
-    length, result, running, game_no = form = seen.form
+    length, result, running, game_no = form = listed.form
     return form in run.list_forms or all(
         (length, result) == other[:2] or (game_no is not None and game_no == other[3] and (running or other[2]))
         for other in run.list_forms

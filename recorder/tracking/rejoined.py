@@ -49,10 +49,10 @@ def observed_again(table: GameTable, run: TrackedGame, frame: Style12) -> None:
         table.start(run, frame)
         return
     if ply < run.ply:
-        known = run.position_at(ply)
-        if known is not None and known.board == frame.board:
+        shown = run.position_at(ply)
+        if shown is not None and shown.board == frame.board:
             run.take_back(ply, frame)
-        elif known is None and ply < run.base_ply:
+        elif shown is None and ply < run.base_ply:
             # Taken back while unobserved to before the first board seen.
             run.take_back(ply, frame)
             run.gapped = True

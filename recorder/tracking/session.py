@@ -66,8 +66,8 @@ class ServerSession:
 
         Prompts after ``offset`` do not count; the connection before ``begun`` gives the host.
         """
-        host = next((host for place, host in reversed(self.hosts) if place < begun), None)
-        prompt = next((text for text, place in self.prompts if place < offset), None)
+        host = next((host for where, host in reversed(self.hosts) if where < begun), None)
+        prompt = next((text for text, where in self.prompts if where < offset), None)
         dialect = detect_dialect(self.family, prompt, self.tokens)
         site = self.server or (dialect.site if dialect is not None else None) or host
         return SessionFacts(site, dialect.name if dialect is not None else None, self.me)

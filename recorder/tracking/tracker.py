@@ -763,20 +763,18 @@ def _state(run: TrackedGame) -> tuple[Any, ...]:
 def _closed_copy(run: TrackedGame) -> TrackedGame:
     """A run as it would be if the source ended here; nothing in it is shared that computing its game changes."""
     copy = run.copy()
-    places = {id(seen): _copy(seen) for seen in run.observations}
+    places = {id(old): _copy(old) for old in run.observations}
     copy.observations = list(places.values())
     copy.current = None if run.current is None else places.get(id(run.current), run.current)
     copy.lists = []
-    for seen in run.lists:
-        copy.lists.append(ListSeen(seen.event, _copy(seen.observation), seen.start, seen.first_ply, seen.positions))
+    for old in run.lists:
+        copy.lists.append(ListSeen(old.event, _copy(old.observation), old.start, old.first_ply, old.positions))
     if copy.end is None:
         copy.end = copy.left if copy.suspended else GameEnd.LOG_ENDS
     copy.close_observation()
     return copy
 
 
-def _copy(seen: Observation) -> Observation:
-    lines = [PlyLine(line.number, line.kind, line.parent, line.parent_ply, list(line.plies)) for line in seen.lines]
-    return replace(
-        seen, lines=lines, anchors=list(seen.anchors), holdings=list(seen.holdings), events=list(seen.events)
-    )
+def _copy(old: Observation) -> Observation:
+    lines = [PlyLine(line.number, line.kind, line.parent, line.parent_ply, list(line.plies)) for line in old.lines]
+    return replace(old, lines=lines, anchors=list(old.anchors), holdings=list(old.holdings), events=list(old.events))

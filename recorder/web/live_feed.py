@@ -271,9 +271,9 @@ class LiveReader:
 
     def _add(self, outage: LiveOutage) -> None:
         """Note an outage; the note of the next connection completes that of the one before."""
-        for place, one in enumerate(self._outages):
+        for index, one in enumerate(self._outages):
             if one.server == outage.server and one.from_ms == outage.from_ms:
-                self._outages[place] = outage._replace(
+                self._outages[index] = outage._replace(
                     until_ms=outage.until_ms or one.until_ms, reason=outage.reason or one.reason
                 )
                 return

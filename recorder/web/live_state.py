@@ -255,11 +255,11 @@ def session_lines(state: RecorderState) -> tuple[str, ...]:
 def outage_lines(outages: Sequence[LiveOutage], *, with_reason: bool) -> tuple[str, ...]:
     """Describe outages, the newest first; ``with_reason`` adds what the server or the system said."""
     lines = []
-    for one in reversed(outages):
-        until = "now" if one.until_ms is None else _clock_of(one.until_ms)
-        reason = f": {one.reason}" if one.reason and with_reason else ""
-        lasted = "" if one.until_ms is None else f", {max(0, one.until_ms - one.from_ms) / 1000:.0f} s"
-        lines.append(visible(f"{one.server}: {_clock_of(one.from_ms)} to {until}{lasted}{reason}."))
+    for outage in reversed(outages):
+        until = "now" if outage.until_ms is None else _clock_of(outage.until_ms)
+        reason = f": {outage.reason}" if outage.reason and with_reason else ""
+        lasted = "" if outage.until_ms is None else f", {max(0, outage.until_ms - outage.from_ms) / 1000:.0f} s"
+        lines.append(visible(f"{outage.server}: {_clock_of(outage.from_ms)} to {until}{lasted}{reason}."))
     return tuple(lines)
 
 
@@ -280,4 +280,4 @@ def as_json(state: LiveState) -> dict[str, Any]:
 
 def board_json(board: LiveBoard) -> dict[str, Any]:
     """A board as the page's script takes it."""
-    return {**board._asdict(), "kibitzes": [one._asdict() for one in board.kibitzes]}
+    return {**board._asdict(), "kibitzes": [kibitz._asdict() for kibitz in board.kibitzes]}

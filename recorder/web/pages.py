@@ -182,7 +182,7 @@ def live_page(state: LiveState, *, search: str, playing: bool, hide_results: boo
             **board._asdict(),
             "drawn": draw_board(board.squares, board.marked, white_below=not board.flip) if board.squares else None,
             "hidden": wanted not in f"{board.white} {board.black}".lower() or (playing and not board.playing),
-            "live": any(one.live and one.id == board.session for one in state.sessions),
+            "live": any(session.live and session.id == board.session for session in state.sessions),
         }
         for board in sorted(state.boards.values(), key=lambda one: not one.playing)
     ]

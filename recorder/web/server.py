@@ -87,7 +87,7 @@ class Connection(H11Protocol):
         self.number = next(_numbers)
         self.host = self.client[0] if self.client else ""
         others = [one for one in self.connections if isinstance(one, Connection) and one is not self]
-        mine = [one for one in others if one.host == self.host]
+        mine = [other for other in others if other.host == self.host]
         full = mine if len(mine) >= self._most_of_client else others if len(others) >= CONNECTIONS else []
         idle = min((one for one in full if one.waits), key=lambda one: one.number, default=None)
         if full and idle is None:
@@ -394,7 +394,7 @@ class Guard:
             if message["type"] == "http.response.start":
                 own = list(message.get("headers", ()))
                 given = {name for name, _ in own}
-                message["headers"] = [*own, *(one for one in _HEADERS if one[0] not in given)]
+                message["headers"] = [*own, *(header for header in _HEADERS if header[0] not in given)]
             await send(message)
 
         return adding

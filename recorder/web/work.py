@@ -43,7 +43,7 @@ class Page(Response):
             self.packed = gzip.compress(self.body, _LEVEL, mtime=0)
             self.raw_headers = [*self.raw_headers, (b"vary", b"accept-encoding")]
             size = (b"content-length", str(len(self.packed)).encode())
-            others = [one for one in self.raw_headers if one[0] != b"content-length"]
+            others = [header for header in self.raw_headers if header[0] != b"content-length"]
             self._packed_headers = [*others, size, (b"content-encoding", b"gzip")]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -348,9 +348,9 @@ class DatasetReader:
                 self._rows_of("events", [f"x.{name}" for name in EVENT_NAMES], "line") if with_events else []
             )
             plies = iter(self._rows_of("plies", [f"x.{name}" for name in PLY_NAMES], "ply"))
-            for place, game in enumerate(games):
+            for index, game in enumerate(games):
                 moves = (row[1:] for row in islice(plies, game["plies"]))
-                yield game_of(game, moves, events.get(place, []), self._sources[game["source"]])
+                yield game_of(game, moves, events.get(index, []), self._sources[game["source"]])
 
     def events(self, ids: Sequence[int], names: Sequence[str]) -> list[tuple[Any, ...]]:
         """Columns of the events of games, in this order; an instant is milliseconds since 1970."""
@@ -416,11 +416,11 @@ class DatasetStore(Closing):
             }
         saved = {kind.value for kind in SAVED_KINDS}
         found = [
-            one._replace(
-                name=one.name.replace("\\", "/").rpartition("/")[2],
-                **({} if one.kind in saved else about.get(one.sha256, {})),
+            source._replace(
+                name=source.name.replace("\\", "/").rpartition("/")[2],
+                **({} if source.kind in saved else about.get(source.sha256, {})),
             )
-            for one in self._files.sources
+            for source in self._files.sources
         ]
         return sorted(found, key=lambda one: (one.name, one.sha256))
 
@@ -447,7 +447,7 @@ class DatasetStore(Closing):
     @contextmanager
     def columns(self, *, arrow: bool = True) -> Iterator[DatasetReader]:
         """A reader of its tables; ``arrow`` changes nothing."""
-        sources = {one.sha256: SourceName(one.name, one.sha256, one.kind) for one in self._files.sources}
+        sources = {source.sha256: SourceName(source.name, source.sha256, source.kind) for source in self._files.sources}
         tables = [name for name, paths in self._files.tables().items() if paths]
         with self._reading() as connection:
             yield DatasetReader(connection, _Driver(connection), self.words, sources, tables)

@@ -96,7 +96,7 @@ def _of_table(driver: sqlite3.Connection, table: Table) -> Iterator[str]:
     from sqlalchemy import CheckConstraint
 
     columns = list(table.columns)
-    rules = [str(one.sqltext) for one in table.constraints if isinstance(one, CheckConstraint)]
+    rules = [str(constraint.sqltext) for constraint in table.constraints if isinstance(constraint, CheckConstraint)]
     rules += table.info.get("rules", ())
     valid = [f"({_is_valid(column)}) IS 1" for column in columns] + [f"({rule}) IS NOT 0" for rule in rules]
     tests = " ".join(f"WHEN NOT ({test}) THEN {number}" for number, test in enumerate(valid))

@@ -188,7 +188,7 @@ class _Handles:
         sizes: dict[str, set[int]] = {}
         for first, *others in self._words:
             sizes.setdefault(first, set()).add(1 + len(others))
-        self._sizes = {first: sorted(found, reverse=True) for first, found in sizes.items()}
+        self._sizes = {first: sorted(size, reverse=True) for first, size in sizes.items()}
 
     def places(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Where handles begin and end, and what replaces them."""
@@ -238,7 +238,7 @@ class _Copying:
             for name, blank in blanks.items()
         }
         self._values["analyses.settings"] = "published(settings)"
-        self._values |= {place: f"rewritten({_column(place)})" for place in _TEXTS if rewrites}
+        self._values |= {text: f"rewritten({_column(text)})" for text in _TEXTS if rewrites}
         driver.create_function("published", 1, lambda stored: published_settings(stored, self._secret))
         driver.create_function("rewritten", 1, self._rewritten, deterministic=True)
         driver.create_function("recorrected", 1, self._recorrected, deterministic=True)
@@ -260,9 +260,9 @@ class _Copying:
         driver.create_function("renamed", 1, lambda name: "L" + keyed(name, self._secret, 6), deterministic=True)
         driver.create_function("rekeyed", 1, self._rekeyed, deterministic=True)
         driver.create_function("begun", 1, _beginnings(driver).get)
-        values = {place: f"rewritten({_column(place)})" for place in _TEXTS}
+        values = {text: f"rewritten({_column(text)})" for text in _TEXTS}
         values |= {place: f"worded({place!r}, {_column(place)})" for place in _WORDING}
-        values |= {place: f"pseudonym({_column(place)})" for place in _HANDLES}
+        values |= {handle: f"pseudonym({_column(handle)})" for handle in _HANDLES}
         values |= {place: f"rekeyed({_column(place)})" for place in _HASHES}
         values["events.actor"] = "iif(detail = 'pgn-tag', rewritten(actor), pseudonym(actor))"
         values["events.detail"] = "iif(kind = 'tag', rewritten(detail), detail)"

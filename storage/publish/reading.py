@@ -84,7 +84,7 @@ class _Reader(DatasetReader):
     def _fetch(self, table: str, ids: Sequence[int]) -> None:
         name, number = _TABLES[table]
         columns = self._server.execute(f"SELECT * FROM {name} LIMIT 0").description or ()
-        types = ", ".join(f"'{one.name}': '{_TYPES.get(one.type_code, 'VARCHAR')}'" for one in columns)
+        types = ", ".join(f"'{column.name}': '{_TYPES.get(column.type_code, 'VARCHAR')}'" for column in columns)
         path, made = self._folder / "rows.csv", self._folder / f"{table}.parquet"
         asked = f"COPY (SELECT * FROM {name} WHERE {number} = ANY(%s)) TO STDOUT (FORMAT csv)"
         with self._server.cursor() as cursor, cursor.copy(asked, (list(ids),)) as copy, path.open("wb") as out:

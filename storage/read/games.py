@@ -219,8 +219,8 @@ def _members(driver: SqlDriver, merged: list[int], found: dict[int, Game]) -> di
     of_merged = f"IN ({','.join(map(str, merged))})"
     members: dict[int, _Member] = {}
     query = f"SELECT id, merged_into, time_basis, key FROM games WHERE merged_into {of_merged} ORDER BY key"
-    for place, (row_id, game_id, basis, key) in enumerate(driver.execute(query)):
-        members[row_id] = _Member(game_id, place, basis)
+    for index, (row_id, game_id, basis, key) in enumerate(driver.execute(query)):
+        members[row_id] = _Member(game_id, index, basis)
         found[game_id].merged_from.append(key)
     for row in driver.execute(f"{select_sql('game_evidence')} WHERE game_id {of_merged} ORDER BY game_id, seq"):
         found[row[0]].evidence.append(EVIDENCE.value(row))

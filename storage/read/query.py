@@ -156,8 +156,8 @@ def _all(conditions: list[_Condition], between: str = " AND ") -> _Condition:
 
 
 def _played(handles: frozenset[str], column: str) -> _Condition:
-    ways = [_in("handle_folded", (fold(one) for one in handles if "*" not in one))]
-    parts = (fold(one).split("*") for one in sorted(handles) if "*" in one)
+    ways = [_in("handle_folded", (fold(handle) for handle in handles if "*" not in handle))]
+    parts = (fold(handle).split("*") for handle in sorted(handles) if "*" in handle)
     ways += [("handle_folded LIKE ? ESCAPE '/'", ("%".join(map(_literal, each)),)) for each in parts]
     text, values = _either([way for way in ways if way[1]])
     return f"{column} IN (SELECT id FROM players WHERE {text})", values
@@ -332,7 +332,7 @@ def _of_opening(where: GameFilter, words: FilterWords) -> list[_Condition]:
     for (ours, theirs), texts, found in ((by_code, codes, ways[0]), (by_name, names, ways[1])):
         for text in texts:
             found += [(ours, (text,)), (words.events.format(theirs), (text,))]
-    return [_either(found) for found in ways if found]
+    return [_either(way) for way in ways if way]
 
 
 def _of_dates(where: GameFilter, words: FilterWords) -> list[_Condition]:
@@ -411,7 +411,7 @@ def count_each(driver: SqlDriver, wheres: Sequence[GameFilter], words: FilterWor
     asked = [_conditions(where, words) for where in wheres]
     text, values = _all(asked[0])
     added = [_all([one for one in each if one not in before] or [("TRUE", ())]) for before, each in pairwise(asked)]
-    whens = " ".join(f"WHEN ({more}) IS NOT TRUE THEN {place}" for place, (more, _) in enumerate(added, 1))
+    whens = " ".join(f"WHEN ({more}) IS NOT TRUE THEN {number}" for number, (more, _) in enumerate(added, 1))
     place = f"CASE {whens} ELSE {len(wheres)} END" if added else "1"
     given = (*(value for _, found in added for value in found), *values)
     query = f"SELECT {place}, count(*) FROM games g WHERE {text} GROUP BY 1"

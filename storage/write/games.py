@@ -70,7 +70,7 @@ def closing_up(driver: sqlite3.Connection) -> Iterator[None]:
 
 def _close_up(driver: sqlite3.Connection, chain: list[str]) -> None:
     left = [(chain.index(key), number) for key in chain for number in _game(driver, key)]
-    _move(driver, [(chain[place], number) for place, (was, number) in enumerate(left) if place != was])
+    _move(driver, [(chain[index], number) for index, (was, number) in enumerate(left) if index != was])
 
 
 def _move(driver: sqlite3.Connection, moving: list[tuple[str, int]]) -> None:
@@ -196,14 +196,14 @@ class GameRows:
         batches["games"].append(game_row(game, game_id, white, black, self._source_id))
         self._held.append(game)
         first = self._next_observation
-        for seq, seen in enumerate(game.observations):
+        for seq, observation in enumerate(game.observations):
             row_id = self._next_observation
             self._next_observation += 1
-            batches["observations"].append(observation_row(seen, row_id, self._source_id, game_id, seq))
-            for name, rows in _rows_of_observation(seen, row_id, self._next_ply):
+            batches["observations"].append(observation_row(observation, row_id, self._source_id, game_id, seq))
+            for name, rows in _rows_of_observation(observation, row_id, self._next_ply):
                 batches[name] += rows
-            for line in seen.lines:
-                plies = (line.rows, seen.started_at_ms or 0, seen.offset)
+            for line in observation.lines:
+                plies = (line.rows, observation.started_at_ms or 0, observation.offset)
                 if not add_plies(self._ply_values, *plies, timed=self._timed):
                     self._insert_plies()
                     self._timed = True  # until the next flush
@@ -269,14 +269,14 @@ class GameRows:
                 first = len(chain)
             key = successor(wanted, len(chain) + 1)
         keys: dict[str, str] = {}
-        for place in range(len(chain) - 1, first - 1, -1):
-            game_id, its = chain[place]
-            keys[its] = successor(wanted, place + count + 1)
+        for index in range(len(chain) - 1, first - 1, -1):
+            game_id, its = chain[index]
+            keys[its] = successor(wanted, index + count + 1)
             self._driver.execute("UPDATE games SET key = ? WHERE id = ?", (keys[its], game_id))
             touch(self._driver, "VALUES (?)", (game_id,))
         if keys:
             _rename(self._driver, keys)
-        return (successor(wanted, place) if place > 1 else wanted for place in range(first + 1, first + count + 1))
+        return (successor(wanted, index) if index > 1 else wanted for index in range(first + 1, first + count + 1))
 
     def _learn_players(self, games: Sequence[Game]) -> None:
         """Look up the players of games that are not known yet."""
@@ -300,15 +300,15 @@ class GameRows:
         return known
 
 
-def _rows_of_observation(seen: Observation, row_id: int, ply_id: int) -> Iterator[tuple[str, list[Row]]]:
+def _rows_of_observation(observation: Observation, row_id: int, ply_id: int) -> Iterator[tuple[str, list[Row]]]:
     """The rows of one observation's children but for its plies, as (table, rows), parents first."""
-    base = seen.started_at_ms or 0
-    for line in seen.lines:
+    base = observation.started_at_ms or 0
+    for line in observation.lines:
         count = len(line.rows)
         yield "ply_lines", [PLY_LINES.row(line, row_id, ply_id, count)]
         ply_id += count
-    yield "anchors", [ANCHORS.row(anchor, row_id, seq) for seq, anchor in enumerate(seen.anchors)]
-    yield "holdings", [HOLDINGS.row(change, row_id, base_ms=base) for change in seen.holdings]
-    yield "events", [EVENTS.row(event, row_id, base_ms=base) for event in seen.events]
-    if seen.thinking:
-        yield "thinking", [THINKING.row(thought, row_id, base_ms=base) for thought in seen.thinking]
+    yield "anchors", [ANCHORS.row(anchor, row_id, seq) for seq, anchor in enumerate(observation.anchors)]
+    yield "holdings", [HOLDINGS.row(change, row_id, base_ms=base) for change in observation.holdings]
+    yield "events", [EVENTS.row(event, row_id, base_ms=base) for event in observation.events]
+    if observation.thinking:
+        yield "thinking", [THINKING.row(thought, row_id, base_ms=base) for thought in observation.thinking]

@@ -119,12 +119,12 @@ class NeighbourGames:
 
         return BoardOrders(self)
 
-    def __call__(self, one: Game, other: Game) -> list[tuple[Game, Game]]:
+    def __call__(self, game: Game, other: Game) -> list[tuple[Game, Game]]:
         """Pairs of games with equal players and number: the first overlaps ``one``, the second ``other``.
 
         Those that overlap longest come first; none for games whose times of day are known.
         """
-        (first, mine), (second, its) = self._place(one), self._place(other)
+        (first, mine), (second, its) = self._place(game), self._place(other)
         if mine is None or its is None or first is second:
             return []
         seats: dict[tuple[str, str, int | None], list[_Row]] = {}
@@ -213,8 +213,8 @@ class _Board:
         if not self.sources.isdisjoint(other.sources) or self.facts != other.facts:
             return False
         return not (self.spans and other.spans) or any(
-            one[0] <= also[1] + _TOGETHER_MS and also[0] <= one[1] + _TOGETHER_MS
-            for one in self.spans
+            span[0] <= also[1] + _TOGETHER_MS and also[0] <= span[1] + _TOGETHER_MS
+            for span in self.spans
             for also in other.spans
         )
 
@@ -271,8 +271,8 @@ def _partner_pairs(free: list[_Board]) -> Iterator[tuple[_Board, _Board]]:
         for number in board.named:
             yield from ((board, other) for other in numbered.get(number, ()) if other is not board)
     begun = sorted((min(board.spans)[0], board.row_id, board) for board in free if board.spans)
-    for at, (_, _, board) in enumerate(begun):
-        for place in range(at + 1, len(begun)):
+    for index, (_, _, board) in enumerate(begun):
+        for place in range(index + 1, len(begun)):
             if begun[place][0] > (board.latest or 0) + _TOGETHER_MS:
                 break
             yield board, begun[place][2]
@@ -533,7 +533,7 @@ def relate(driver: sqlite3.Connection) -> None:
 
 def _correct(driver: sqlite3.Connection, changes: list[Change]) -> None:
     """Write what people decided of touched games; who played them before may be left without a game."""
-    numbers = [one.row_id for one in changes]
+    numbers = [change.row_id for change in changes]
     dissolve(driver, _merged(driver, numbers))
     touch_others(driver, numbers)
     store_changes(driver, changes)
@@ -656,7 +656,7 @@ def _made_of(driver: sqlite3.Connection, group: list[int], beside: NeighbourGame
     members = load_feeds(driver, group)
     found = merge_games(members, beside.orders, load_decided(driver))
     for game in found:
-        inherit(game, [one for one in members if one.key in game.merged_from])
+        inherit(game, [member for member in members if member.key in game.merged_from])
     return found
 
 
@@ -694,12 +694,12 @@ def _groups(driver: sqlite3.Connection, pairs: Sequence[_Pair], decided: Decided
     """Row numbers of two players' games of which each may have to do with another."""
     candidates = [_Candidate(*row) for pair in pairs for row in driver.execute(_CANDIDATES, pair)]
     openings: dict[int, tuple[int, ...]] = {}
-    if any(one.begun_ms is None for one in candidates):
+    if any(candidate.begun_ms is None for candidate in candidates):
         rows = chain.from_iterable(driver.execute(_OPENINGS, (_OPENING_PLIES, *pair)).fetchall() for pair in pairs)
         for number, moves in groupby(rows, itemgetter(0)):
             openings[number] = tuple(takewhile(lambda move: move is not None, map(itemgetter(1), moves)))
-    by_number = {one.row_id: one for one in candidates}
-    by_key = {one.key: one for one in candidates}
+    by_number = {candidate.row_id: candidate for candidate in candidates}
+    by_key = {candidate.key: candidate for candidate in candidates}
     by_hand = [(by_key[one], by_key[other]) for one, other in decided.same if one in by_key and other in by_key]
     near = chain(_near(candidates), _untimed(candidates, openings), by_hand)
     joined = {one.row_id for pair in by_hand for one in pair}
@@ -713,8 +713,8 @@ def _groups(driver: sqlite3.Connection, pairs: Sequence[_Pair], decided: Decided
 def _near(candidates: list[_Candidate]) -> Iterator[tuple[_Candidate, _Candidate]]:
     """Pairs that may have to do with each other: of games whose times are known those of one time, and halves."""
     timed = sorted((one for one in candidates if one.begun_ms is not None), key=lambda one: (one.begun_ms, one.row_id))
-    for at, one in enumerate(timed):
-        for place in range(at + 1, len(timed)):
+    for index, one in enumerate(timed):
+        for place in range(index + 1, len(timed)):
             other = timed[place]
             if (other.begun_ms or 0) > (one.ended_ms or 0) + _SKEW_MS:
                 break
@@ -724,9 +724,9 @@ def _near(candidates: list[_Candidate]) -> Iterator[tuple[_Candidate, _Candidate
     for one in candidates:
         if one.merged_into is not None:
             yield merged.setdefault(one.merged_into, one), one
-    halves = [one for one in candidates if one.may_end or one.resumes]
-    if any(one.resumes for one in halves):
-        yield from ((halves[0], one) for one in halves)
+    halves = [candidate for candidate in candidates if candidate.may_end or candidate.resumes]
+    if any(half.resumes for half in halves):
+        yield from ((halves[0], half) for half in halves)
 
 
 def _untimed(
@@ -737,18 +737,18 @@ def _untimed(
     An archive may have thousands of games of two players: in the order of their first moves those that go on from a
     game's known ones follow it.
     """
-    if all(one.begun_ms is not None for one in candidates):
+    if all(candidate.begun_ms is not None for candidate in candidates):
         return
     ordered = sorted((openings.get(one.row_id, ()), one.row_id, one) for one in candidates if one.moved)
     same = [(opening, [one for *_, one in games]) for opening, games in groupby(ordered, itemgetter(0))]
-    for at, (opening, games) in enumerate(same):
+    for index, (opening, games) in enumerate(same):
         family = list(games)
-        for place in range(at + 1, len(same)):
+        for place in range(index + 1, len(same)):
             if same[place][0][: len(opening)] != opening:
                 break
             family += same[place][1]
         unknown = [one for one in family if one.begun_ms is None]
-        if any(one.begun_ms is None for one in games):
+        if any(game.begun_ms is None for game in games):
             yield from ((games[0], one) for one in family)
         elif unknown:
             yield from ((games[0], one) for one in (*games, *unknown))

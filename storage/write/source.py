@@ -158,7 +158,7 @@ class SourceWriter:
         self._insert("source_shapes", [SHAPES.row(shape, self.row_id, seq) for seq, shape in enumerate(report.shapes)])
         self._insert(
             "anomalies",
-            [ANOMALIES.row(found, self.row_id, seq) for seq, found in enumerate(report.anomalies)],
+            [ANOMALIES.row(anomaly, self.row_id, seq) for seq, anomaly in enumerate(report.anomalies)],
         )
         self._finished = True
 
@@ -247,7 +247,7 @@ class _RowsInProgress(GameRows):
 
     def __init__(self, driver: sqlite3.Connection, source_id: int, games: Sequence[Game]) -> None:
         super().__init__(driver, source_id)
-        seen = [one for game in games for one in game.observations]
+        seen = [observation for game in games for observation in game.observations]
         self._next_observation = self._below("observations", len(seen))
         self._next_ply = self._below("plies", sum(len(line.rows) for one in seen for line in one.lines))
 

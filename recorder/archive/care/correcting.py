@@ -47,9 +47,9 @@ def _require_playable(game: Game, variant: str) -> None:
     if game.start_fen is None and game.start_ply == 0 and start is not None and start[0] != STANDARD_BOARD:
         raise StorageError(f"Game {game.key[:8]} cannot be {variant}: it begins as chess does; nothing was changed.")
     now, then = main_line(game), main_line(replace(game, variant=variant))
-    for place, (before, after) in enumerate(zip(now.positions, then.positions, strict=True)):
+    for index, (before, after) in enumerate(zip(now.positions, then.positions, strict=True)):
         if before is not None and after is None:
-            ply = then.plies[place - 1] if place else None
+            ply = then.plies[index - 1] if index else None
             number = "" if ply is None else f"{(ply.ply + 1) // 2}.{'' if ply.white_moved else '..'} {ply.san}"
             what = f"{number} is illegal" if number else "its first position is not possible"
             raise StorageError(f"Game {game.key[:8]} cannot be {variant}: {what}; nothing was changed.")

@@ -67,7 +67,7 @@ class GameChanges(Outlet):
         self._take_all(games, final=False)
 
     def settle(self, where: str, source: str, read_up_to: int) -> None:
-        self._known = {place: known for place, known in self._known.items() if place[0] >= read_up_to}
+        self._known = {place: reported for place, reported in self._known.items() if place[0] >= read_up_to}
 
     def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
         """Report what these games have that was not reported; if the log never goes on, they have ended."""
@@ -82,33 +82,33 @@ class GameChanges(Outlet):
 
     def _take(self, game: Game, final: bool) -> None:
         place = game.first_offset, game.game_no
-        found = game_object(game)
-        facts = {name: found[name] for name in _START}
-        known = self._known.get(place)
-        if known is None:
-            known = self._known[place] = _KnownGame(game.key, facts)
-            self.report("game_started", known.key, game, facts)
-        elif changed := {name: value for name, value in facts.items() if known.facts[name] != value}:
-            known.facts = facts
-            self.report("game_changed", known.key, game, changed)
-        plies = {ply["ply"]: ply for ply in found["plies"]}
-        gone = [number for number, ply in known.plies.items() if not _is_same_move(ply, plies.get(number))]
+        values = game_object(game)
+        facts = {name: values[name] for name in _START}
+        reported = self._known.get(place)
+        if reported is None:
+            reported = self._known[place] = _KnownGame(game.key, facts)
+            self.report("game_started", reported.key, game, facts)
+        elif changed := {name: value for name, value in facts.items() if reported.facts[name] != value}:
+            reported.facts = facts
+            self.report("game_changed", reported.key, game, changed)
+        plies = {ply["ply"]: ply for ply in values["plies"]}
+        gone = [number for number, ply in reported.plies.items() if not _is_same_move(ply, plies.get(number))]
         if gone:
-            self.report("takeback", known.key, game, {"ply": min(gone) - 1})
-            known.plies = {number: ply for number, ply in known.plies.items() if number < min(gone)}
+            self.report("takeback", reported.key, game, {"ply": min(gone) - 1})
+            reported.plies = {number: ply for number, ply in reported.plies.items() if number < min(gone)}
         for number, ply in plies.items():
-            before = known.plies.get(number)
+            before = reported.plies.get(number)
             changed = ply if before is None else {name: value for name, value in ply.items() if before[name] != value}
             if changed and changed.keys() <= _HOLDINGS:
                 holdings = {name: ply[name] for name in sorted(_HOLDINGS, reverse=True)}
-                self.report("holdings", known.key, game, {"ply": number} | holdings)
+                self.report("holdings", reported.key, game, {"ply": number} | holdings)
             elif changed:
-                self.report("ply", known.key, game, ply)
-        known.plies = plies
+                self.report("ply", reported.key, game, ply)
+        reported.plies = plies
         end = game.end if final or game.end is not GameEnd.LOG_ENDS else None  # it may go on
-        if end not in (None, known.end):
-            self.report("game_ended", known.key, game, {"end": end} | {name: found[name] for name in END})
-        known.end = end
+        if end not in (None, reported.end):
+            self.report("game_ended", reported.key, game, {"end": end} | {name: values[name] for name in END})
+        reported.end = end
 
 
 class EventLineWriter(GameChanges):

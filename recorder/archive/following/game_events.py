@@ -42,7 +42,7 @@ class GameEvents(GameChanges):
 
     def concerns(self, game: Game) -> bool:
         """Played games, and those that others examine, as a relay does."""
-        relayed = any(seen.relation == _OTHERS_EXAMINE for seen in game.observations)
+        relayed = any(observation.relation == _OTHERS_EXAMINE for observation in game.observations)
         return super().concerns(game) or (game.kind is GameKind.EXAMINED and relayed)
 
     def report(self, event: str, key: str, game: Game, facts: dict[str, Any]) -> None:
@@ -98,7 +98,7 @@ class GameEvents(GameChanges):
 
 def _pair(game: Game, *, ratings: bool = False) -> str:
     sides = (game.white, game.black)
-    return " – ".join(f"{one.handle} ({one.rating})" if ratings and one.rating else one.handle for one in sides)
+    return " – ".join(f"{side.handle} ({side.rating})" if ratings and side.rating else side.handle for side in sides)
 
 
 def _what(game: Game) -> str:

@@ -75,13 +75,15 @@ class LiveGame:
         """The game as it was then; None: nothing of it was known."""
         game, plies = self.game, self.game.plies
         times = [self._times[ply.offset] for ply in plies]
-        known = max((place for place, at in enumerate(times, 1) if at is not None and at <= moment), default=0)
-        if not known and (self._began is None or self._began > moment):
+        shown = max((number for number, at_s in enumerate(times, 1) if at_s is not None and at_s <= moment), default=0)
+        if not shown and (self._began is None or self._began > moment):
             return None
-        if known == len(plies) and (game.end is GameEnd.LOG_ENDS or (self.over is not None and self.over <= moment)):
+        if shown == len(plies) and (game.end is GameEnd.LOG_ENDS or (self.over is not None and self.over <= moment)):
             return game
-        last = plies[known - 1].ply if known else game.start_ply
-        segments = [one._replace(to_ply=min(one.to_ply, last)) for one in game.segments if one.from_ply <= last]
+        last = plies[shown - 1].ply if shown else game.start_ply
+        segments = [
+            segment._replace(to_ply=min(segment.to_ply, last)) for segment in game.segments if segment.from_ply <= last
+        ]
         return replace(game, segments=segments, end=GameEnd.LOG_ENDS, result="*", ended_at_ms=None, complete=False)
 
     def text(self, moment: float) -> str | None:
@@ -127,22 +129,22 @@ class LiveGames:
         return _LiveLog(self)
 
     def show(self, log: object, game: Game) -> None:
-        place = log, game.first_offset, game.game_no
-        before = self._games.get(place)
+        key = log, game.first_offset, game.game_no
+        before = self._games.get(key)
         if not is_live(game) or (before is not None and before.over is not None and not has_ended(game)):
-            self._games.pop(place, None)  # it is no longer observed, or the first of a new log
+            self._games.pop(key, None)  # it is no longer observed, or the first of a new log
             before = None
         if is_live(game) and self._is_chosen(game):
-            self._games[place] = LiveGame(game, self._now(), before)
+            self._games[key] = LiveGame(game, self._now(), before)
 
     def _is_chosen(self, game: Game) -> bool:
         names = [(side.handle or "").lower() for side in (game.white, game.black)]
-        return not self._players or any(fnmatchcase(name, one) for name in names for one in self._players)
+        return not self._players or any(fnmatchcase(name, player) for name in names for player in self._players)
 
     def leave(self, log: object) -> None:
         """A log has ended: its games that are not over may go on in another one."""
-        for place in [place for place, game in self._games.items() if place[0] is log and game.over is None]:
-            del self._games[place]
+        for key in [key for key, game in self._games.items() if key[0] is log and game.over is None]:
+            del self._games[key]
 
     def write(self, *, last: bool = False) -> None:
         """Write the file if it has changed, at most twice a second, and the last time of a run."""
@@ -151,9 +153,9 @@ class LiveGames:
             return
         self._next_s = now_s + _EVERY_S
         shown, until_s = [], now_s - self._delay_s
-        for place, game in list(self._games.items()):
+        for key, game in list(self._games.items()):
             if game.over is not None and game.over <= until_s - _STAYS_S:
-                del self._games[place]
+                del self._games[key]
             elif (text := game.text(until_s)) is not None:
                 shown.append(text)
         data = "\n".join(shown).encode()

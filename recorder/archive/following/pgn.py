@@ -401,12 +401,12 @@ class FinishedGames(Outlet):
         every = GameFilter(keys=frozenset(same), per_source=True, kinds=frozenset(), min_plies=0)
         with chosen_games(archive, every) as games:
             candidates = list(games)
-        paths = [self._path_of(one) for one in candidates]
-        ours = [one for one in candidates if one.key == game.key or self._is_ours(same[one.key], same[game.key])]
+        paths = [self._path_of(candidate) for candidate in candidates]
+        ours = [part for part in candidates if part.key == game.key or self._is_ours(same[part.key], same[game.key])]
         if len(ours) < 2:
             return game, paths
-        keys = {one.key for one in ours}
-        joined = next((one for one in merge_games(ours) if keys == set(one.merged_from)), None)
+        keys = {part.key for part in ours}
+        joined = next((part for part in merge_games(ours) if keys == set(part.merged_from)), None)
         return joined or archive.game(game.key), paths  # if only another source tells that they are one
 
     def _is_ours(self, path: str | None, own: str | None) -> bool:
@@ -423,9 +423,9 @@ class FinishedGames(Outlet):
         file = PgnFile(path)
         try:
             # Another recorder's process may look after the same journal, if the one that wrote it was killed.
-            known, seen = self._seen.get(path, ReadPosition()), file.seen
-            if known != seen:
-                begin = known.size if known.inode == seen.inode and known.size < seen.size else 0
+            before, now = self._seen.get(path, ReadPosition()), file.seen
+            if before != now:
+                begin = before.size if before.inode == now.inode and before.size < now.size else 0
                 self._others |= keys_in(path, self._mark, begin)[0]
             if not (text := self._text(game)):
                 return False  # no position of it is known

@@ -76,17 +76,17 @@ def players_of_games(archive: ArchiveStore, chosen: GameFilter) -> list[SitePlay
 
     found: dict[tuple[str, str | None], dict[str, _Played]] = {}
     with open_tables(archive, chosen, plies=False) as tables:
-        for place, (game, facts) in enumerate(zip(tables.games, tables.game_rows(), strict=True)):
+        for index, (game, facts) in enumerate(zip(tables.games, tables.game_rows(), strict=True)):
             for side in ("white", "black"):
                 identities = found.setdefault((facts[side].lower(), facts["server"]), {})
                 played = identities.setdefault(facts[f"{side}_id"], _Played(facts[f"{side}_guest"]))
                 played.handle = facts[side]
-                if played.games[-1:] != [(place, *game)]:  # who plays both sides has one game
-                    played.games.append((place, *game))
+                if played.games[-1:] != [(index, *game)]:  # who plays both sides has one game
+                    played.games.append((index, *game))
                     played.dated += facts["day"] is not None or facts["started_ms"] is not None
     ordered = sorted(found.items(), key=lambda one: (one[0][0], one[0][1] or ""))
     players = (_player_of(server, identities) for (handle, server), identities in ordered if handle.strip())
-    return [one for one in players if one is not None]
+    return [player for player in players if player is not None]
 
 
 def _player_of(server: str | None, identities: dict[str, _Played]) -> SitePlayer | None:
@@ -100,7 +100,7 @@ def _player_of(server: str | None, identities: dict[str, _Played]) -> SitePlayer
     ((identity, played),) = own
     places = [*range(played.dated)[::-1], *range(played.dated, len(played.games))][:PLAYER_GAMES]
     games = [played.games[place] for place in sorted(places)]
-    of_guests = sum(len(one.games) for one in guests)
+    of_guests = sum(len(guest.games) for guest in guests)
     return SitePlayer(played.handle, server, identity, games, len(played.games) - len(games), of_guests)
 
 
@@ -255,7 +255,7 @@ class _Writer:
         """Write all pages."""
         keys = frozenset(game.key for game in self._listed)
         players = players_of_games(self._archive, self._chosen)
-        files = {(one.handle.lower(), one.server): one.file for one in players}
+        files = {(player.handle.lower(), player.server): player.file for player in players}
         site = FileSite(keys, files)
         self._whole = len(keys) + len(players)
         in_progress = games_in_progress(self._archive)
@@ -283,8 +283,8 @@ class _Writer:
 
     def _games(self, site: FileSite) -> None:
         keys = [game.key for game in self._listed]
-        for place, key in enumerate(keys):
-            near = (("‹ Previous", place - 1, "prev"), ("Next ›", place + 1, "next"))
+        for index, key in enumerate(keys):
+            near = (("‹ Previous", index - 1, "prev"), ("Next ›", index + 1, "next"))
             bar = [BarItem("Games", "../index.html", "up")]
             bar += [BarItem(text, f"{keys[n]}.html", rel) for text, n, rel in near if 0 <= n < len(keys)]
             site = replace(site, bar=bar, picture=self._picture(key))

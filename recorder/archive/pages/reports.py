@@ -55,13 +55,13 @@ def page_of_game(
     game = archive.game(spec)
     match, evidence = match_of(archive, game) or (None, "")
     games = [game] if match is None else [match.a, match.b]
-    anomalies = [anomalies_of_game(archive, one) for one in games]
+    anomalies = [anomalies_of_game(archive, game) for game in games]
     if public:
         from storage.maintenance.private import public_anomaly, public_game
 
-        game, games = public_game(game, chat), [public_game(one, chat) for one in games]
+        game, games = public_game(game, chat), [public_game(game, chat) for game in games]
         match = None if match is None else replace(match, a=games[0], b=games[1])
-        anomalies = [[public_anomaly(one) for one in found] for found in anomalies]
+        anomalies = [[public_anomaly(one) for one in anomaly] for anomaly in anomalies]
     html = game_report(
         game,
         match=match,

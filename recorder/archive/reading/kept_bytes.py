@@ -180,13 +180,13 @@ class GameLine(NamedTuple):
 def lines_of_game(archive: ArchiveStore, row: SourceRow, game: Game) -> Iterator[GameLine]:
     """The lines from which a game was read, in the order of the log."""
     plies: dict[int, int | None] = {game.first_offset: None}
-    for seen in game.observations:
-        plies |= dict.fromkeys([seen.offset, *([seen.start.offset] if seen.start else [])])
-        plies |= {anchor.offset: anchor.ply for anchor in seen.anchors}
-        plies |= {change.offset: change.ply for change in seen.holdings}
-        plies |= {event.offset: event.ply for event in seen.events}
-        plies |= {thought.offset: thought.ply for thought in seen.thinking}
-        plies |= {ply.offset: ply.ply for line in seen.lines for ply in line.plies}
+    for observation in game.observations:
+        plies |= dict.fromkeys([observation.offset, *([observation.start.offset] if observation.start else [])])
+        plies |= {anchor.offset: anchor.ply for anchor in observation.anchors}
+        plies |= {change.offset: change.ply for change in observation.holdings}
+        plies |= {event.offset: event.ply for event in observation.events}
+        plies |= {thought.offset: thought.ply for thought in observation.thinking}
+        plies |= {ply.offset: ply.ply for line in observation.lines for ply in line.plies}
     first = min(plies)
     blocks = source_blocks(archive, row, first)
     if blocks is None:
@@ -324,11 +324,11 @@ def _offsets(game: Game) -> Mapping[str, list[int]]:
     from recorder.replay.boards import SHOWN_WITH  # loads the rules
 
     found: dict[str, set[int]] = {}
-    for seen in game.observations:
-        mine = found.setdefault(seen.source.sha256 if seen.source else "", set())
-        mine |= {ply.offset for line in seen.lines for ply in line.plies}
-        mine |= {event.offset for event in seen.events if event.kind in SHOWN_WITH}
-        mine |= {seen.start.offset} if seen.start else set()
+    for observation in game.observations:
+        mine = found.setdefault(observation.source.sha256 if observation.source else "", set())
+        mine |= {ply.offset for line in observation.lines for ply in line.plies}
+        mine |= {event.offset for event in observation.events if event.kind in SHOWN_WITH}
+        mine |= {observation.start.offset} if observation.start else set()
     return {log: sorted(offsets) for log, offsets in found.items() if offsets}
 
 

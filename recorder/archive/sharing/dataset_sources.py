@@ -71,10 +71,10 @@ def _texts(logs: Mapping[str, Outcome], records: Mapping[str, SourceRecord]) -> 
     """The sources that are there and the logs of this run, by their hashes."""
     there = {
         sha256: Outcome(
-            one.name, ImportStatus.KNOWN, sha256=sha256, size_bytes=one.size_bytes,
-            marks=dict(zip(DOUBLINGS, one.doublings, strict=False)),
+            record.name, ImportStatus.KNOWN, sha256=sha256, size_bytes=record.size_bytes,
+            marks=dict(zip(DOUBLINGS, record.doublings, strict=False)),
         )
-        for sha256, one in records.items()
+        for sha256, record in records.items()
     }  # fmt: skip
     return there | dict(logs)
 
@@ -277,7 +277,7 @@ class Making:
         ]
         self.outcomes = self._find(looks)
         logs = {one.sha256: one for one in self.outcomes if one.status == ImportStatus.LOG and one.sha256 is not None}
-        look_of = {one.sha256: look for look, one in zip(looks, self.outcomes, strict=True)}
+        look_of = {outcome.sha256: look for look, outcome in zip(looks, self.outcomes, strict=True)}
 
         def look_again(sizes: dict[str, list[int]]) -> list[Outcome]:
             return self._find([replace(look_of[sha256], marks=some) for sha256, some in sizes.items()])

@@ -515,7 +515,7 @@ def _secrets_of(text: bytes) -> list[bytes]:
 
 def _hidden(text: bytes, filled: bytes) -> list[bytes]:
     """The masked words at the end of a line."""
-    begin = next((place for place, (a, b) in enumerate(zip(text, filled, strict=True)) if a != b), len(text))
+    begin = next((index for index, (a, b) in enumerate(zip(text, filled, strict=True)) if a != b), len(text))
     return text[begin:].split()
 
 

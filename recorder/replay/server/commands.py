@@ -125,7 +125,7 @@ def stored_board(game: Game, number: int, whole: bool = True) -> ReplayBoard:
     board = ReplayBoard(game, number, names=served_names(game))
     board.derives = board.pockets and not board.shares  # moves that are tried need to know what is in hand
     end_line = next(
-        (one.text for one in game.events if one.kind is EventKind.RESULT and one.text.startswith("{")), None
+        (event.text for event in game.events if event.kind is EventKind.RESULT and event.text.startswith("{")), None
     )
     board.result = (game.result, end_line or "")
     if not whole:
@@ -184,7 +184,7 @@ def _go_to_ply(session: ReplaySession, ply: int) -> None:
     assert board is not None
     board.line = session.examined_main
     session.examined_place = min(session.examined_place, len(board.line) - 1)
-    place = next((at for at, one in enumerate(board.line) if one.ply >= ply), len(board.line) - 1)
+    place = next((index for index, one in enumerate(board.line) if one.ply >= ply), len(board.line) - 1)
     _go_to(session, place, f"goes to move {board.line[place].ply // 2 + 1}")
 
 

@@ -37,7 +37,7 @@ _WELCOME: Final = "\n**** Starting FICS session as {name}{mark} ****\n\n"
 
 def guest_name(number: int) -> str:
     """Return a name for a client that has typed ``guest``: four letters, always the same for the same number."""
-    return "Guest" + "".join(string.ascii_uppercase[number // 26**place % 26] for place in range(4))
+    return "Guest" + "".join(string.ascii_uppercase[number // 26**index % 26] for index in range(4))
 
 
 AT_ONCE: Final = 50

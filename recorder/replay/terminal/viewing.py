@@ -387,8 +387,8 @@ def _changes_board(what: What) -> bool:
 
 def _is_printed(board: ReplayBoard, white: bool) -> bool:
     """Whether the recording has this clock."""
-    starts = (seen.start for seen in board.game.observations if seen.start is not None)
-    if any((one.white_clock_ms if white else one.black_clock_ms) is not None for one in starts):
+    starts = (observation.start for observation in board.game.observations if observation.start is not None)
+    if any((start.white_clock_ms if white else start.black_clock_ms) is not None for start in starts):
         return True
     if any((ply.white_clock_ms if white else ply.black_clock_ms) is not None for ply in board.plies):
         return True

@@ -402,10 +402,10 @@ def _events(viewing: Viewing, width: int, height: int, look: SceneStyle) -> list
     for event in viewing.recent_events(height):
         front = f" {short_hms(event.at_ms // 1000)} "
         lines = textwrap.wrap(clean(event.text), max(width - len(front), 10), max_lines=3, placeholder=" ...") or [""]
-        for place, line in enumerate(lines):
+        for index, line in enumerate(lines):
             text = _fit(line, width - len(front), look)
             rows.append(
-                [Span(" " * len(front) if place else front, "dim"), Span(text, "said" if event.is_chat else "")]
+                [Span(" " * len(front) if index else front, "dim"), Span(text, "said" if event.is_chat else "")]
             )
     return rows[-height:] if height else []
 
@@ -664,8 +664,8 @@ class TerminalScreen:
         if len(drawn) != len(self._shown):
             self._shown = [b""] * len(drawn)
         out = b"".join(
-            b"\x1b[%d;1H%b\x1b[0m" % (place, row)
-            for place, (row, shown) in enumerate(zip(drawn, self._shown, strict=True), 1)
+            b"\x1b[%d;1H%b\x1b[0m" % (number, row)
+            for number, (row, shown) in enumerate(zip(drawn, self._shown, strict=True), 1)
             if row != shown
         )
         self._shown = drawn

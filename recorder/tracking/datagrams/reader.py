@@ -358,8 +358,8 @@ class DatagramPositions:
         else:
             same = next(
                 (
-                    at
-                    for at, (one, other) in enumerate(zip(before, entries, strict=False))
+                    index
+                    for index, (one, other) in enumerate(zip(before, entries, strict=False))
                     if one.position.board != other.position.board
                 ),
                 min(len(before), len(entries)),
@@ -370,10 +370,10 @@ class DatagramPositions:
 
     def _show_from(self, game: DatagramGame, listed: list[ReceivedMove], line: Line, first: int) -> None:
         """Place the boards of a list from a place on."""
-        for place in range(first, len(game.entries)):
-            if place:
-                move = listed[place - 1].move
-                self._moves.show(game, listed[place - 1].line, place, arrived=False, heard=move)
+        for index in range(first, len(game.entries)):
+            if index:
+                move = listed[index - 1].move
+                self._moves.show(game, listed[index - 1].line, index, arrived=False, heard=move)
             else:
                 self._moves.show(game, line, 0, arrived=False)
 
@@ -385,10 +385,10 @@ class DatagramPositions:
             return
         rows = [
             ListRow(
-                game.base_ply + at, game.entries[at].pretty,
+                game.base_ply + number, game.entries[number].pretty,
                 None if heard.move.time_s is None else 1000 * heard.move.time_s, False, heard.line.offset,
             )
-            for at, heard in enumerate(listed, start=1)
+            for number, heard in enumerate(listed, start=1)
         ]  # fmt: skip
         facing = (header.game_no, header.white, header.black, -3)
         first = game.entries[0].position
@@ -552,20 +552,20 @@ class DatagramGames:
 
     def _game_described(self, body: IccGame, line: Line, begin: int) -> None:
         number = body.game_no
-        known = self._table.games.get(number)
-        if body.number == _CHANGED and known is not None:
-            self._renamed(known, body, line)
+        old = self._table.games.get(number)
+        if body.number == _CHANGED and old is not None:
+            self._renamed(old, body, line)
             return
         if body.number == _ISOLATED_BOARD and self._table.run(number) is not None:
             return  # another board request for a game that is followed
-        if known is not None and known.header is not None and body.number == _STARTED[0] and known.header.number != 40:
+        if old is not None and old.header is not None and body.number == _STARTED[0] and old.header.number != 40:
             return  # sent to everybody after it was sent to us
         game = self._table.games[number] = DatagramGame(body, begin)
         for handle, titles in ((body.white, body.white_titles), (body.black, body.black_titles)):
             if titles and body.number != _STARTED[0]:
                 self._titles[handle.lower()] = in_brackets(titles)
-        if known is not None and known.header is None:
-            game.clocks, game.exact, game.symbol = known.clocks, known.exact, known.symbol
+        if old is not None and old.header is None:
+            game.clocks, game.exact, game.symbol = old.clocks, old.exact, old.symbol
         self._table.bound()
         run = self._table.boards.runs.get(str(number))
         if body.number in _STARTED[:2] and body.played and run is not None and run.rows:
@@ -637,11 +637,11 @@ class DatagramNotices:
         before, game.offers = game.offers, now
         found: list[Event] = []
         names = (None, None) if game.header is None else (game.header.white, game.header.black)
-        for at, (was, value) in enumerate(zip(before, now, strict=True)):
+        for index, (was, value) in enumerate(zip(before, now, strict=True)):
             if value and value != was:
-                kind = _OFFER_KINDS[at // 2]
+                kind = _OFFER_KINDS[index // 2]
                 plies = value if kind is GameNoticeKind.TAKEBACK_REQUEST else None
-                found.append(GameNotice(line, kind, body.game_no, names[at % 2], plies, printed(line)))
+                found.append(GameNotice(line, kind, body.game_no, names[index % 2], plies, printed(line)))
         return found
 
     def illegal(self, body: IllegalMove, line: Line, begin: int) -> list[Event]:

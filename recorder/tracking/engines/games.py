@@ -119,19 +119,19 @@ def engine_game(run: EngineRun, other: EngineRun | None, *, date: datetime.date 
     """
     white, black = _players(run, other)
     views = [run] if other is None else [run, other]
-    runs = sorted((one for view in views for one in (*view.earlier, view)), key=lambda one: one.observation.offset)
+    runs = sorted((part for view in views for part in (*view.earlier, view)), key=lambda part: part.observation.offset)
     rows, segments = _main_line(run, runs)
     proved = {row.ply for row in rows if row.move is not None}
-    whole = len(proved) == run.ply - run.first.base_ply and all(one.refused <= proved for one in runs)
-    ended = next((one for one in (run, other) if one is not None and one.result is not None), run)
+    whole = len(proved) == run.ply - run.first.base_ply and all(run.refused <= proved for run in runs)
+    ended = next((part for part in (run, other) if part is not None and part.result is not None), run)
     result = ended.result or "*"
     key, termination = (None, "unterminated") if ended.result is None else read_engine_reason(ended.reason, result)
     for view in views:
-        for one in (*view.earlier, view):
+        for part in (*view.earlier, view):
             names = {True: white.handle, False: black.handle}
-            if one is not view and one.name is not None and len(view.colours) == 1:
-                names.update(dict.fromkeys(view.colours, one.name))  # another engine replaced it
-            _set_at_end(one, names[True], names[False], key)
+            if part is not view and part.name is not None and len(view.colours) == 1:
+                names.update(dict.fromkeys(view.colours, part.name))  # another engine replaced it
+            _set_at_end(part, names[True], names[False], key)
     base_s, increment_s = _times(run, other)
     first = runs[0].observation
     facts = [white.handle, black.handle, first.offset, first.started_at_ms, " ".join(row.san for row in rows)]
@@ -152,7 +152,7 @@ def engine_game(run: EngineRun, other: EngineRun | None, *, date: datetime.date 
         black_increment_s=increment_s,
         base_inferred=False,
         variant_inferred=False,
-        start_fen=next((one.fen for one in run.first.observation.anchors if one.reason is AnchorReason.START), None),
+        start_fen=next((part.fen for part in run.first.observation.anchors if part.reason is AnchorReason.START), None),
         start_ply=run.first.base_ply,
         result=result,
         reason=ended.reason,
@@ -161,17 +161,17 @@ def engine_game(run: EngineRun, other: EngineRun | None, *, date: datetime.date 
         end=ended.end if key is None else end_word(key),
         started_at_ms=first.started_at_ms,
         start_precision=None if first.started_at_ms is None else StartPrecision.MILLISECOND,
-        ended_at_ms=max((one.observation.ended_at_ms or 0 for one in runs), default=None),
+        ended_at_ms=max((run.observation.ended_at_ms or 0 for run in runs), default=None),
         time_basis=TimeBasis.CLOCK,
         date_text=None if date is None else date.isoformat(),
         complete=ended.result is not None and whole,
         continued=False,
         partner_game_no=None,
         me=None,
-        observations=[one.observation for one in runs],
+        observations=[run.observation for run in runs],
         segments=segments,
         first_offset=first.offset,
-        last_offset=max(one.observation.end_offset for one in runs),
+        last_offset=max(run.observation.end_offset for run in runs),
     )
 
 
@@ -183,18 +183,18 @@ def _main_line(main: EngineRun, runs: list[EngineRun]) -> tuple[list[Ply], list[
     """
     known = {row.ply: row for row in main.rows}
     best: dict[int, tuple[int, Ply]] = {}
-    for place, run in sorted(enumerate(runs), key=lambda one: one[1] is not main):
+    for index, run in sorted(enumerate(runs), key=lambda one: one[1] is not main):
         for row in run.rows:
             if row.ply > main.ply or not agree(row, known.get(row.ply, row)):
                 continue
             if row.ply not in best or _rank(row) < _rank(best[row.ply][1]):
-                best[row.ply] = place, row
+                best[row.ply] = index, row
     segments: list[Segment] = []
-    for number, (place, _) in sorted(best.items()):
-        if segments and segments[-1].observation == place:
+    for number, (index, _) in sorted(best.items()):
+        if segments and segments[-1].observation == index:
             segments[-1] = segments[-1]._replace(to_ply=number)
         else:
-            segments.append(Segment(number, number, place))
+            segments.append(Segment(number, number, index))
     return [row for _, (_, row) in sorted(best.items())], segments
 
 
@@ -680,7 +680,7 @@ class Engines:
     @property
     def anomalies(self) -> list[Anomaly]:
         """Findings so far."""
-        return [found for side in self._sides.values() for found in side.anomalies]
+        return [anomaly for side in self._sides.values() for anomaly in side.anomalies]
 
     def feed(self, line: EngineLine) -> bool:
         """Process the next line between an interface and an engine; return whether it ends a game."""
@@ -708,21 +708,21 @@ class Engines:
 
     def join(self, game: Game) -> None:
         """Add the observation of the engine that played a server's game in the same log, if there is one."""
-        found = [run for run in [*self._over, *self._going()] if _is_view_of(run, game)]
-        if len(found) != 1:
+        games = [run for run in [*self._over, *self._going()] if _is_view_of(run, game)]
+        if len(games) != 1:
             return
-        run = found[0]
+        run = games[0]
         for side in self._sides.values():
             side.detach(run)
         self._over = [one for one in self._over if one is not run]
-        seen = run.observation
-        seen.white, seen.black, seen.game_no = game.white.handle, game.black.handle, game.game_no
+        observation = run.observation
+        observation.white, observation.black, observation.game_no = game.white.handle, game.black.handle, game.game_no
         if game.time_basis is TimeBasis.NONE:
             game.time_basis = TimeBasis.CLOCK
         elif game.time_basis is not TimeBasis.CLOCK:
             _without_times(run)
-        game.observations.append(seen)
-        game.last_offset = max(game.last_offset, seen.end_offset)
+        game.observations.append(observation)
+        game.last_offset = max(game.last_offset, observation.end_offset)
 
     def _going(self) -> list[EngineRun]:
         return [run for side in self._sides.values() for run in side.open_runs]
@@ -735,19 +735,19 @@ class Engines:
         for run in self._over:
             if run.taken:
                 continue
-            others = [one for one in self._over if one is not run and not one.taken and _overlap(run, one)]
-            others += [one for one in going if one.observation.offset <= run.observation.end_offset]
-            partners = [one for one in others if _is_match(run, one)]
+            others = [log for log in self._over if log is not run and not log.taken and _overlap(run, log)]
+            others += [log for log in going if log.observation.offset <= run.observation.end_offset]
+            partners = [other for other in others if _is_match(run, other)]
             partner = partners[0] if len(partners) == 1 else None
-            last = max(one.observation.end_offset for one in (run, partner) if one is not None)
-            if last >= before or any(one in going for one in others if one.engine != run.engine):
+            last = max(log.observation.end_offset for log in (run, partner) if log is not None)
+            if last >= before or any(other in going for other in others if other.engine != run.engine):
                 waiting.append(run)
                 continue
             run.taken = True
             main, other = run, partner
             if partner is not None:
                 partner.taken = True
-                shorter, longer = sorted((run, partner), key=lambda one: one.ply)
+                shorter, longer = sorted((run, partner), key=lambda log: log.ply)
                 main, other = (shorter, longer) if _was_too_late(longer, shorter) else (longer, shorter)
             try:
                 game = engine_game(main, other, date=self._date)
@@ -760,28 +760,28 @@ class Engines:
         return games
 
 
-def _overlap(one: EngineRun, other: EngineRun) -> bool:
-    a, b = one.observation, other.observation
+def _overlap(run: EngineRun, other: EngineRun) -> bool:
+    a, b = run.observation, other.observation
     return a.offset <= b.end_offset and b.offset <= a.end_offset
 
 
-def _is_match(one: EngineRun, other: EngineRun) -> bool:
+def _is_match(run: EngineRun, other: EngineRun) -> bool:
     """Whether two engines played each other: each received every ply of the other."""
-    if one.engine == other.engine or len(one.colours) > 1 or one.colours & other.colours:
+    if run.engine == other.engine or len(run.colours) > 1 or run.colours & other.colours:
         return False
-    first, second = one.first, other.first
+    first, second = run.first, other.first
     if first.base_ply != second.base_ply or first.history[0].board != second.history[0].board:
         return False
-    if one.variant != other.variant or abs(one.ply - other.ply) > 1:
+    if run.variant != other.variant or abs(run.ply - other.ply) > 1:
         return False
     shown = {ply.ply: ply for ply in other.rows}
-    common = [(ply, shown[ply.ply]) for ply in one.rows if ply.ply in shown]
-    if not common or not one.own | other.own:
+    common = [(ply, shown[ply.ply]) for ply in run.rows if ply.ply in shown]
+    if not common or not run.own | other.own:
         return False
     for mine, theirs in common:
         if not agree(mine, theirs):
             return False
-        if mine.ply in one.own and mine.offset > theirs.offset:
+        if mine.ply in run.own and mine.offset > theirs.offset:
             return False
         if theirs.ply in other.own and theirs.offset > mine.offset:
             return False
@@ -826,18 +826,18 @@ def _is_view_of(run: EngineRun, game: Game) -> bool:
 def _own_sides(game: Game) -> set[bool]:
     """The colours that the log's user plays, by what the boards say of him: relation 1 is his move, -1 the other's."""
     found = set()
-    for seen in game.observations:
-        if seen.start is not None and seen.relation in (1, -1):
-            found.add((seen.start.ply % 2 == 0) == (seen.relation == 1))
+    for observation in game.observations:
+        if observation.start is not None and observation.relation in (1, -1):
+            found.add((observation.start.ply % 2 == 0) == (observation.relation == 1))
     return found
 
 
 def _without_times(run: EngineRun) -> None:
     """Exclude times that count from the program's start: the game's are of another kind."""
-    seen = run.observation
-    seen.started_at_ms = seen.ended_at_ms = None
-    for line in seen.lines:
+    observation = run.observation
+    observation.started_at_ms = observation.ended_at_ms = None
+    for line in observation.lines:
         line.plies = [ply._replace(at_ms=None) for ply in line.plies]
-    seen.events = [event._replace(at_ms=None) for event in seen.events]
-    seen.holdings = [change._replace(at_ms=None) for change in seen.holdings]
-    seen.thinking = [thought._replace(at_ms=None) for thought in seen.thinking]
+    observation.events = [event._replace(at_ms=None) for event in observation.events]
+    observation.holdings = [change._replace(at_ms=None) for change in observation.holdings]
+    observation.thinking = [thought._replace(at_ms=None) for thought in observation.thinking]

@@ -98,15 +98,15 @@ def _san(position: Position, letter: str, at: int, to: int, promotion: str) -> s
     return f"{letter}{origin}{capture}{target}"
 
 
-def agree(one: Ply, other: Ply) -> bool:
+def agree(ply: Ply, other: Ply) -> bool:
     """Whether two plies can be one move: what is not proved can be any, a promotion without its piece to any piece."""
-    if None in (one.move, other.move) or one.move == other.move:
+    if None in (ply.move, other.move) or ply.move == other.move:
         return True
-    inferred = Proof.INFERRED in (one.proof_code, other.proof_code)
+    inferred = Proof.INFERRED in (ply.proof_code, other.proof_code)
     return (
         inferred
-        and all(move and 0 < move >> 12 < 8 for move in (one.move, other.move))
-        and (one.move or 0) % 4096 == (other.move or 0) % 4096
+        and all(move and 0 < move >> 12 < 8 for move in (ply.move, other.move))
+        and (ply.move or 0) % 4096 == (other.move or 0) % 4096
     )
 
 

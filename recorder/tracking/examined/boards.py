@@ -53,16 +53,16 @@ def follow_examined(table: GameTable, frame: Style12) -> Disposition:
     try:
         if len(frame.board) != len(STANDARD_BOARD):
             raise ValueError("not 8×8")
-        seen = _seen(frame, _rules(table, run, frame, starting), table.lag_meaningless)
+        shown = _seen(frame, _rules(table, run, frame, starting), table.lag_meaningless)
     except ValueError:
         table.anomaly(AnomalyKind.VARIANT, frame, "an examined board that is kept in the source only")
         return Disposition.SETUP if setting_up else Disposition.EXAMINED
     if run is None:
-        run = _begin(table, frame, seen, starting)
+        run = _begin(table, frame, shown, starting)
         table.starting = None
-        node = None if starting is not None and starting.placed else _tree(run).show(seen, run.navigation)
+        node = None if starting is not None and starting.placed else _tree(run).show(shown, run.navigation)
     else:
-        run, node = _go_on(table, run, frame, seen)
+        run, node = _go_on(table, run, frame, shown)
     if run.names != frame.names:
         run.event(EventKind.NAMES, "names", frame, text=f"{frame.white} {frame.black}")
         run.white, run.black = frame.white, frame.black
@@ -72,8 +72,8 @@ def follow_examined(table: GameTable, frame: Style12) -> Disposition:
     run.last = frame
     clocks = frame.clocks
     if node is None:
-        _set_current(run, seen.position, seen.ply)
-        run.event(EventKind.EXAMINE, PLACED, frame, text=seen.fen, clocks=clocks)
+        _set_current(run, shown.position, shown.ply)
+        run.event(EventKind.EXAMINE, PLACED, frame, text=shown.fen, clocks=clocks)
         return Disposition.SETUP
     _set_current(run, node.position, node.ply)
     node.names = (run.white, run.black)
@@ -82,7 +82,7 @@ def follow_examined(table: GameTable, frame: Style12) -> Disposition:
     return Disposition.SETUP if beginning and node.setup else Disposition.EXAMINED
 
 
-def _go_on(table: GameTable, run: TrackedGame, frame: Style12, seen: ShownBoard) -> tuple[TrackedGame, Node | None]:
+def _go_on(table: GameTable, run: TrackedGame, frame: Style12, shown: ShownBoard) -> tuple[TrackedGame, Node | None]:
     """Show a board of an examination that continues, or continues with another game under the same number.
 
     Return the game that the board belongs to, and what ``ExaminedTree.show`` returned.
@@ -90,21 +90,21 @@ def _go_on(table: GameTable, run: TrackedGame, frame: Style12, seen: ShownBoard)
     tree = _tree(run)
     renamed = not run.between(frame.white, frame.black)
     # A board that confirms the position being set up begins a game of its own with that position.
-    if tree.holds(seen, run.navigation) or (
+    if tree.holds(shown, run.navigation) or (
         run.navigation and not renamed and not tree.setting_up and _has_other_names(run)
     ):
         run = _set_apart(table, run)
-        return run, _tree(run).show(seen, run.navigation)
+        return run, _tree(run).show(shown, run.navigation)
     # Other names: the examiner may have loaded another game under the same number. It is one if nothing leads from the
     # boards before to this one; the node that ``show`` made for it is removed again.
-    if not (renamed and tree.returns(seen, run.navigation)):
-        node = tree.show(seen, run.navigation, renamed=renamed)
+    if not (renamed and tree.returns(shown, run.navigation)):
+        node = tree.show(shown, run.navigation, renamed=renamed)
         if node is None or not (renamed and tree.is_unrelated(node, run.navigation)):
             return run, node
         tree.remove_newest()
     table.close(run, GameEnd.REUSED)
-    run = _begin(table, frame, seen, None)
-    return run, _tree(run).show(seen)
+    run = _begin(table, frame, shown, None)
+    return run, _tree(run).show(shown)
 
 
 def _has_other_names(run: TrackedGame) -> bool:
@@ -149,7 +149,7 @@ def _set_apart(table: GameTable, run: TrackedGame) -> TrackedGame:
     return other
 
 
-def _begin(table: GameTable, frame: Style12, seen: ShownBoard, starting: Starting | None) -> TrackedGame:
+def _begin(table: GameTable, frame: Style12, shown: ShownBoard, starting: Starting | None) -> TrackedGame:
     """Begin a run with the first board of an examination, perhaps announced by a line (``starting``)."""
     facts = table.first_facts(frame)
     if starting is not None and facts.category is None:
@@ -162,12 +162,12 @@ def _begin(table: GameTable, frame: Style12, seen: ShownBoard, starting: Startin
     run.tree = tree = ExaminedTree()
     tree.rules_stated = run.rules_stated and facts.category != "untimed"  # some servers call every examined game so
     run.names = frame.names
-    run.observe(frame, seen.position, frame.ply, start_facts(frame), None)
+    run.observe(frame, shown.position, frame.ply, start_facts(frame), None)
     table.examined[frame.number] = run
     if starting is not None:
         tree.setting_up = starting.setup
     if starting is not None and starting.placed:
-        tree.place(seen)
+        tree.place(shown)
     elif starting is not None:
         where = (starting.offset, starting.at_ms)
         run.event(EventKind.EXAMINE, "setup-begin" if starting.setup else "start", where, text=starting.text)
@@ -381,16 +381,16 @@ def agrees(run: TrackedGame, seen: ListSeen) -> bool:
     return _tree(run).agrees(listed)
 
 
-def take_moves(run: TrackedGame, seen: ListSeen, event: MovelistRead) -> None:
+def take_moves(run: TrackedGame, listed: ListSeen, event: MovelistRead) -> None:
     """Add the moves of a list that agrees with the tree."""
-    start = seen.start
-    if start is None or not seen.positions:
+    start = listed.start
+    if start is None or not listed.positions:
         return
-    first = seen.first_ply - 1
+    first = listed.first_ply - 1
     offset = event.line.offset
     begin = ShownBoard(first, start, None, None, None, fen(start, 0, first // 2 + 1), offset, True, None)
     steps: list[tuple[ShownBoard, Step]] = []
-    for ply, position in zip(seen.observation.lines[0].plies, seen.positions, strict=False):
+    for ply, position in zip(listed.observation.lines[0].plies, listed.positions, strict=False):
         move = ply.move
         if move is None:
             break

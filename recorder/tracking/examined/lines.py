@@ -145,10 +145,10 @@ def _bridged(node: Node) -> list[Ply] | None:
     *inferred, (move, san, after) = ways[0]
     rows = [
         Ply(
-            above.ply + place, step[0], step[1], None, None, None, None, None,
+            above.ply + number, step[0], step[1], None, None, None, None, None,
             step[2].castling | (step[2].push_col + 1) << 4, None, Proof.INFERRED, Origin.INFERRED, None, seen.offset,
         )
-        for place, step in enumerate(inferred, 1)
+        for number, step in enumerate(inferred, 1)
     ]  # fmt: skip
     flags = after.castling | (after.push_col + 1) << 4
     return [*rows, node.row._replace(move=move, san=san, flags=flags, proof_code=int(Proof.FULL))]
@@ -180,24 +180,24 @@ def _share_out(
         bounds[index].append((event.offset, event.at_ms))
     for change in changes:
         _take_holdings(observations[index], change, bounds[index])
-    for seen, found in zip(observations, bounds, strict=True):
-        offsets = [place for place, _ in found]
-        offsets += [anchor.offset for anchor in seen.anchors] + [
-            row.offset for line in seen.lines for row in line.plies
+    for observation, bound in zip(observations, bounds, strict=True):
+        offsets = [place for place, _ in bound]
+        offsets += [anchor.offset for anchor in observation.anchors] + [
+            row.offset for line in observation.lines for row in line.plies
         ]
-        offsets += [seen.start.offset] if seen.start is not None else []
+        offsets += [observation.start.offset] if observation.start is not None else []
         if offsets:
-            seen.offset, seen.end_offset = min(offsets), max(offsets)
-        if found:
-            seen.started_at_ms, seen.ended_at_ms = found[0][1], found[-1][1]
+            observation.offset, observation.end_offset = min(offsets), max(offsets)
+        if bound:
+            observation.started_at_ms, observation.ended_at_ms = bound[0][1], bound[-1][1]
         # most are in their place: a lecture's thousands are written again at every look while it is in progress
-        seen.events[:] = [
-            event if event.seq == seq else event._replace(seq=seq) for seq, event in enumerate(seen.events)
+        observation.events[:] = [
+            event if event.seq == seq else event._replace(seq=seq) for seq, event in enumerate(observation.events)
         ]
 
 
-def _take_holdings(seen: Observation, change: HoldingsChange, bounds: list[tuple[int, int | None]]) -> None:
-    seen.holdings.append(change)
+def _take_holdings(observation: Observation, change: HoldingsChange, bounds: list[tuple[int, int | None]]) -> None:
+    observation.holdings.append(change)
     bounds.append((change.offset, change.at_ms))
 
 

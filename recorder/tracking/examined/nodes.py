@@ -135,13 +135,13 @@ class NodeTable:
         self.committed: Node | None = None
         self._moved_since = 0
 
-    def add(self, seen: ShownBoard, stored: bool, tree: int) -> Node:
+    def add(self, shown: ShownBoard, stored: bool, tree: int) -> Node:
         """Add a board as the newest node; it hangs on nothing yet."""
-        node = Node(len(self.nodes), tree, seen, stored)
+        node = Node(len(self.nodes), tree, shown, stored)
         self.nodes.append(node)
-        self.by_board.setdefault((seen.ply, seen.position.board), []).append(node)
-        self.in_tree.setdefault((tree, seen.ply, seen.position.board), []).append(node)
-        self.by_ply.setdefault((tree, seen.ply), []).append(node)
+        self.by_board.setdefault((shown.ply, shown.position.board), []).append(node)
+        self.in_tree.setdefault((tree, shown.ply, shown.position.board), []).append(node)
+        self.by_ply.setdefault((tree, shown.ply), []).append(node)
         return node
 
     def remove_newest(self) -> None:
@@ -155,9 +155,9 @@ class NodeTable:
         for kept in (self.by_board[ply, board], self.in_tree[node.tree, ply, board], self.by_ply[node.tree, ply]):
             kept.pop()
 
-    def children(self, node: Node, seen: ShownBoard) -> list[Node]:
+    def children(self, node: Node, shown: ShownBoard) -> list[Node]:
         """A node's children with this board after so many half-moves."""
-        found = self.in_tree.get((node.tree, seen.ply, seen.position.board), ())
+        found = self.in_tree.get((node.tree, shown.ply, shown.position.board), ())
         return [child for child in found if child.parent is node]
 
     def hang(self, node: Node, parent: Node) -> None:
@@ -215,15 +215,15 @@ def _pieces(board: str) -> int:
     return len(board) - board.count("-") - board.count(" ")
 
 
-def find_ways(before: Position, seen: ShownBoard, plies: int) -> list[list[Step]]:
+def find_ways(before: Position, shown: ShownBoard, plies: int) -> list[list[Step]]:
     """The sequences of so many legal moves that lead to a board, as ``bridge``; none where a move was not printed."""
-    if seen.lan is None or seen.pretty is None or not seen.whole:
+    if shown.lan is None or shown.pretty is None or not shown.whole:
         return []
-    return bridge(before, seen.position.board, seen.lan, seen.pretty, plies - 1)
+    return bridge(before, shown.position.board, shown.lan, shown.pretty, plies - 1)
 
 
-def proof_of(seen: ShownBoard) -> Proof:
+def proof_of(shown: ShownBoard) -> Proof:
     """What a board that joins proves; one that was reckoned from a datagram's move is no board that was shown."""
-    if not seen.whole:
+    if not shown.whole:
         return Proof.UNPROVED
-    return Proof.LIST if seen.row is not None and seen.row.origin_code == Origin.DATAGRAM else Proof.FULL
+    return Proof.LIST if shown.row is not None and shown.row.origin_code == Origin.DATAGRAM else Proof.FULL

@@ -82,27 +82,27 @@ class ExaminedTree:
 
     # -- what feeds it -----------------------------------------------------------------------------------------
 
-    def begin(self, seen: ShownBoard, *, setup: bool = False) -> Node:
+    def begin(self, shown: ShownBoard, *, setup: bool = False) -> Node:
         """Show a position that hangs on nothing known: a root."""
-        node = self._table.add(seen, True, len(self.nodes))
+        node = self._table.add(shown, True, len(self.nodes))
         self._table.roots[node.tree] = node
         node.setup = setup
         self.current, self.placed = node, None
         return node
 
-    def place(self, seen: ShownBoard) -> None:
+    def place(self, shown: ShownBoard) -> None:
         """Show a position while it is set up: it is no node until it is confirmed."""
-        self.placed = seen
+        self.placed = shown
 
     def confirm(self) -> Node | None:
         """The position that was set up holds from here on: a root, or None if there is none or nothing was changed."""
         self.setting_up = False
-        seen, self.placed = self.placed, None
-        if seen is None:
+        shown, self.placed = self.placed, None
+        if shown is None:
             return None
-        if self.current is not None and self._same(self.current, seen):
+        if self.current is not None and self._same(self.current, shown):
             return self.current
-        return self.begin(seen, setup=True)
+        return self.begin(shown, setup=True)
 
     @property
     def apart(self) -> ShownBoard | None:
@@ -110,17 +110,17 @@ class ExaminedTree:
         placed, current = self.placed, self.current
         return None if placed is None or current is None or self._same(current, placed) else placed
 
-    def holds(self, seen: ShownBoard, navigation: str) -> bool:
+    def holds(self, shown: ShownBoard, navigation: str) -> bool:
         """Whether a board confirms the position that was set up."""
         if self.setting_up or self.placed is None:
             return False
-        return (navigation != TYPED and self._is_placed(seen)) or self._follows_placed(seen)
+        return (navigation != TYPED and self._is_placed(shown)) or self._follows_placed(shown)
 
-    def returns(self, seen: ShownBoard, navigation: str) -> bool:
+    def returns(self, shown: ShownBoard, navigation: str) -> bool:
         """Whether a board without a move is shown again, and no line says that anybody went back to it."""
-        if seen.lan is not None or navigation or self.placed is not None or self.current is None:
+        if shown.lan is not None or navigation or self.placed is not None or self.current is None:
             return False
-        return not self._same(self.current, seen) and self._known(seen, navigation) is not None
+        return not self._same(self.current, shown) and self._known(shown, navigation) is not None
 
     def is_unrelated(self, node: Node, navigation: str) -> bool:
         """Whether neither a move nor a line leads from the other boards to a node that has just been shown."""
@@ -132,40 +132,40 @@ class ExaminedTree:
         """Forget the newest node, which is of another game."""
         self._table.remove_newest()
 
-    def show(self, seen: ShownBoard, navigation: str = TYPED, *, renamed: bool = False) -> Node | None:
+    def show(self, shown: ShownBoard, navigation: str = TYPED, *, renamed: bool = False) -> Node | None:
         """Show a board; None for one that can only be one being set up (it is ``placed`` then).
 
         ``navigation`` is ``FORWARD``, ``BACK`` or ``REVERT`` if a line reported it, else ``TYPED``. ``renamed``: it has
         other players than the one before it, so that it may be of another game.
         """
         if self.setting_up:
-            self.place(seen)
+            self.place(shown)
             return None
         if self.placed is not None:
-            if navigation and self._is_placed(seen):
+            if navigation and self._is_placed(shown):
                 return self.confirm()
-            if self._follows_placed(seen) or (navigation and not self.nodes):
+            if self._follows_placed(shown) or (navigation and not self.nodes):
                 self.confirm()
-            elif seen.lan is None and self._known(seen, navigation) is None and not navigation:
-                self.place(seen)
+            elif shown.lan is None and self._known(shown, navigation) is None and not navigation:
+                self.place(shown)
                 return None
-        node = self._find(seen, navigation, renamed)
-        if node is None and seen.lan is None and not navigation and self.nodes:
-            self.place(seen)
+        node = self._find(shown, navigation, renamed)
+        if node is None and shown.lan is None and not navigation and self.nodes:
+            self.place(shown)
             return None
         if node is None:
-            return self.begin(seen)
+            return self.begin(shown)
         self.current, self.placed = node, None
         return node
 
-    def step(self, seen: ShownBoard, played: Step, *, stored: bool = False) -> Node:
+    def step(self, shown: ShownBoard, played: Step, *, stored: bool = False) -> Node:
         """Show the board after a move from the current one that its sender proved."""
         assert self.current is not None
         for child in self.current.children:
             if child.joined and child.row is not None and child.row.move == played[0]:
                 self.current = child
                 return child
-        node = self._table.add(seen, stored, self.current.tree)
+        node = self._table.add(shown, stored, self.current.tree)
         self._table.join(node, self.current, played)
         self.current = node
         return node
@@ -211,12 +211,12 @@ class ExaminedTree:
         else:
             return
         # Down the list: its boards are joined to those known; a known board behind a gap is hung into its place.
-        for seen, played in steps:
-            below = next((child for child in self._table.children(node, seen) if self._is(child, seen, played)), None)
+        for shown, played in steps:
+            below = next((child for child in self._table.children(node, shown) if self._is(child, shown, played)), None)
             if below is None:
-                below = self._table.add(seen, self.current.stored, tree)
+                below = self._table.add(shown, self.current.stored, tree)
                 for child in node.children:
-                    if not child.joined and child.ply > seen.ply and self.current.is_under(child):
+                    if not child.joined and child.ply > shown.ply and self.current.is_under(child):
                         self._table.hang(child, below)
                         break
                 self._table.join(below, node, played, Proof.LIST)
@@ -225,107 +225,107 @@ class ExaminedTree:
             node = below
 
     @staticmethod
-    def _is(child: Node, seen: ShownBoard, played: Step) -> bool:
-        if child.ply != seen.ply or child.position.board != seen.position.board:
+    def _is(child: Node, shown: ShownBoard, played: Step) -> bool:
+        if child.ply != shown.ply or child.position.board != shown.position.board:
             return False
         return not child.joined or child.row is None or child.row.move == played[0]
 
     # -- where a board belongs ---------------------------------------------------------------------------------
 
-    def _find(self, seen: ShownBoard, navigation: str, renamed: bool) -> Node | None:
+    def _find(self, shown: ShownBoard, navigation: str, renamed: bool) -> Node | None:
         """Return the node that shows a board, perhaps a new one; None: no place in the tree is certain."""
         current = self.current
         if current is None:
             return None
-        if self._same(current, seen):
-            self._better(current, seen, navigation)
+        if self._same(current, shown):
+            self._better(current, shown, navigation)
             return current
-        if navigation not in UPWARDS and seen.ply == current.ply + 1 and seen.lan is not None:
-            child = next((node for node in self._table.children(current, seen) if self._same(node, seen)), None)
+        if navigation not in UPWARDS and shown.ply == current.ply + 1 and shown.lan is not None:
+            child = next((node for node in self._table.children(current, shown) if self._same(node, shown)), None)
             if child is None:
-                child = self._child(current, seen, navigation)
+                child = self._child(current, shown, navigation)
             if child is not None:
                 if not child.joined:
                     self._prove_under(child, current)
-                self._better(child, seen, navigation)
+                self._better(child, shown, navigation)
                 return child
-        known = self._known(seen, navigation)
-        if known is not None:
-            self._better(known, seen, navigation)
-            return known
-        if seen.lan is not None:
-            for before in self._befores(seen, navigation):
-                child = self._child(before, seen, navigation)
+        node_shown = self._known(shown, navigation)
+        if node_shown is not None:
+            self._better(node_shown, shown, navigation)
+            return node_shown
+        if shown.lan is not None:
+            for before in self._befores(shown, navigation):
+                child = self._child(before, shown, navigation)
                 if child is not None:
                     return child
-        if not navigation and seen.ply < current.ply:
+        if not navigation and shown.ply < current.ply:
             # A log may lack the lines about going back. A board without a move may be the start of another game.
-            under = current.last_beyond(seen.ply)
-            steps_back = under.ply == seen.ply + 1 and self._prove(seen.position, under.seen) is not None
-            return self._between(seen, BACK) if steps_back or not (renamed or seen.lan is None) else None
-        if navigation or (seen.lan is not None and seen.ply > current.ply):
-            return self._between(seen, navigation)
+            under = current.last_beyond(shown.ply)
+            steps_back = under.ply == shown.ply + 1 and self._prove(shown.position, under.seen) is not None
+            return self._between(shown, BACK) if steps_back or not (renamed or shown.lan is None) else None
+        if navigation or (shown.lan is not None and shown.ply > current.ply):
+            return self._between(shown, navigation)
         return None
 
     @staticmethod
-    def _same(node: Node, seen: ShownBoard) -> bool:
+    def _same(node: Node, shown: ShownBoard) -> bool:
         """Whether it is the node's board. After a set-up the same board is shown without the move that led to it."""
-        if node.ply != seen.ply or node.position.board != seen.position.board:
+        if node.ply != shown.ply or node.position.board != shown.position.board:
             return False
         listed = node.row is not None and node.row.origin_code == Origin.MOVELIST
-        return listed or node.seen.lan == seen.lan
+        return listed or node.seen.lan == shown.lan
 
-    def _known(self, seen: ShownBoard, navigation: str) -> Node | None:
+    def _known(self, shown: ShownBoard, navigation: str) -> Node | None:
         """A node with this board: above the current one, below it, else elsewhere in its tree, else in another."""
         current = self.current
         if current is None:
             return None
         # The way up first: going back is likelier than reaching a position of another variation.
-        above = current.up_to(seen.ply)
-        if above is not None and self._same(above, seen):
+        above = current.up_to(shown.ply)
+        if above is not None and self._same(above, shown):
             return above
-        board = (seen.ply, seen.position.board)
-        found = [node for node in self._table.in_tree.get((current.tree, *board), ()) if self._same(node, seen)]
-        if not found:
-            found = [node for node in self._table.by_board.get(board, ()) if self._same(node, seen)]
+        board = (shown.ply, shown.position.board)
+        nodes = [node for node in self._table.in_tree.get((current.tree, *board), ()) if self._same(node, shown)]
+        if not nodes:
+            nodes = [node for node in self._table.by_board.get(board, ()) if self._same(node, shown)]
         downwards = navigation not in UPWARDS
-        return min(found, key=lambda node: (not (downwards and node.is_under(current)), -node.shown), default=None)
+        return min(nodes, key=lambda node: (not (downwards and node.is_under(current)), -node.shown), default=None)
 
-    def _befores(self, seen: ShownBoard, navigation: str) -> list[Node]:
+    def _befores(self, shown: ShownBoard, navigation: str) -> list[Node]:
         """Nodes one ply before the board, on the current one's line: those above it, or below it."""
         current = self.current
         assert current is not None
-        if seen.ply <= current.ply:
-            above = current.up_to(seen.ply - 1)
-            return [] if above is None or above.ply != seen.ply - 1 else [above]
+        if shown.ply <= current.ply:
+            above = current.up_to(shown.ply - 1)
+            return [] if above is None or above.ply != shown.ply - 1 else [above]
         if navigation in UPWARDS:
             return []
-        return [node for node in self._table.by_ply.get((current.tree, seen.ply - 1), ()) if node.is_under(current)]
+        return [node for node in self._table.by_ply.get((current.tree, shown.ply - 1), ()) if node.is_under(current)]
 
-    def _child(self, parent: Node, seen: ShownBoard, navigation: str) -> Node | None:
+    def _child(self, parent: Node, shown: ShownBoard, navigation: str) -> Node | None:
         """A new child of a known board, if the move leads there."""
-        played = self._prove(parent.position, seen)
+        played = self._prove(parent.position, shown)
         if played is None:
             return None
         current = self.current
-        for other in self._table.in_tree.get((parent.tree, seen.ply, seen.position.board), ()):
+        for other in self._table.in_tree.get((parent.tree, shown.ply, shown.position.board), ()):
             # It was shown before, behind plies that were not.
             above = other.parent
-            if not other.joined and above is not None and parent.is_under(above) and self._same(other, seen):
+            if not other.joined and above is not None and parent.is_under(above) and self._same(other, shown):
                 self._table.join(other, parent, played)
                 return other
-        node = self._table.add(seen, self._is_stored(navigation), parent.tree)
+        node = self._table.add(shown, self._is_stored(navigation), parent.tree)
         # Boards that hang on the parent behind a gap may in truth hang on the new node, which is one ply nearer.
         for child in list(parent.children):
             # The unseen plies up to that board continue from here, if it is on the same line.
-            if not child.joined and child.ply > seen.ply:
+            if not child.joined and child.ply > shown.ply:
                 on_line = current is not None and current.is_under(child)
                 same = navigation in UPWARDS if on_line else navigation == FORWARD and child.stored
                 if not navigation and current is not None:
-                    jumped = seen.ply > current.ply + 1
-                    ways = find_ways(played[2], child.seen, child.ply - seen.ply) if jumped else []
-                    same = seen.ply < current.ply if on_line else len(ways) == 1
-                if same and could_follow(played[2], child.position.board, child.ply - seen.ply):
+                    jumped = shown.ply > current.ply + 1
+                    ways = find_ways(played[2], child.seen, child.ply - shown.ply) if jumped else []
+                    same = shown.ply < current.ply if on_line else len(ways) == 1
+                if same and could_follow(played[2], child.position.board, child.ply - shown.ply):
                     self._table.hang(child, node)
         self._table.join(node, parent, played)
         for child in list(node.children):
@@ -333,7 +333,7 @@ class ExaminedTree:
                 self._prove_under(child, node)
         return node
 
-    def _between(self, seen: ShownBoard, navigation: str) -> Node | None:
+    def _between(self, shown: ShownBoard, navigation: str) -> Node | None:
         """Return a new node for a board beyond plies that were not shown, above the current one or below it.
 
         None: the board is not reachable by a known number of plies.
@@ -344,33 +344,33 @@ class ExaminedTree:
         under: Node | None
         # The board is hung between ``over``, the last known one above it, and ``under``, the first known one below it;
         # plies that were not shown lie on both sides. ``under`` must not be joined: nothing fits into a proved move.
-        if seen.ply < current.ply and navigation:
-            under = current.last_beyond(seen.ply)
+        if shown.ply < current.ply and navigation:
+            under = current.last_beyond(shown.ply)
             over = under.parent
-            if over is not None and over.ply == seen.ply:
+            if over is not None and over.ply == shown.ply:
                 return None
-        elif seen.ply > current.ply and seen.lan is not None and navigation not in UPWARDS:
+        elif shown.ply > current.ply and shown.lan is not None and navigation not in UPWARDS:
             over, under = current, None
             # ``forward`` follows the game that the server keeps, so its known boards are passed, as long as it is one.
-            while over.ply < seen.ply and navigation:
+            while over.ply < shown.ply and navigation:
                 line = [node for node in over.branches() if node.stored]
                 if len(line) != 1:
                     break
-                if line[0].ply > seen.ply:
+                if line[0].ply > shown.ply:
                     under = line[0]
                     break
                 over = line[0]
         else:
             return None
-        if over is not None and not could_follow(over.position, seen.position.board, seen.ply - over.ply):
+        if over is not None and not could_follow(over.position, shown.position.board, shown.ply - over.ply):
             return None
         if under is not None and (
-            under.joined or not could_follow(seen.position, under.position.board, under.ply - seen.ply)
+            under.joined or not could_follow(shown.position, under.position.board, under.ply - shown.ply)
         ):
             return None
-        if over is not None and seen.lan is None:
+        if over is not None and shown.lan is None:
             return None
-        node = self._table.add(seen, self._is_stored(navigation), current.tree)
+        node = self._table.add(shown, self._is_stored(navigation), current.tree)
         if over is not None:
             self._table.hang(node, over)
         if under is not None:
@@ -394,23 +394,23 @@ class ExaminedTree:
         self._table.join(node, parent, played)
         return True
 
-    def _better(self, node: Node, seen: ShownBoard, navigation: str) -> None:
+    def _better(self, node: Node, shown: ShownBoard, navigation: str) -> None:
         """Update a board that is shown again: a frame has more facts than a list or a typed move."""
         # Some servers go forward through what was typed, too: such a line does not begin at a stored move.
         row, stored = (
             node.row,
             navigation == FORWARD and not node.stored and node.parent is not None and node.parent.stored,
         )
-        if row is None or seen.row is None or not node.joined:
+        if row is None or shown.row is None or not node.joined:
             self._store(node, stored)
             return
         if not stored and row.origin_code != Origin.MOVELIST:
             return
-        played = None if node.parent is None else self._prove(node.parent.position, seen)
+        played = None if node.parent is None else self._prove(node.parent.position, shown)
         if played is not None and played[0] == row.move:
-            node.seen = seen
-            proof = proof_of(seen)
-            node.row = seen.row._replace(move=row.move, san=row.san, flags=row.flags, proof_code=int(proof))
+            node.seen = shown
+            proof = proof_of(shown)
+            node.row = shown.row._replace(move=row.move, san=row.san, flags=row.flags, proof_code=int(proof))
             self._store(node, stored)
 
     def _store(self, node: Node, stored: bool) -> None:
@@ -418,26 +418,26 @@ class ExaminedTree:
             node.stored = True
             self._table.committed = None
 
-    def _is_placed(self, seen: ShownBoard) -> bool:
+    def _is_placed(self, shown: ShownBoard) -> bool:
         placed = self.placed
         return (
             placed is not None
-            and (placed.ply, placed.lan) == (seen.ply, seen.lan)
-            and (placed.position.board == seen.position.board)
+            and (placed.ply, placed.lan) == (shown.ply, shown.lan)
+            and (placed.position.board == shown.position.board)
         )
 
-    def _follows_placed(self, seen: ShownBoard) -> bool:
+    def _follows_placed(self, shown: ShownBoard) -> bool:
         placed = self.placed
-        if placed is None or seen.lan is None or seen.ply != placed.ply + 1:
+        if placed is None or shown.lan is None or shown.ply != placed.ply + 1:
             return False
-        return self._prove(placed.position, seen) is not None
+        return self._prove(placed.position, shown) is not None
 
-    def _prove(self, before: Position, seen: ShownBoard) -> Step | None:
+    def _prove(self, before: Position, shown: ShownBoard) -> Step | None:
         """The move from a position to a board: by the rules, else by the boards if no rules were stated."""
-        if seen.lan is None:
+        if shown.lan is None:
             return None
-        pretty = seen.pretty if seen.whole else None
-        played = advance(before, seen.lan, pretty, seen.position.board)
+        pretty = shown.pretty if shown.whole else None
+        played = advance(before, shown.lan, pretty, shown.position.board)
         if isinstance(played, str) and not self.rules_stated and before.rules is not Rules.BOARDS:
-            played = advance(before._replace(rules=Rules.BOARDS), seen.lan, pretty, seen.position.board)
+            played = advance(before._replace(rules=Rules.BOARDS), shown.lan, pretty, shown.position.board)
         return None if isinstance(played, str) else played
