@@ -16,8 +16,8 @@ from tests.docs.run_page import look_alike, run_page, write_small
 from tests.docs.screenshots import SHOTS
 
 PAGES = hand_written()
-LONG = ("pictures.md",)
-"""Pages whose commands take ten seconds."""
+LONG = ("pictures.md", "bughouse.md", "python.md")
+"""Pages whose commands take more than three seconds, but for those to get started."""
 _RUN = {"console", "python", "sh", "sql", "run"}
 _PLAIN = {"", "text", "bash", "shell"}
 _IMAGES = ROOT / "docs" / "images"

@@ -15,6 +15,7 @@ from recorder.relating.game_view import View
 from recorder.relating.merge import merge_games
 from recorder.relating.outages import in_progress_since, may_be_seen_again
 from tests.edge_cases.scripts import sans
+from tests.support.effort import long_after
 
 from .interrupted import LONG, Played, game_of
 
@@ -280,7 +281,7 @@ def test_a_game_seen_before_and_after_an_adjournment_keeps_no_halves_apart() -> 
 
 
 @pytest.mark.parametrize("listed", [True, False])
-@pytest.mark.parametrize("pause_ms", [300, 2_000, 30_000])
+@pytest.mark.parametrize("pause_ms", long_after(1, [300, 2_000, 30_000]))
 @pytest.mark.parametrize("lost_after", [1, 2, 3, 7, 15])
 def test_two_games_in_succession_under_one_number_stay_two(listed: bool, pause_ms: int, lost_after: int) -> None:
     """The same players repeat the same moves, and the first game ends as soon as it is out of sight."""
@@ -299,7 +300,7 @@ def test_two_games_in_succession_under_one_number_stay_two(listed: bool, pause_m
 
 @pytest.mark.parametrize("pause_ms", [2_000, 30_000])
 @pytest.mark.parametrize("lost_after", [1, 2, 3, 7, 15])
-@pytest.mark.parametrize("spent_ms", [700, 1_000, 1_600])
+@pytest.mark.parametrize("spent_ms", long_after(1, [700, 1_000, 1_600]))
 def test_a_game_that_repeats_another_in_the_same_seconds_stays_a_game_of_its_own(
     lost_after: int, pause_ms: int, spent_ms: int
 ) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from recorder import Archive
 from tests.support.cli import Cli
+from tests.support.effort import long_after
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 CHAT, WATCHER = (CORPUS / "server" / name for name in ("a06_chatter_takebacks", "a13_timeseal_lag"))
@@ -70,7 +71,7 @@ def test_games_that_are_gone_or_changed_are_not_found(cli: Cli, monkeypatch: pyt
     assert files(cli).keys() != before.keys()
 
 
-@pytest.mark.parametrize("harm", ["missing", "damaged", "no manifest", "another version"])
+@pytest.mark.parametrize("harm", long_after(2, ["damaged", "another version", "missing", "no manifest"]))
 def test_a_copy_that_cannot_be_used_is_rebuilt(cli: Cli, monkeypatch: pytest.MonkeyPatch, harm: str) -> None:
     is_right(cli, monkeypatch)
     manifest = copy_of(cli) / "manifest.json"
