@@ -254,6 +254,7 @@ class Film:
         for number, board in enumerate(self._boards):
             board.steps = [(0, next(step for step in steps if step.board == number))]
             board.ends = look.last is None
+        self._longest_ms = max([step.think_ms or 0 for step in steps] + [1])
         steps = steps[: end + 1]
         for index, step in enumerate(steps):
             if index > begin and step.state.move is not None:
@@ -265,7 +266,6 @@ class Film:
                 board.steps.clear()
             board.steps.append((tick, step))
         self.ticks = tick + _END_TICKS
-        self._longest_ms = max([step.think_ms or 0 for step in steps[begin:]] + [1])
 
     def pictures(self, check: Check = lambda: None) -> Iterator[tuple[int, _Screen]]:
         """What is shown, each for how many ticks; ``check`` is called before each."""

@@ -315,7 +315,7 @@ def _share(output: str, where: str, **options: Any) -> None:
     epilog="""\b
 Examples:
   $ ics-recorder verify 66b4
-  session.log (66b40a6419b5): agrees; 5 games, 127 <12>, 0 <b1>
+  session.log (66b40a6419b5): agrees; 5 games, 127 boards
   1 log of 1 read again, 0 findings.
   ...
   $ ics-recorder verify
@@ -330,10 +330,10 @@ Examples:
 def verify(ctx: click.Context, source_ids: tuple[str, ...], jobs: int | None, where: str, as_json: bool) -> None:
     """Verify the archive: read every kept log again and compare.
 
-    For each log, the numbers of <12> and <b1> lines and each game are compared with those that the archive stores. A
-    log that is not kept is read from its file if the file has not changed. Merged games are merged again and compared.
-    Numbers in parentheses are not errors: contradictions between sources, and moves whose clock is unexplained. Each
-    analysed position must occur in its game.
+    For each log, the numbers of boards (<12>) and holdings (<b1>) and each game are compared with those that the
+    archive stores. A log that is not kept is read from its file if the file has not changed. Merged games are merged
+    again and compared. Numbers in parentheses are not errors: contradictions between sources, and moves whose clock is
+    unexplained. Each analysed position must occur in its game.
 
     Exit status 1: something differs; 3: a log could not be read whole; 6: no log could be read.
     """

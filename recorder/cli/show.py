@@ -226,7 +226,10 @@ def _headers(game: Game, in_progress: bool, shown: Analysis | None) -> list[tupl
     time = printed_control(game) if game.base_s is None else f"{game.base_s} s + {game.increment_s} s"
     if game.black_base_s is not None and (game.black_base_s, game.black_increment_s) != (game.base_s, game.increment_s):
         time = f"{time}, Black {game.black_base_s} s + {game.black_increment_s} s"
-    opening = game.opening
+    opening, eco = game.opening, None
+    if opening is not None:
+        tags = [event.text for event in game.events if event.kind is EventKind.TAG and event.detail == "ECO"]
+        eco = f"{opening.eco} by position; ECO tag: {tags[0]}" if {*tags} - {opening.eco} else opening.eco
     marks = [] if game.complete or in_progress else ["incomplete"]
     end = "in progress" if in_progress else game.end
     marks += ["continues an adjourned game"] if game.continued else []
@@ -238,7 +241,7 @@ def _headers(game: Game, in_progress: bool, shown: Analysis | None) -> list[tupl
         ("Result", f"{game.result} {game.reason or ''}".strip()),
         ("Ended", f"{end} ({game.termination})" if game.termination and not in_progress else end),
         ("Kind", " ".join(word for word in (game.kind.value, rated, game.category, variant) if word)),
-        ("Opening", None if opening is None else f"{opening.name} ({opening.eco})"),
+        ("Opening", None if opening is None else f"{opening.name} ({eco})"),
         ("Time control", time),
         ("Server", game.server),
         ("Dialect", game.dialect),

@@ -35,6 +35,11 @@ from recorder.text import clean, plural
 
 GAME_EVENTS: Final = ("game-start", "game-end", "long-think")
 EVENTS: Final = (*GAME_EVENTS, "outage", "back", "disk-full")
+_FACTS: Final = (
+    "event text at white black white_rating black_rating key server server_game_no rated variant base_s increment_s"
+    " started_at plies end result reason termination ended_at complete player ply think_s how retry_ms lasted_s"
+)
+"""The names of all that events have; some have only a few."""
 QUEUE: Final = 1000
 """How many events wait for a hook; others are dropped, and counted."""
 LIMIT_S: Final = 10.0
@@ -93,6 +98,8 @@ def make_hook(
         if headers or body is not None:
             raise ValueError("Only a URL has headers and a body.")
         return Hook(tuple(on), name or Path(command[0]).name, tuple(command), think_s=seconds, limit_s=limit)
+    if unknown := sorted({*_WORD.findall(json.dumps(body))} - {*_FACTS.split()}):
+        raise ValueError(f"The body has {{{unknown[0]}}}, which is no fact; there are {_FACTS.replace(' ', ', ')}.")
     headers = dict(headers or {})
     with suppress(ValueError):
         parts = urlsplit(url)
@@ -349,10 +356,10 @@ def _text(value: Any) -> str:
 
 
 def _filled(body: Any, facts: Mapping[str, Any]) -> Any:
-    """A body with the facts in the place of their names; a word in braces that is no fact's name stays."""
+    """A body with the facts in the place of their names."""
     if isinstance(body, str):
         known = {name: "" if value is None else _text(value) for name, value in facts.items()}
-        return _WORD.sub(lambda found: known.get(found[1], found[0]), body)
+        return _WORD.sub(lambda found: known.get(found[1], ""), body)
     if isinstance(body, Mapping):
         return {name: _filled(value, facts) for name, value in body.items()}
     return [_filled(value, facts) for value in body] if isinstance(body, list) else body

@@ -15,8 +15,8 @@ from tests.support.cli import ADJOURNED, GUESTS, WATCHER, Cli
 def test_a_sound_archive_agrees(filled: Cli) -> None:
     result = filled("verify")
     assert [line.split(": ")[1] for line in result.stdout.splitlines()] == [
-        "agrees; 1 game, 16 <12>, 0 <b1>",
-        "agrees; 5 games, 127 <12>, 0 <b1>",
+        "agrees; 1 game, 16 boards",
+        "agrees; 5 games, 127 boards",
     ]
     assert result.stderr == (
         "2 logs of 2 read again, 0 findings.\n"

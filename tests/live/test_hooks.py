@@ -166,17 +166,17 @@ def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 def test_an_address_gets_json_or_a_body_of_the_user(address: str) -> None:
     failures = Failures()
-    body = {"msgtype": "m.text", "body": "♟ {text} {white}/{none}/{other}"}
+    body = {"msgtype": "m.text", "body": "♟ {text} {white}/{result}/{key}"}
     url = f"{address}/204"
     hooks = Hooks([make_hook(["back"], url=url), make_hook(["back"], url=url, body=body)], failures)
-    hooks.fire("back", 'Say "hi"', white="Ann", none=None)
+    hooks.fire("back", 'Say "hi"', white="Ann", result=None)
     hooks.close()
     texts = Hooks([make_hook(["back"], url=url, body="{text}")], failures)
     texts.fire("back", "plain")
     texts.close()
     assert failures == []
     found = [json.loads(data) for _, kind, data in Server.got if kind == "application/json"]
-    assert sorted(found, key=len)[0] == {"msgtype": "m.text", "body": '♟ Say "hi" Ann//{other}'}
+    assert sorted(found, key=len)[0] == {"msgtype": "m.text", "body": '♟ Say "hi" Ann//'}
     assert sorted(found, key=len)[1].items() >= {"text": 'Say "hi"', "content": 'Say "hi"', "event": "back"}.items()
     assert Server.got[-1][1:] == ("text/plain; charset=utf-8", b"plain")
 
@@ -329,6 +329,10 @@ def test_what_on_cannot_mean_is_refused_in_one_sentence(cli: Cli, tmp_path: Path
         ('on = "game-end"', "either a command or a URL"),
         ('on = "game-end"\nurl = "https://a:b@c/"', "a name and password belong in a header"),
         ('on = "game-end"\nshell = true', "there is no key 'shell'"),
+        (
+            'on = "game-end"\nurl = "http://a/"\nbody = "{txet}"',
+            "{txet}, which is no fact; there are event, text,",
+        ),
     ],
 )
 def test_hooks_of_the_configuration_are_checked(cli: Cli, tmp_path: Path, table: str, words: str | None) -> None:

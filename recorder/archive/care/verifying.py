@@ -247,7 +247,9 @@ class Audit:
         if self.unfinished:
             final = plural(self.games, "game that is final", "games that are final")
             return f"{verdict} in {final}; it is being written, or was left so"
-        return f"{verdict}; {plural(self.games, 'game')}, {self.frames:,} <12>, {self.holdings:,} <b1>"
+        boards = f", {plural(self.frames, 'board')}" if self.frames else ""
+        holdings = f", {plural(self.holdings, 'line')} of holdings" if self.holdings else ""
+        return f"{verdict}; {plural(self.games, 'game')}{boards}{holdings}"
 
     def to_json(self) -> dict[str, Any]:
         """Convert the audit to JSON values.
