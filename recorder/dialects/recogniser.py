@@ -29,14 +29,19 @@ from recorder.dialects.notices import (
     parse_partner,
     split_glued,
 )
-from recorder.dialects.results import parse_results
+from recorder.dialects.results import GAME, parse_results
 from recorder.dialects.session import TEXT_BLOCKS, answers, is_noise, is_setting, parse_session
 from recorder.dialects.style12 import FRAME_TAG, check_frame, frame_end, parse_style12, take_usual
-from recorder.events import Event, Line, Malformed, Noise, SessionNotice, SessionNoticeKind, Unrecognised
+from recorder.events import Event, GameEnded, Line, Malformed, Noise, SessionNotice, SessionNoticeKind, Unrecognised
 from recorder.events.frames import Style12
 from recorder.wire.prompts import BEFORE_ANSWER, PromptStripper
 
 _PROMPT_ALONE: Final = re.compile(r"\S*[%>]\s*")  # a prompt that was not learned yet
+_GAME: Final = re.compile(GAME)
+_PRETTY: Final = re.compile(
+    r"(?:[A-Z]?[a-l]?[1-9]?x?@?[a-l][1-9](?:=?[A-Z])?|O-O(?:-O)?|none|NONE)[+#]*"
+)  # no text of a move that was cut, or that another field was joined to
+_TERMINAL: Final = 60  # letters that a line has at least if a terminal cut it
 _TAG: Final = re.compile(r"<(?:12|b1|g1|d1)>")
 _COUNTED: Final = (FRAME_TAG, HOLDINGS_TAG)
 _TAG_PARSERS: dict[str, Callable[[Line], Event | None]] = {
@@ -66,7 +71,8 @@ class Recogniser:
         self.shapes: dict[str, list[int]] = {}
         self.prompts = stripper or PromptStripper()
         self._list = MovelistReader()
-        self._pending: tuple[Line, Style12 | Malformed] | None = None
+        self._pending: tuple[Line, Style12 | Malformed] | None = None  # a cut frame or result
+        self._held: list[Line] = []  # the lines behind it that may belong to it
         self.units = UnitReader(self._count_shape)
         self._busy = False  # a unit, a list or a cut frame is open: frames need a second look
 
@@ -139,7 +145,8 @@ class Recogniser:
         self._pending = None
         out.append(Malformed(line, tag, message, error))
         self._end_list(out)
-        self._again(self.units.release(), out)
+        held, self._held = self._held, []
+        self._again([*held, *self.units.release()], out)
         self._look()
 
     def _look(self) -> None:
@@ -158,7 +165,7 @@ class Recogniser:
             self._quote(line.text[:removed])
             line = line._replace(text=text)
         if self._pending is not None:
-            if not removed and self._joined(text, out):
+            if not removed and self._joined(line, out):
                 return
             self._release(out)
         if not text or text.isspace():
@@ -169,8 +176,11 @@ class Recogniser:
         elif text[:4] in _TAG_PARSERS:
             self._tagged(line, out)
         elif not self._known(line, out) and not self._glued(line, out) and not self._prompted(line, out):
-            self._quote(text)
-            self._unknown(line, out)
+            if "}" not in text and _GAME.match(text) is not None:
+                self._pending = line, Malformed(line, "", "the line ends before the result")
+            else:
+                self._quote(text)
+                self._unknown(line, out)
         self._look()
 
     # Tagged lines
@@ -234,28 +244,48 @@ class Recogniser:
     def _whole(event: Event) -> bool:
         if isinstance(event, Style12):
             return not event.partial and check_frame(event) is None
+        if isinstance(event, GameEnded):
+            return event.reason_key != "unknown"
         return not isinstance(event, Malformed)
 
     def _emit(self, event: Event, out: list[Event]) -> None:
         if not (isinstance(event, Style12) and self._list.offer_frame(event)):
             out.append(event)
 
-    def _joined(self, text: str, out: list[Event]) -> bool:
-        """Whether the line is the rest of the pending frame, which a terminal cut at a blank."""
+    def _joined(self, line: Line, out: list[Event]) -> bool:
+        """Whether the line belongs to what a terminal cut: at a blank, or at its last column."""
         assert self._pending is not None
         first = self._pending[0]
-        frame = parse_style12(f"{first.text} {text}", *first[1:])
-        if not isinstance(frame, Style12) or not self._whole(frame):
+        texts = [first.text]
+        for piece in (*self._held, line):
+            texts = [text + gap + piece.text for text in texts for gap in (" ", "")]
+        for text in texts:
+            whole = first._replace(text=text)
+            events = [self._parse_tag(whole)] if text[:4] == FRAME_TAG else parse_results(whole)
+            cut = [
+                event for event in events if isinstance(event, Style12) and not _PRETTY.fullmatch(event.pretty or "")
+            ]
+            if events and not cut and all(map(self._whole, events)):
+                self._pending = None
+                self._held.clear()
+                self._quote(text[4:])
+                for event in events:
+                    self._emit(event, out)
+                self._look()
+                return True
+        if self._held or len(line.text) < _TERMINAL or line.text[:4] in _TAG_PARSERS:
             return False
-        self._pending = None
-        self._emit(frame, out)
-        self._look()
+        self._held.append(line)
         return True
 
     def _release(self, out: list[Event]) -> None:
         if self._pending is not None:
-            self._emit(self._pending[1], out)
+            line, event = self._pending
             self._pending = None
+            self._quote(line.text[4:])
+            self._emit(event, out)
+            held, self._held = self._held, []
+            self._again(held, out)
             self._look()
 
     # Other lines

@@ -51,7 +51,7 @@ from recorder.events.frames import Style12
 from recorder.model import AnchorReason, AnomalyKind, Disposition, EventKind, GameEnd, Proof, make_ply
 from recorder.rules.fen import fen, has_plain_board
 from recorder.rules.position import Rules
-from recorder.rules.prove import Step, advance
+from recorder.rules.prove import Step, advance, with_holdings
 from recorder.tracking.datagrams.boards import DatagramBoard, confirm
 from recorder.tracking.examined.boards import follow_examined
 from recorder.tracking.game_table import GameTable, rules_of_board
@@ -418,7 +418,10 @@ class Boards(GameTable):
         """Plies are missing: fill them if there is exactly one way, else keep the gap."""
         assert run.position is not None
         missing = ply - run.ply - 1
-        filled = bridged(run.position, frame, missing)
+        before = run.position
+        if run.hands is not None and run.hands[0] == run.ply:
+            before = with_holdings(before, run.hands[1], run.hands[2])
+        filled = bridged(before, frame, missing)
         if filled is not None:
             self.fill(run, frame, filled)
             return

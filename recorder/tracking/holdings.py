@@ -46,6 +46,9 @@ def take_holdings(run: TrackedGame | None, event: HoldingsLine) -> tuple[Disposi
         if reckoned != printed:
             if rules is Rules.CRAZYHOUSE and reckoned is not None and not find_promoted(run, printed):
                 problem = _contradiction(run, reckoned, printed)
+            if reckoned is not None:
+                white_hand, black_hand = map(_either, reckoned, printed)
+                run.hands = run.ply, white_hand, black_hand
             run.set_position(with_holdings(run.position, *printed))
         if reckoned is None:
             _complete_anchor(run, white, black)
@@ -144,6 +147,10 @@ def _anchor_with_holdings(anchor: Anchor, position: Position) -> Anchor:
     board, _, rest = anchor.fen.partition(" ")
     white, black = ("".join(sorted(hand, key=_FEN_ORDER.find)) for hand in position.holdings)
     return anchor._replace(fen=f"{board}[{white}{black.lower()}] {rest}")
+
+
+def _either(one: str, other: str) -> str:
+    return "".join((Counter(one) | Counter(other)).elements())
 
 
 @lru_cache(maxsize=4096)

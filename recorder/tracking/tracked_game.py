@@ -92,6 +92,7 @@ _FIELDS = (
     "following",
     "game_no",
     "gapped",
+    "hands",
     "holdings",
     "history",
     "increment_ms",
@@ -190,6 +191,8 @@ class TrackedGame:
         self.start_frame: Style12 | None = None
         self.rival: Style12 | None = None
         self.strange: tuple[Style12, int] | None = None
+        # A ply, and the pieces in hand by the plies until then or by a later line, which may be of a ply not seen.
+        self.hands: tuple[int, str, str] | None = None
         self.seq = 0
         self.session: ServerSession | None = None
         self.increment_ms = 0

@@ -151,6 +151,37 @@ def test_a_frame_cut_by_a_terminal_is_joined(cut: int) -> None:
     assert (len(frames[0].tail) == 24) is whole, "what is whole before the cut is not waited for"
 
 
+LONG = FRAME.replace("A B 0 5 0 39 39 300 299", "Capablanca Znosko-Borovsky 0 5 0 39 39 300000 299000").replace(
+    "(0:01)", "(0:01.000)"
+)
+
+
+@pytest.mark.parametrize("width", range(62, 84))
+@pytest.mark.parametrize("trimmed", [False, True])
+def test_a_frame_cut_at_the_last_column_is_joined(width: int, trimmed: bool) -> None:
+    # Some terminals drop the blanks before and behind the cut.
+    text = LONG.replace("e5 0 1 0", "gxf1=R+ 0 1 0")
+    pieces = [text[at : at + width] for at in range(0, len(text), width)]
+    found = recognise(
+        *(piece.strip(" ") if trimmed else piece for piece in pieces), "{Game 12 (A vs. B) A res", "igns} 0-1"
+    )
+    assert [type(event) for event in found] == [Style12, GameEnded]
+    assert isinstance(found[0], Style12)
+    assert found[0].tail[:22] == text[77:].split(" ")[:22]
+
+
+def test_lines_behind_a_cut_frame_are_read_in_their_order() -> None:
+    talk = f"X tells you: {'well played, ' * 6}thank you"
+    assert kinds(LONG[:80], talk, FRAME) == ["Malformed", "ChatLine", "Style12"]
+    assert kinds(LONG[:80], LONG[80:150], talk) == ["Malformed", "Unrecognised", "ChatLine"]
+    assert kinds(LONG[:80], LONG[80:150]) == ["Malformed", "Unrecognised"]
+
+
+def test_a_cut_result_is_joined_only_with_the_words_of_a_server() -> None:
+    assert kinds("{Game 12 (A vs. B) A res", "X tells you: } 0-1") == ["Malformed", "ChatLine"]
+    assert kinds("{Game 12 (A vs. B) A res") == ["Malformed"]
+
+
 def test_a_cut_frame_is_not_joined_with_text() -> None:
     assert kinds(FRAME[:110], "X tells you: hello") == ["Malformed", "ChatLine"]
     assert kinds(FRAME[:110]) == ["Malformed"], "nor lost at the end"

@@ -102,6 +102,24 @@ def joined_with_a_promoted_queen() -> tuple[Table, list[str]]:
     return table, [table.header("crazyhouse"), shown, table.hands()]
 
 
+@pytest.mark.parametrize(
+    ("moves", "drop", "inferred"),
+    [
+        ("e4 d5 exd5 Qxd5 Nc3 Qe5+ Be2 P@d4 Nf3", 7, "P@d4"),
+        # Either of Black's two pieces can have been dropped and taken at once; the hand is that after the drop.
+        ("e4 d5 exd5 Qxd5 Nc3 Qxg2 Bxg2 Bh3 Bxh3 e6 Bxe6 fxe6 a3 B@b4 axb4", 13, None),
+    ],
+)
+def test_a_lost_drop_is_inferred_from_the_hand_before_it(moves: str, drop: int, inferred: str | None) -> None:
+    table = drop_table()
+    lines = [table.created("crazyhouse"), table.frame(), table.hands()]
+    for number, san in enumerate(moves.split()):
+        frame = table.play(san)
+        lines += [table.hands()] if number == drop else [frame, table.hands()]
+    plies = {ply.ply: ply.san for ply in only(read(log(*lines))).plies}
+    assert plies.get(drop + 1) == inferred
+
+
 def test_a_piece_promoted_before_we_joined_is_recognised_when_it_is_captured() -> None:
     table, lines = joined_with_a_promoted_queen()
     for san in ("Qa4", "Nd4", "Qb5", "Nxb5", "e4", "P@c4"):
