@@ -2,7 +2,7 @@
 
 A new column is a column of its table in ``storage.schema.tables``, an attribute of its class in ``recorder.model`` and
 a line here. Statements name their columns, so the order here need not be that of the table. SQLAlchemy is not needed
-to read an archive; ``tests/storage/test_mapping.py`` compares these lines with the tables: names, null, words, units.
+to read an archive.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Mapping(Generic[_T]):
         self.words: dict[str, Container[Any]] = {lines[place].column: known for place, _, known in self._kinds}
         if "result" in self.types:
             self.words["result"] = RESULTS
-        self._check = RowCheck(self.types, self.words, table)
+        self.check = RowCheck(self.types, self.words, table)
 
     def row(self, value: _T, *given: Any, base_ms: int = 0) -> Row:
         """Return the row of a value; ``given`` are the columns that are not its attributes.
@@ -127,11 +127,7 @@ class Mapping(Generic[_T]):
         return (*given, *values)
 
     def values(self, row: Row, base_ms: int = 0) -> list[Any]:
-        """Return the values of the attributes in a row, which may have more columns behind.
-
-        ValueError: one is malformed.
-        """
-        self._check(row[: self._part.stop])
+        """Return the values of the attributes in a checked row, which may have more columns behind."""
         values = list(row[self._part])
         for place, _, known in self._kinds:
             values[place] = known[values[place]]
@@ -419,6 +415,7 @@ def observation_from_row(row: Row) -> Observation:
     seen = Observation(**OBSERVATIONS.facts(row), start=None)
     start = row[len(OBSERVATIONS.columns) :]
     if start != _NO_START:
+        STARTS.check([start])
         seen.start = STARTS.value(start, seen.started_at_ms or 0)
     return seen
 

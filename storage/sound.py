@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from operator import itemgetter
 from types import NoneType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 from recorder.model import Game, Origin, Ply, PlyLine, Proof, Segment, SourceKind
 from recorder.model.plies import ShownLine
+
+_Row = TypeVar("_Row", bound=Sequence[Any])
 
 
 class UnsoundError(ValueError):
@@ -100,32 +102,33 @@ def types_of(model: Any) -> dict[str, frozenset[type]]:
 
 
 class RowCheck:
-    """A check of rows by the names and Python types of their columns, and the words of those with a closed set."""
+    """A check of rows by the names and Python types of their columns, and the words of those with a closed set.
+
+    ``words`` may also be a range. Columns behind those that are named are not judged.
+    """
 
     def __init__(
         self, columns: Mapping[str, frozenset[type]], words: Mapping[str, Container[Any]], table: str = ""
     ) -> None:
-        self._types = tuple(columns.values())
-        self._sound: set[tuple[type, ...]] = set()
-        self._allowed: list[tuple[int, Container[Any]]] = []
-        for index, (name, types) in enumerate(columns.items()):
-            if name in words:
-                self._allowed.append((index, words[name]))
-            elif int in types:
-                self._allowed.append((index, allowed(name)))
-            elif (form := form_of(table, name)) is not None:
-                self._allowed.append((index, form))
+        self._columns: list[tuple[frozenset[type], Container[Any] | None]] = [
+            (types, words.get(name) or (allowed(name) if int in types else form_of(table, name)))
+            for name, types in columns.items()
+        ]
 
-    def __call__(self, row: Sequence[Any]) -> None:
-        """Raise UnsoundError if a value is none that its column may hold."""
-        types = tuple(map(type, row))
-        if types not in self._sound:  # very few of them differ
-            if not all(one in known for one, known in zip(types, self._types, strict=True)):
+    def __call__(self, rows: Iterable[_Row]) -> list[_Row]:
+        """The rows; UnsoundError: a value is none that its column may hold."""
+        found = list(rows)
+        for (types, held), values in zip(self._columns, zip(*found, strict=True), strict=False):
+            if not types.issuperset(map(type, values)):
                 raise UnsoundError("a value is of another type than its column's")
-            self._sound.add(types)
-        for place, held in self._allowed:
-            if (value := row[place]) is not None and value not in held:
+            if held is None:
+                continue
+            known: Collection[Any] = list(filter(None, values)) if isinstance(held, range) else {*values} - {None}
+            if isinstance(held, range) and known:
+                known = min(known), max(known)
+            if not all(value in held for value in known):
                 raise UnsoundError("a value is none of its column's")
+        return found
 
     @classmethod
     def of(cls, model: Any, words: Mapping[str, Container[Any]], table: str = "") -> Self:
@@ -133,9 +136,10 @@ class RowCheck:
         return cls(types_of(model), words, table)
 
 
+_PLY: Final = types_of(Ply)
 _PLY_RANGES: Final = {"at_ms": _INSTANTS, "proof_code": range(max(Proof) + 1), "origin_code": range(max(Origin) + 1)}
-_PLY: Final = [(types, _PLY_RANGES.get(name, allowed(name))) for name, types in types_of(Ply).items()]
-_SHOWN: Final = [_PLY[Ply._fields.index(name)] for name in ("ply", "san", "white_clock_ms", "elapsed_ms")]
+_CHECK_PLY: Final = RowCheck(_PLY, _PLY_RANGES)
+_CHECK_SHOWN: Final = RowCheck({name: _PLY[name] for name in ("ply", "san", "white_clock_ms", "elapsed_ms")}, {})
 
 
 def require_sound_plies(rows: Sequence[Any], count: int, *, shown: bool = False) -> None:
@@ -147,12 +151,7 @@ def require_sound_plies(rows: Sequence[Any], count: int, *, shown: bool = False)
     numbers = [row[0] for row in rows]
     if len(rows) != count or sorted(set(numbers)) != numbers or numbers[:1] == [0]:
         raise UnsoundError("plies are malformed")
-    for (types, held), values in zip(_SHOWN if shown else _PLY, zip(*rows, strict=True), strict=False):
-        if not types.issuperset(map(type, values)):
-            raise UnsoundError("a value of a ply is of another type than its column's")
-        known = list(filter(None, values)) if int in types else ()
-        if known and (min(known) < held.start or max(known) >= held.stop):
-            raise UnsoundError("a value of a ply is none of its column's")
+    (_CHECK_SHOWN if shown else _CHECK_PLY)(rows)
     require_moves([row[1] for row in rows] if shown else [row[2] for row in rows if row[10] != _UNPROVED])
 
 

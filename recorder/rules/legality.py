@@ -153,9 +153,15 @@ def phase_of(board: str) -> int:
     return 1 if officers <= 10 or _men(board, 63, True) < 4 or _men(board, 0, False) < 4 else 0
 
 
-def _men(board: str, rank: int, white: bool) -> int:
-    own = _OWN[white]
-    return sum(board[at] in own for at in range(rank, rank + 8))
+def _men(board: str, rank: i64, white: bool) -> i64:
+    men: i64 = 0
+    at: i64 = rank
+    while at < rank + 8:
+        letter: i64 = ord(board[at])
+        if letter != _EMPTY and (letter > 96) is not white:
+            men += 1
+        at += 1
+    return men
 
 
 def line_phases(board: str, moves: list[int], white: bool) -> list[int] | None:

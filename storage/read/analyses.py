@@ -11,12 +11,13 @@ from typing import Any, Final, NamedTuple, get_args
 from recorder.model import AnalysedPosition, Analysis, Game, Thinking
 from recorder.model.observations import EngineProtocol
 from storage.mapping import ANALYSIS_LINES
-from storage.read.store import Rows, SqlDriver
+from storage.read.store import SqlDriver
 from storage.sound import RowCheck, types_of
 
 _OF_ANALYSIS: Final = types_of(Analysis)
 _CHECK: Final = RowCheck(
-    {name: _OF_ANALYSIS[name] for name in ("begun_ms", "engine", "protocol", "settings")}
+    {"game_key": _OF_ANALYSIS["engine"]}
+    | {name: _OF_ANALYSIS[name] for name in ("begun_ms", "engine", "protocol", "settings")}
     | {"ply": _OF_ANALYSIS["begun_ms"]}
     | {name: ANALYSIS_LINES.types[name] for name in ANALYSIS_LINES.columns[2:]},
     {"protocol": get_args(EngineProtocol)},
@@ -61,7 +62,7 @@ def load_analyses(driver: SqlDriver, games: Collection[Game]) -> None:
         list(of_key),
     )
     found: dict[tuple[str, str, str, str], tuple[Analysis, dict[int, list[Thinking]]]] = {}
-    for (key, begun_ms, engine, protocol, settings), of_engine in groupby(_checked(rows), lambda row: row[:5]):
+    for (key, begun_ms, engine, protocol, settings), of_engine in groupby(_CHECK(rows), lambda row: row[:5]):
         named = (of_key[key].key, engine, protocol, settings)
         head, by_ply = found.setdefault(named, (Analysis(engine, protocol, settings, begun_ms, ()), {}))
         by_ply |= {
@@ -69,12 +70,6 @@ def load_analyses(driver: SqlDriver, games: Collection[Game]) -> None:
         }
     for (key, *_), (head, by_ply) in found.items():
         of_key[key].analyses.append(replace(head, lines=_numbered(by_ply)))
-
-
-def _checked(rows: Rows) -> Iterator[Any]:
-    for row in rows:
-        _CHECK(row[1:])
-        yield row
 
 
 def _thinking(head: Analysis, row: Sequence[Any]) -> Thinking:

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar, Unpack
+from typing import Any, Final, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -163,14 +163,6 @@ _CHECK_FACTS: Final = RowCheck.of(GameFacts, GAMES.words | {"source_kind": SOURC
 _CHECK_COUNT: Final = RowCheck({name: GAMES.types[name] for name in ("id", "ply_count")}, {})
 _CHECK_PLAIN: Final = RowCheck.of(PlainLine, {})
 _QUALITIES: Final = np.isin(np.arange(512), QUALITIES)
-_T = TypeVar("_T", bound=NamedTuple)
-
-
-def _made(model: type[_T], check: RowCheck, rows: Rows) -> Iterator[_T]:
-    """Rows as named tuples."""
-    for row in rows:
-        check(row)
-        yield model._make(row)
 
 
 def _is_time(column: Ints) -> NDArray[np.bool_]:
@@ -186,10 +178,7 @@ class ColumnReader:
 
     def games_of(self, where: GameFilter) -> list[tuple[int, int]]:
         """Row number and number of plies of the games that match, in the archive's order."""
-        found = self._driver.execute(*select_ids(where, columns="g.id, g.ply_count")).fetchall()
-        for row in found:
-            _CHECK_COUNT(row)
-        return found
+        return _CHECK_COUNT(self._driver.execute(*select_ids(where, columns="g.id, g.ply_count")))
 
     def content_version(self) -> str | None:
         """What differs after each change of the archive; None: it is not known."""
@@ -206,11 +195,11 @@ class ColumnReader:
     def facts(self, ids: list[int]) -> list[GameFacts]:
         """The rows of games, in this order."""
         source = "games g ON g.id = wanted.value LEFT JOIN sources s ON s.id = g.source_id ORDER BY wanted.key"
-        return list(_made(GameFacts, _CHECK_FACTS, self._rows(_SELECT_GAMES, source, ids)))
+        return list(map(GameFacts._make, _CHECK_FACTS(self._rows(_SELECT_GAMES, source, ids))))
 
     def plain_lines(self, ids: list[int]) -> list[PlainLine]:
         """The lines of those of the games that are plain, in this order."""
-        return list(_made(PlainLine, _CHECK_PLAIN, self._rows(_SELECT_PLAIN, _FROM_PLAIN, ids)))
+        return list(map(PlainLine._make, _CHECK_PLAIN(self._rows(_SELECT_PLAIN, _FROM_PLAIN, ids))))
 
     def named_events(self, ids: list[int]) -> dict[int, str]:
         """Of those of the games that have one, the Event tag: of a saved game, or as the server printed it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import Final, NamedTuple, Unpack
+from typing import Any, Final, NamedTuple, Unpack
 
 from recorder.corrections import move_times
 from recorder.model import (
@@ -27,11 +27,15 @@ from storage.mapping import (
     COLUMNS,
     EVENTS,
     EVIDENCE,
+    GAMES,
     HOLDINGS,
+    OBSERVATIONS,
+    PLY_LINES,
     PRECISIONS,
     SEGMENTS,
     STORED_PLY,
     THINKING,
+    Mapping,
     Row,
     game_from_row,
     observation_from_row,
@@ -46,6 +50,11 @@ def select_sql(table: str) -> str:
     """The start of a SELECT of all columns in the order of ``COLUMNS``."""
     names = ", ".join(f'"{name}"' for name in COLUMNS[table])
     return f"SELECT {names} FROM {table}"
+
+
+def checked_rows(driver: SqlDriver, of: Mapping[Any], rest: str) -> list[Row]:
+    """Whole rows of a table; ``rest`` is what follows it in the statement."""
+    return of.check(driver.execute(f"{select_sql(of.table)} {rest}"))
 
 
 _RUN: Final = "FROM plies WHERE id BETWEEN ? AND ? ORDER BY id"
@@ -157,7 +166,7 @@ def _load(driver: SqlDriver, ids: list[int], wanted: _Wanted) -> Iterator[Game]:
     counts: dict[int, int] = {}
     merged: list[int] = []
     shown: list[Game] = []
-    for row in driver.execute(f"{select_sql('games')} WHERE id {of_games}"):
+    for row in checked_rows(driver, GAMES, f"WHERE id {of_games}"):
         found[row[0]] = game_from_row(row)
         counts[row[0]] = row[_PLY_COUNT]
         if row[_MERGED_INTO] is None:
@@ -171,11 +180,12 @@ def _load(driver: SqlDriver, ids: list[int], wanted: _Wanted) -> Iterator[Game]:
     runs: dict[int, list[_Run]] = {}
     runs_of_game: dict[int, list[list[_Run]]] = {row_id: [] for row_id in ids}
     names: dict[int, SourceName] = {}
-    for row_id, *name in driver.execute(
-        "SELECT id, name, sha256, kind FROM sources"
-        f" WHERE id IN (SELECT source_id FROM observations WHERE game_id {of_seen})"
+    for *name, row_id in _CHECK_SOURCE(
+        driver.execute(
+            "SELECT name, sha256, kind, id FROM sources"
+            f" WHERE id IN (SELECT source_id FROM observations WHERE game_id {of_seen})"
+        )
     ):
-        _CHECK_SOURCE(name)
         names[row_id] = SourceName._make(name)
     untimed: dict[int, list[Observation]] = {}
     for game_id, row in _observation_rows(driver, of_seen, members):
@@ -190,7 +200,7 @@ def _load(driver: SqlDriver, ids: list[int], wanted: _Wanted) -> Iterator[Game]:
         runs_of_game[game_id].append(runs[row[0]])
         if row[2] in members and members[row[2]].time_basis != found[game_id].time_basis.value:
             untimed.setdefault(game_id, []).append(observation)
-    for row in driver.execute(f"{select_sql('segments')} WHERE game_id {of_games} ORDER BY game_id, seq"):
+    for row in checked_rows(driver, SEGMENTS, f"WHERE game_id {of_games} ORDER BY game_id, seq"):
         found[row[0]].segments.append(Segment(**SEGMENTS.facts(row), observation=places[row[2]]))
     if seen:
         _load_children(driver, seen, runs, wanted)
@@ -222,14 +232,14 @@ def _members(driver: SqlDriver, merged: list[int], found: dict[int, Game]) -> di
     for index, (row_id, game_id, basis, key) in enumerate(driver.execute(query)):
         members[row_id] = _Member(game_id, index, basis)
         found[game_id].merged_from.append(key)
-    for row in driver.execute(f"{select_sql('game_evidence')} WHERE game_id {of_merged} ORDER BY game_id, seq"):
+    for row in checked_rows(driver, EVIDENCE, f"WHERE game_id {of_merged} ORDER BY game_id, seq"):
         found[row[0]].evidence.append(EVIDENCE.value(row))
     return members
 
 
 def _observation_rows(driver: SqlDriver, of_seen: str, members: dict[int, _Member]) -> Iterator[tuple[int, Row]]:
     """Rows of observations with the game that shows them, those of one game in their order."""
-    rows = driver.execute(f"{select_sql('observations')} WHERE game_id {of_seen} ORDER BY game_id, seq")
+    rows = checked_rows(driver, OBSERVATIONS, f"WHERE game_id {of_seen} ORDER BY game_id, seq")
     if not members:
         yield from ((row[2], row) for row in rows)
         return
@@ -266,26 +276,22 @@ def _load_children(
 ) -> None:
     """Everything below observations; of the lines' plies only where they are, appended to ``runs``."""
     ids = ",".join(map(str, seen))
-    mine = f"WHERE observation_id IN ({ids})"
+    mine, order = f"WHERE observation_id IN ({ids})", "ORDER BY observation_id, seq"
     main = "" if wanted.with_lines else " AND line_no = 0"
     lines_only = "" if wanted.with_lines else " AND (line_no = 0 OR kind = 'variation')"
-    for row in driver.execute(f"{select_sql('ply_lines')} {mine}{lines_only} ORDER BY observation_id, line_no"):
+    for row in checked_rows(driver, PLY_LINES, f"{mine}{lines_only} ORDER BY observation_id, line_no"):
         line = ply_line_from_row(row, whole=wanted.whole_plies)
         seen[row[0]].lines.append(line)
         runs[row[0]].append(_Run(seen[row[0]], line, *row[1:3]))
-    for row in driver.execute(f"{select_sql('anchors')} {mine}{main} ORDER BY observation_id, seq"):
+    for row in checked_rows(driver, ANCHORS, f"{mine}{main} {order}"):
         seen[row[0]].anchors.append(ANCHORS.value(row))
     if wanted.with_holdings:
-        for row in _in_order(driver, f"{select_sql('holdings')} {mine}"):
+        for row in checked_rows(driver, HOLDINGS, f"{mine} {order}"):
             seen[row[0]].holdings.append(HOLDINGS.value(row, seen[row[0]].started_at_ms or 0))
     if wanted.with_events:
         of_kind = f" AND kind = '{wanted.with_events.value}'" if isinstance(wanted.with_events, EventKind) else ""
-        for row in _in_order(driver, f"{select_sql('events')} {mine}{of_kind}"):
+        for row in checked_rows(driver, EVENTS, f"{mine}{of_kind} {order}"):
             seen[row[0]].events.append(EVENTS.value(row, seen[row[0]].started_at_ms or 0))
     if wanted.with_thinking:
-        for row in _in_order(driver, f"{select_sql('thinking')} {mine}"):
+        for row in checked_rows(driver, THINKING, f"{mine} {order}"):
             seen[row[0]].thinking.append(THINKING.value(row, seen[row[0]].started_at_ms or 0))
-
-
-def _in_order(driver: SqlDriver, sql: str) -> Iterator[Row]:
-    return iter(driver.execute(f"{sql} ORDER BY observation_id, seq"))

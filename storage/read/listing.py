@@ -118,13 +118,12 @@ def list_games(
     )
     columns = ", ".join(f"g.{name}" for name in _COLUMNS)
     statement = (
-        f"SELECT f.value, f.id, f.listed, {columns} FROM ({found}) f JOIN games g ON g.id = f.id"
+        f"SELECT {columns}, f.value, f.id, f.listed FROM ({found}) f JOIN games g ON g.id = f.id"
         f" ORDER BY f.value {way} NULLS {nulls}, f.id {way}"
     )
     rows = []
     with within(driver, limit_s):
-        for sorts_by, row_id, of, *columns_of in driver.execute(statement, (*values, count)):
-            _CHECK(columns_of)
+        for *columns_of, sorts_by, row_id, of in _CHECK(driver.execute(statement, (*values, count))):
             rows.append(ListedGame(ListPlace(sorts_by, row_id), of, *columns_of))
     return rows[::-1] if backwards else rows
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from recorder.errors import StorageError
 from recorder.model import Anomaly, AnomalyKind, Disposition, SourceReport, TimeBasis
 from storage.mapping import ANOMALIES, SHAPES
-from storage.read.games import select_sql
+from storage.read.games import checked_rows, select_sql
 from storage.read.query import beginning, resolve
 from storage.sound import SOURCE_KINDS, RowCheck, UnsoundError, types_of
 
@@ -83,8 +83,7 @@ def source_rows(driver: sqlite3.Connection, sha256: str = "") -> list[SourceRow]
     counted = "SELECT count(*) FROM games g WHERE g.source_id = s.id"
     query = f"SELECT {', '.join(f's.{name}' for name in _SHOWN)}, ({counted}) FROM sources s WHERE {wanted}"
     found: list[SourceRow] = []
-    for *row, games in driver.execute(f"{query} ORDER BY s.name, s.sha256", (beginning(sha256),)):
-        _CHECK(row)
+    for *row, games in _CHECK(driver.execute(f"{query} ORDER BY s.name, s.sha256", (beginning(sha256),))):
         values = dict(zip(_SHOWN, row, strict=True))
         values |= {name: json.loads(values[name]) for name in _JSON}
         values["time_basis"] = TimeBasis(values["time_basis"])
@@ -119,7 +118,7 @@ def row_number(driver: sqlite3.Connection, sha256: str) -> int:
 def anomalies_of(driver: sqlite3.Connection, source: int) -> Iterator[tuple[int, Anomaly]]:
     """What was wrong in the source of this row, with its number, in the order found."""
     for row in driver.execute(f"{select_sql('anomalies')} WHERE source_id = ? ORDER BY seq", (source,)):
-        yield row[1], ANOMALIES.value(row)
+        yield row[1], ANOMALIES.value(*ANOMALIES.check([row]))
 
 
 def anomaly_kinds_of(driver: sqlite3.Connection, sha256: str) -> frozenset[AnomalyKind]:
@@ -145,8 +144,9 @@ def report_of(driver: sqlite3.Connection, source_id: str) -> SourceReport:
             report.elsewhere[word] = count
         else:
             (report.frames if tag == "<12>" else report.holdings)[Disposition(word)] = count
-    shapes = f"{select_sql('source_shapes')} WHERE source_id = ? ORDER BY seq"
-    report.shapes = [SHAPES.value(row) for row in driver.execute(shapes, (number,))]
+    report.shapes = [
+        SHAPES.value(row) for row in checked_rows(driver, SHAPES, f"WHERE source_id = {number} ORDER BY seq")
+    ]
     report.anomalies = [found for _, found in anomalies_of(driver, number)]
     report.warnings = list(row.warnings)
     return report

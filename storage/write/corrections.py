@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 from recorder.corrections import checked, corrected, recorded, shift_of
 from recorder.errors import StorageError
 from recorder.model import Game, Player
-from storage.mapping import COLUMNS, game_from_row, game_row
-from storage.read.games import select_sql
+from storage.mapping import COLUMNS, GAMES, game_from_row, game_row
+from storage.read.games import checked_rows, select_sql
 from storage.read.query import fold
 from storage.write.openings import name_openings
 
@@ -86,7 +86,7 @@ def wanted_changes(driver: sqlite3.Connection) -> list[Change]:
     """The touched games of sources whose rows are not as people decided."""
     found = []
     for (number,) in driver.execute(_TOUCHED).fetchall():
-        before = game_from_row(driver.execute(f"{select_sql('games')} WHERE id = ?", (number,)).fetchone())
+        before = game_from_row(*checked_rows(driver, GAMES, f"WHERE id = {number}"))
         query = "SELECT field, value, decided_ms FROM corrections WHERE game_key = ?"
         decided = driver.execute(query, (before.key,)).fetchall()
         _require_sound(before.key, decided)
