@@ -6,8 +6,6 @@ import csv
 import io
 import json
 import statistics
-import subprocess
-import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -262,15 +260,6 @@ def test_plies_are_grouped_by_how_their_times_were_printed(sealed: Cli, tmp_path
         ("milliseconds", "milliseconds", finer),
         ("seconds", "seconds", 1),
     ]
-
-
-def test_two_rows_a_game_need_no_pandas(filled: Cli) -> None:
-    code = (
-        "import sys\nfrom recorder.cli import main\n"
-        f"main(['clocks', '--db', {str(filled.archive)!r}], standalone_mode=False)\n"
-        "assert 'pandas' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
 @pytest.mark.parametrize("table", ["phases", "hours"])

@@ -103,16 +103,6 @@ def test_games_are_one_object_a_line(filled: Cli) -> None:
     ]
 
 
-def test_clocks(filled: Cli, tmp_path: Path) -> None:
-    rows = filled.table("clocks")
-    assert len(rows) == 12
-    filled("clocks", "--format", "csv", "-o", tmp_path / "clocks.csv")
-    with (tmp_path / "clocks.csv").open() as file:
-        exported = list(csv.DictReader(file))
-    assert [row["Moves"] for row in rows] == [row["moves"] for row in exported]
-    assert [row["Key"] for row in rows] == [row["key"][:8] for row in exported]
-
-
 def test_games_name_the_logs_they_were_read_from(filled: Cli) -> None:
     found = {
         (source["name"], source["sha256"])

@@ -90,11 +90,6 @@ def test_a_variant_is_found_by_any_of_its_names(cli: Cli, word: str) -> None:
     assert cli.json("games", "--json", "--variant", "crazyhouse") == []
 
 
-def test_options_come_from_the_environment_too(filled: Cli) -> None:
-    assert len(filled.json("games", "--json", env={"ICS_RECORDER_GAMES_PLAYER": "Carlsen"})) == 1
-    assert len(filled.json("games", env={"ICS_RECORDER_GAMES_LAST": "3", "ICS_RECORDER_GAMES_JSON": "1"})) == 3
-
-
 @pytest.mark.parametrize(
     ("category", "variant", "word"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -22,31 +23,29 @@ def test_a_command_loads_its_own_module_only() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "heavy"),
+    ("commands", "heavy"),
     [
         (
-            ("export", "pgn"),
+            "export pgn|games",
             ("zstandard", "numpy", "recorder.pipeline", "recorder.tracking", "recorder.relating", *_PARSING),
         ),
-        (("export", "pgn", "--engine", "--comments", "--variations"), ("recorder.pipeline",)),
-        (("export", "games"), ("recorder.pipeline",)),
-        (("export", "plies"), ("recorder.pipeline",)),
-        (("games",), ("zstandard", "numpy", "recorder.pipeline", "recorder.tracking", "recorder.relating", *_PARSING)),
-        (("show", "last"), ("recorder.pipeline",)),
-        (("sources",), ("recorder.pipeline",)),
-        (("anomalies",), ("recorder.pipeline",)),
+        (
+            "export pgn --engine --comments --variations|export games|export plies|show last|sources|anomalies|clocks",
+            ("recorder.pipeline",),
+        ),
     ],
 )
 def test_commands_that_only_read_load_no_module_that_writes_or_computes(
-    filled: Cli, words: tuple[str, ...], heavy: tuple[str, ...]
+    filled: Cli, commands: str, heavy: tuple[str, ...]
 ) -> None:
     """Loading SQLAlchemy takes as long as reading some hundred games."""
     heavy += ("sqlalchemy", "alembic", "asyncio", "pandas", "chess", "rich")
     code = (
-        "import sys; from recorder.cli import main; main(sys.argv[1:], standalone_mode=False);"
+        "import sys; from recorder.cli import main\n"
+        "for words in sys.argv[1].split('|'): main(words.split(), standalone_mode=False)\n"
         f"print(sorted(set(sys.modules) & set({heavy!r})), file=sys.stderr)"
     )
-    group = 2 if words[0] == "export" else 1
-    asked = [sys.executable, "-c", code, *words[:group], "--db", str(filled.archive), *words[group:]]
-    answer = subprocess.run(asked, capture_output=True, text=True, check=True)
+    asked = [sys.executable, "-c", code, commands]
+    environment = {**os.environ, "ICS_RECORDER_DB": str(filled.archive)}
+    answer = subprocess.run(asked, capture_output=True, text=True, check=True, env=environment)
     assert answer.stderr.splitlines()[-1] == "[]"

@@ -12,7 +12,7 @@ import pytest
 from exporters.tables.columns import PLY_COLUMNS
 from exporters.tables.facts import connection_of, identity
 from recorder import Archive
-from recorder.errors import ExportError, StorageError
+from recorder.errors import ExportError
 from recorder.model import Player
 from tests.support.cli import Cli
 
@@ -121,12 +121,6 @@ def test_invalid_filters_are_refused(corpus_archive: Archive) -> None:
         corpus_archive.plies(include="all")
     with pytest.raises(ExportError, match="empty"):
         corpus_archive.plies(player="")
-
-
-def test_an_archive_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(StorageError):
-        Archive(tmp_path / "none.sqlite", read_only=True)
-    assert not (tmp_path / "none.sqlite").exists()
 
 
 def test_while_another_process_writes(tmp_path: Path, corpus_archive: Archive) -> None:
