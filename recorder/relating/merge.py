@@ -6,7 +6,12 @@ Games of single sources are grouped: first those that were seen twice (``groupin
 Nothing is averaged and nothing is overwritten. Each ply is one ply of one observation, the one that shows it best: it
 is proved better, has both clocks, milliseconds, was seen live, has lag and arrival, is of the source with more plies,
 of the earlier source (``_best_plies``). So a game that was seen by an observer in seconds until move 20, and by a
-player in milliseconds from move 15 on, has the observer's plies 1 to 28 and the player's from 29 on, in two segments.
+player in milliseconds from move 15 on, has the observer's plies 1 to 28 and the player's from 29 on, in two segments::
+
+    <12> … 1 1 Tal Smyslov  0 3 2 35 35 141 138 15 P/a7-a6 (0:04) a6 0                        ply 28: the observer's
+    <12> … 1 1 Tal Smyslov  0 3 2 35 35 139 138 15 B/b5-a4 (0:03) Ba4 0                       ply 29: worse, not taken
+    <12> … 1 1 Tal Smyslov -1 3 2 35 35 139840 138125 15 B/b5-a4 (0:03.310) Ba4 0 1 84        ply 29: the player's
+
 A header field is that of the best source in which it is known. What sources say differently is listed as a conflict.
 
 One half continues another only if one source saw both, or if each of the two fits no other half: a chain is joined

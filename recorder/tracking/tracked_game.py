@@ -2,6 +2,24 @@
 
 ``boards.py`` decides what a board means and calls the verbs here; ``assemble.py`` turns a run that is over into a
 ``Game``.
+
+The tree of takebacks. A server sends an earlier board again, and play goes on from there; what was taken back was
+played all the same, and its clocks and think times count in every measure::
+
+    <12> … B … 1 1 Tal Smyslov 0 3 2 39 39 181450 180000 2 N/g1-f3 (0:00.550) Nf3 …     ply 3
+    <12> … W … 1 1 Tal Smyslov 0 3 2 39 39 180000 180000 2 P/e7-e5 (0:00.000) e5 …      ply 2 again
+    <12> … B … 1 1 Tal Smyslov 0 3 2 39 39 179020 180000 2 P/f2-f4 (0:02.980) f4 …      ply 3, another one
+
+``rows`` is the main line, as a stack. ``take_back`` pops the plies behind the board that is shown again and keeps them
+as a line of their own, which leaves line 0 after that ply: here line 1, with Nf3, leaves after ply 2. Each takeback
+makes one such line; none leaves another one, because the next takeback pops from the main line, too. ``history`` has
+the positions since ``base_ply``, so the board shown again is compared with the one that the game had.
+
+What belongs to the popped plies goes with them: boards that no ply gives (``anchored``) move to the new line, and a
+list that was printed before counts only up to the ply that stayed (``limits``).
+
+What must never happen: a ply is lost, or counts in two lines; a list that was printed before a takeback puts the moves
+back that were taken back.
 """
 
 from __future__ import annotations

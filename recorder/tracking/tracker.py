@@ -1,9 +1,31 @@
-"""Events in, finished games out.
+"""Events in, finished games out: of which game a line is, and when a game is over.
 
-The tracker routes each event to the game that it names. Frames go to ``Boards``. A game that is over waits a while for
-a late movelist; it is emitted when its number is used again, when it has waited long enough, or at the end. Waiting
-is measured in bytes of the source, never in wall time, so reading the same bytes again gives the same games. Lines
-about games besides their boards are here, too: chat, notices, the partner's game, results and ends of observation.
+The problem. A log has many games at once. Its lines name them by number, by players, by both or not at all, and the
+line that ends a game is not the last one about it::
+
+    <12> … 12 Tal Smyslov 0 3 2 39 20 61300 48250 31 Q/h5-f7 (0:02.100) Qxf7# 0 1 0
+    {Game 12 (Tal vs. Smyslov) Smyslov checkmated} 1-0
+    {Game 12 (Fischer vs. Larsen) Larsen resigns} 1-0          of a game that is not observed
+    Tal(GM)(2643)[12] kibitzes: thanks
+    Movelist for game 12:
+
+Of which game a line is:
+
+1. Frames go to ``Boards``, which compares them with the position that a game has reached (see ``boards.py``).
+2. A line with a number is of the game that has the number now. A result must name its players, too; else it is counted
+   as one of a game that is not followed (``elsewhere``), and changes nothing.
+3. A line without a number (``say``, an offer) is of our own game, else of the only game that its speaker plays, else of
+   the only game of the connection; if there are two, it is of none.
+4. A list may be of a game that is over, or of none: ``movelists.py`` asks players, number and boards.
+5. The end of a connection is about all followed games: each is left without a result (``suspended``).
+
+A game that is over waits for such late lines; it is emitted when its number is used again, when it has waited long
+enough, or at the end. One with a result waits ``_ENDED_WAIT_BYTES``, one without ``_SUSPENDED_WAIT_BYTES``, because it
+may be observed again. Waiting is measured in bytes of the source, never in wall time: reading the same bytes again, cut
+in other places, gives the same games.
+
+What must never happen: a line changes a game that it does not name; a game changes after it was emitted; an error costs
+more than one game (``feed`` goes on behind the event that failed).
 """
 
 from __future__ import annotations
