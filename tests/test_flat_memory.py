@@ -12,7 +12,7 @@ import pytest
 from benchmarks.generate import log_lines
 from benchmarks.live_session import messages
 from recorder.journal.format import Record, RecordKind, format_header, format_record
-from recorder.live.conversation import Conversation, ConversationStage
+from recorder.live.conversation import Conversation, RecorderStage
 from recorder.live.login.login import Login
 from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
@@ -103,5 +103,5 @@ def test_what_decides_what_to_say(traffic: list[bytes]) -> None:
 
     for message in ENTRANCE:
         hear(message)
-    assert conversation.stage is ConversationStage.RECORDING
+    assert conversation.stage is RecorderStage.RECORDING
     assert_flat(work)

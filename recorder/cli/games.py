@@ -22,6 +22,7 @@ from recorder.cli.options import (
     wide_option,
 )
 from recorder.cli.output import print_rows, say
+from recorder.model import GameEnd
 from recorder.text import named, plural
 
 if TYPE_CHECKING:
@@ -34,7 +35,12 @@ _NARROW = (
     *(("Remarks", 20), "Remarks", ("Kind", 14), "Kind", ("Date", 10)),
     *(("White", 12), ("Black", 12), ("White", 10), ("Black", 10), "Key"),
 )
-_UNFINISHED = {"result": "", "log-ends": "log ends", "lost-feed": "feed lost", "reused": "number reused"}
+_UNFINISHED = {
+    GameEnd.RESULT: "",
+    GameEnd.LOG_ENDS: "log ends",
+    GameEnd.LOST_FEED: "feed lost",
+    GameEnd.REUSED: "number reused",
+}
 
 
 @click.command(
@@ -139,7 +145,7 @@ def _kind(game: Game) -> str | None:
 
 
 def _remarks(game: Game, in_progress: bool) -> str:
-    ended = game.reason if game.end == "result" else _UNFINISHED.get(game.end, game.end)
+    ended = game.reason if game.end == GameEnd.RESULT else _UNFINISHED.get(game.end, game.end)
     remarks = ["in progress"] if in_progress else [ended, None if game.complete else "incomplete"]
     remarks += [None if game.kind.value == "played" else game.kind.value]
     return ", ".join(remark for remark in remarks if remark)

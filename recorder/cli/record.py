@@ -33,6 +33,7 @@ from recorder.cli.recording_options import (
     weight,
 )
 from recorder.errors import ExitCode, JournalError, PasswordError
+from recorder.journal.format import NoteKind
 from recorder.live import PASSWORD_VARIABLE
 from recorder.live.net.sockets import Address, format_address
 from recorder.text import clean, plural
@@ -251,7 +252,7 @@ def _reread(typed: click.Context, run: RecordRun, standing: ConnectionState) -> 
     if standing.journal is not None:
         with contextlib.suppress(JournalError):  # the next byte fails, too, and ends the recording
             for facts in plan_notes(plan):
-                standing.journal.note("policy", **facts)
+                standing.journal.note(NoteKind.POLICY, **facts)
     others = [param for param in ctx.command.params if param.name not in {*_CHOOSING, "poll"}]
     changed = [param for param in others if ctx.params.get(param.name or "") != typed.params.get(param.name or "")]
     restart = ", ".join(param.opts[0] for param in changed) or None

@@ -15,6 +15,7 @@ from recorder.dialects.results import GAME, RESULT
 from recorder.events import (
     CreatingLine,
     ExamineNotice,
+    ExamineNoticeKind,
     GameCreated,
     GameHeader,
     GameNotice,
@@ -175,6 +176,7 @@ def split_glued(text: str, prompts: PromptStripper) -> list[tuple[int, int]]:
 
 
 _K = GameNoticeKind
+_E = ExamineNoticeKind
 _GAME = r"(?:Game (?P<game>[0-9]{1,9}): )?"
 _WHO = r"(?P<actor>[^\s:(){}<>,]+)"
 _HALF_MOVES = r"half[- ]move(?:\(s\)|s)?"
@@ -231,44 +233,44 @@ _NOTICES = make_forms(
 )
 _EXAMINE = make_forms(
     [
-        ("forward", _GAME + _WHO, " goes forward ", rf"(?P<value>{_N}) moves?\."),
-        ("backward", _GAME + _WHO, " backs up ", rf"(?P<value>{_N}) moves?\."),
-        ("revert", _GAME + _WHO, " reverts to main", rf" ?line(?: move (?P<value>{_N}))?\."),
-        ("revert", _GAME, "Already at main", r" ?line\.?"),
-        ("revert", _GAME + _WHO, " is already at main", r" ?line\.?"),
-        ("forward", _GAME, "End of game", r"\.?"),
-        ("forward", _GAME, "You're at the end of the game", r"\.?"),
-        ("backward", _GAME, "Beginning of game", r"\.?"),
-        ("backward", _GAME, "You're at the beginning of the game", r"\.?"),
-        ("commit", _GAME + _WHO, " commits the ", r"(?:sub)?variation\."),
-        ("move", _GAME + _WHO, " moves: ", r"\S+"),
-        ("setup-begin", rf"{_GAME}(?:{_WHO} )?[Ee]nter(?:ing|s) (?:setup|examine ?\(setup\))", " mode", r"\.?"),
-        ("setup-begin", "", "Starting a game in examine (setup) mode", r"\.?"),
-        ("setup-end", "", "Game is validated - entering examine mode", r"\.?"),
-        ("setup", "(?:WHITE|BLACK)", " to move", ""),
-        ("setup", "", "Board ", r"(?:set up by FEN|set up as starting position|cleared)\."),
-        ("refused", "", "There is no ", r"(?:white|black) king\."),
-        ("refused", "", "The position is not valid - staying in setup mode.", ""),
-        ("refused", "", "You are still setting up the position.", ""),
-        ("refused", "", "You can't move ", r"(?:back|for)ward yet, the pos[i]?tion is still being set up\."),
+        (_E.FORWARD, _GAME + _WHO, " goes forward ", rf"(?P<value>{_N}) moves?\."),
+        (_E.BACKWARD, _GAME + _WHO, " backs up ", rf"(?P<value>{_N}) moves?\."),
+        (_E.REVERT, _GAME + _WHO, " reverts to main", rf" ?line(?: move (?P<value>{_N}))?\."),
+        (_E.REVERT, _GAME, "Already at main", r" ?line\.?"),
+        (_E.REVERT, _GAME + _WHO, " is already at main", r" ?line\.?"),
+        (_E.FORWARD, _GAME, "End of game", r"\.?"),
+        (_E.FORWARD, _GAME, "You're at the end of the game", r"\.?"),
+        (_E.BACKWARD, _GAME, "Beginning of game", r"\.?"),
+        (_E.BACKWARD, _GAME, "You're at the beginning of the game", r"\.?"),
+        (_E.COMMIT, _GAME + _WHO, " commits the ", r"(?:sub)?variation\."),
+        (_E.MOVE, _GAME + _WHO, " moves: ", r"\S+"),
+        (_E.SETUP_BEGIN, rf"{_GAME}(?:{_WHO} )?[Ee]nter(?:ing|s) (?:setup|examine ?\(setup\))", " mode", r"\.?"),
+        (_E.SETUP_BEGIN, "", "Starting a game in examine (setup) mode", r"\.?"),
+        (_E.SETUP_END, "", "Game is validated - entering examine mode", r"\.?"),
+        (_E.SETUP, "(?:WHITE|BLACK)", " to move", ""),
+        (_E.SETUP, "", "Board ", r"(?:set up by FEN|set up as starting position|cleared)\."),
+        (_E.REFUSED, "", "There is no ", r"(?:white|black) king\."),
+        (_E.REFUSED, "", "The position is not valid - staying in setup mode.", ""),
+        (_E.REFUSED, "", "You are still setting up the position.", ""),
+        (_E.REFUSED, "", "You can't move ", r"(?:back|for)ward yet, the pos[i]?tion is still being set up\."),
         (
-            "refused",
+            _E.REFUSED,
             _GAME,
             "You cannot go forward",
             r"(?:; no moves are stored| unless you are on the main line)\.",
         ),
-        ("start", "", "Starting a game in examine (scratch) mode", r"\.?"),
-        ("start", "", "Entering examine mode for game ", rf"(?P<game>{_N})\.?"),
-        ("examiner", _WHO, " has made you an examiner of game ", rf"(?P<game>{_N})\.?"),
-        ("examiner", rf"{_WHO} is now (?:an )?", "examiner of game ", rf"(?P<game>{_N})\.?"),
-        ("examiner", "You are now (?:an )?", "examiner of game ", rf"(?P<game>{_N})\.?"),
-        ("end", rf"{_WHO} (?:has )?", "stopped examining game ", rf"(?P<game>{_N})\.?"),
-        ("end", "", "You are no longer examining game ", rf"(?P<game>{_N})\.?"),
-        ("end", "", "There are no examiners", r"\.?"),
-        ("result", "", "Game ", rf"(?P<game>{_N}): \S.* (?:1-0|0-1|1/2-1/2|\*)"),
-        ("result", _WHO, " has been checkmated.", ""),
-        ("result", "", "Stalemate.", ""),
-        ("result", "", "No mating material.", ""),
+        (_E.START, "", "Starting a game in examine (scratch) mode", r"\.?"),
+        (_E.START, "", "Entering examine mode for game ", rf"(?P<game>{_N})\.?"),
+        (_E.EXAMINER, _WHO, " has made you an examiner of game ", rf"(?P<game>{_N})\.?"),
+        (_E.EXAMINER, rf"{_WHO} is now (?:an )?", "examiner of game ", rf"(?P<game>{_N})\.?"),
+        (_E.EXAMINER, "You are now (?:an )?", "examiner of game ", rf"(?P<game>{_N})\.?"),
+        (_E.END, rf"{_WHO} (?:has )?", "stopped examining game ", rf"(?P<game>{_N})\.?"),
+        (_E.END, "", "You are no longer examining game ", rf"(?P<game>{_N})\.?"),
+        (_E.END, "", "There are no examiners", r"\.?"),
+        (_E.RESULT, "", "Game ", rf"(?P<game>{_N}): \S.* (?:1-0|0-1|1/2-1/2|\*)"),
+        (_E.RESULT, _WHO, " has been checkmated.", ""),
+        (_E.RESULT, "", "Stalemate.", ""),
+        (_E.RESULT, "", "No mating material.", ""),
     ]
 )
 

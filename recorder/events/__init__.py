@@ -8,7 +8,7 @@ here: an absent field is None.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import NamedTuple
 
 from recorder.events.frames import Style12
@@ -376,16 +376,30 @@ class GameNotice:
     text: str
 
 
+class ExamineNoticeKind(StrEnum):
+    """What a line about an examination reports."""
+
+    FORWARD = "forward"
+    BACKWARD = "backward"
+    REVERT = "revert"
+    COMMIT = "commit"
+    MOVE = "move"
+    SETUP_BEGIN = "setup-begin"
+    SETUP = "setup"  # what was changed
+    SETUP_END = "setup-end"
+    REFUSED = "refused"  # a command had no effect
+    START = "start"
+    EXAMINER = "examiner"
+    END = "end"
+    RESULT = "result"
+
+
 @dataclass(frozen=True, slots=True)
 class ExamineNotice:
-    """Text about an examined game or set-up mode: never a reason to change a board.
-
-    ``kind``: ``forward``, ``backward``, ``revert``, ``commit``, ``move``, ``setup-begin``, ``setup`` (what was
-    changed), ``setup-end``, ``start``, ``examiner``, ``end``, ``result``; ``refused``: a command had no effect.
-    """
+    """Text about an examined game or set-up mode: never a reason to change a board."""
 
     line: Line
-    kind: str
+    kind: ExamineNoticeKind
     game_no: int | None
     actor: str | None
     value: int | None

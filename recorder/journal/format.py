@@ -33,7 +33,7 @@ import json
 import re
 from codecs import unicode_escape_encode
 from collections.abc import Mapping
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import Any, Final, NamedTuple
 from zlib import crc32
 
@@ -189,8 +189,19 @@ def parse_record(line: bytes) -> Record:
     return Record(int(seconds) * _SECOND + int(fraction), _KINDS[mark], data)
 
 
-NOTE_OUTLETS: Final = "outlets"
-"""The kind of the note that names the outputs of a journal's games besides the archive."""
+class NoteKind(StrEnum):
+    """The notes that this program writes; a reader skips others."""
+
+    END = "end"  # the last line of a closed part
+    UNCOMPRESSED = "uncompressed"
+    CONNECTED = "connected"
+    OUTLETS = "outlets"  # the outputs of the journal's games besides the archive
+    OUTAGE = "outage"  # the connection was lost
+    UNRECORDED = "unrecorded"  # the connection goes on, but nothing more is written
+    POLICY = "policy"
+    GAMES = "games"
+    CLOSED = "closed"  # the connection was
+    RESET = "reset"  # by the server
 
 
 def format_note(kind: str, facts: Mapping[str, Any]) -> bytes:

@@ -20,6 +20,7 @@ from recorder.errors import JournalError
 from recorder.files import is_locked, lock, sync_folder
 from recorder.journal.format import (
     JournalHeader,
+    NoteKind,
     Record,
     RecordKind,
     format_note,
@@ -265,7 +266,7 @@ def is_closed(path: Path) -> bool:
         if not tail.endswith(b"\n"):
             return False
         record = parse_record(tail[:-1].rpartition(b"\n")[2])
-        return record.kind is RecordKind.NOTE and parse_note(record.data)["kind"] == "end"
+        return record.kind is RecordKind.NOTE and parse_note(record.data)["kind"] == NoteKind.END
     except (OSError, JournalError):
         return False
 
@@ -399,12 +400,12 @@ class Survey:
         except JournalError:
             self._find(offset, "the note is malformed")
             return
-        if note["kind"] == "outage":
+        if note["kind"] == NoteKind.OUTAGE:
             facts = {key: note[key] for key in note if key != "kind"}
             self.outages.append(Outage(self._since_ns(record.at_ns, facts), None, facts))
-        elif note["kind"] == "connected" and self.outages and self.outages[-1].until_ns is None:
+        elif note["kind"] == NoteKind.CONNECTED and self.outages and self.outages[-1].until_ns is None:
             self.outages[-1] = self.outages[-1]._replace(until_ns=record.at_ns)
-        elif note["kind"] == "end":
+        elif note["kind"] == NoteKind.END:
             if note.get("records") != self._in_part:
                 self._find(offset, f"{note.get('records')} records expected before the end, not {self._in_part}")
             self.closed, self._more = True, note.get("more") is True
@@ -433,7 +434,7 @@ class OpenSession(NamedTuple):
             try:
                 record = parse_record(line)
                 last_ns = record.at_ns if last_ns is None else last_ns
-                if record.kind is RecordKind.NOTE and (note := parse_note(record.data))["kind"] == "games":
+                if record.kind is RecordKind.NOTE and (note := parse_note(record.data))["kind"] == NoteKind.GAMES:
                     return last_ns, note
             except JournalError:
                 continue  # a torn one
@@ -480,7 +481,7 @@ def close_left_open(path: Path) -> bool:
         facts = {"records": records, "more": False, "crashed": True, "by": f"ics-recorder {version('ics-recorder')}"}
         if reader.torn is not None:
             facts["torn"] = reader.torn.size_bytes
-        line = format_record(Record(last_ns, RecordKind.NOTE, format_note("end", facts))) + b"\n"
+        line = format_record(Record(last_ns, RecordKind.NOTE, format_note(NoteKind.END, facts))) + b"\n"
         file.seek(-1, os.SEEK_END)
         _append(file.fileno(), line if file.read(1) == b"\n" else b"\n" + line)
     return True

@@ -18,6 +18,7 @@ from recorder.journal.format import (
     MAX_LINE_BYTES,
     JournalHeader,
     NewerJournalError,
+    NoteKind,
     Record,
     RecordKind,
     parse_header,
@@ -291,7 +292,7 @@ class JournalReader:
             return
         facts = _facts(note)
         torn = facts.get("torn")
-        if facts.get("kind") != "end" or not isinstance(torn, int) or not 0 < torn < damage.size_bytes:
+        if facts.get("kind") != NoteKind.END or not isinstance(torn, int) or not 0 < torn < damage.size_bytes:
             return
         self.damage.pop()
         if damage.size_bytes > torn + 1:

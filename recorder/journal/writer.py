@@ -26,6 +26,7 @@ from recorder.journal.format import (
     MAX_DATA_BYTES,
     VERSION,
     JournalHeader,
+    NoteKind,
     RecordKind,
     format_header,
     format_note,
@@ -198,7 +199,7 @@ class JournalWriter:
         if self._sync is Sync.INTERVAL and self._unsynced:
             self._sync_if_due(now)
         for part, why in self._compressor.failures():
-            self.note("uncompressed", part=part, why=why)
+            self.note(NoteKind.UNCOMPRESSED, part=part, why=why)
 
     def close(self) -> None:
         """End the journal, unless it has failed or is closed, and wait until its parts are compressed."""
@@ -310,7 +311,7 @@ class JournalWriter:
         """Close a part with a note that contains the number of its records, so that no loss stays unnoticed."""
         self._check(now)  # not later: once a part is closed, other processes may compress and remove it
         facts = {"records": self._records, "more": more}
-        self._write(record_line(now, _NOTE, format_note("end", facts)) + b"\n")
+        self._write(record_line(now, _NOTE, format_note(NoteKind.END, facts)) + b"\n")
         if self._sync is not Sync.OS:
             self._sync_now()
         file, self._file = self._file, None

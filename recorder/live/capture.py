@@ -19,7 +19,8 @@ from typing import Final, NamedTuple
 
 from recorder.errors import JournalError, LoginError
 from recorder.journal import JournalWriter
-from recorder.live.conversation import Conversation, ConversationStage
+from recorder.journal.format import NoteKind
+from recorder.live.conversation import Conversation, RecorderStage
 from recorder.live.login.login import UnansweredLoginError, WrongPasswordError
 from recorder.live.messages import MessageSink
 from recorder.live.net.connection import ANSWER_MS, Connection, TakenOverError
@@ -199,12 +200,12 @@ class Capture:
 
     def _note_beginning(self, journal: JournalWriter, connected: socket.socket) -> None:
         if self._lost_ns is not None:
-            journal.note("outage", since_utc_ns=self._lost_ns)
+            journal.note(NoteKind.OUTAGE, since_utc_ns=self._lost_ns)
         facts: dict[str, str | int] = {} if self._timeseal is None else {"timeseal": self._timeseal}
         with contextlib.suppress(OSError):  # it may be gone again
             host, port = connected.getpeername()[:2]
             facts["address"] = format_address(Address(host, port))
-        journal.note("connected", **facts)
+        journal.note(NoteKind.CONNECTED, **facts)
 
     def _end(self, journal: JournalWriter, how: str, connection: Connection | None, *, attempt: bool = False) -> None:
         """Note how a connection ended, and close its journal, or remove it: nothing came before the login.
@@ -217,8 +218,8 @@ class Capture:
             since: dict[str, int] = {} if self._heard_ns is None else {"since_utc_ns": self._heard_ns}
             if self._been_in and self._lost_ns is None:
                 self._lost_ns = self._heard_ns
-            journal.note("outage", reason=how, **since)
-        journal.note("closed", how=how)
+            journal.note(NoteKind.OUTAGE, reason=how, **since)
+        journal.note(NoteKind.CLOSED, how=how)
         if attempt and not self._given and not (connection is not None and connection.deaf):
             journal.discard()
             return
@@ -236,7 +237,7 @@ class Capture:
         self.progress.heard_s = time.monotonic()
         self.progress.received += received
         self.progress.boards += boards
-        if conversation.stage in (ConversationStage.ASKING, ConversationStage.RECORDING):
+        if conversation.stage in (RecorderStage.ASKING, RecorderStage.RECORDING):
             self._been_in = True
             self._lost_ns = None
             self._give(journal)

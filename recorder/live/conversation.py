@@ -44,7 +44,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from recorder.dialects.lists import is_history_columns, is_no_history, parse_history_head
@@ -377,11 +377,15 @@ _LASTING: Final = {"style": "12", "gin": "1"}
 _VALUES: Final = {name: re.compile(rf"(?:^|\s){name}=([0-9]+)") for name in _LASTING}
 
 
-class ConversationStage(Enum):
+class RecorderStage(StrEnum):
+    """How far a recorder is with its connection; a conversation begins with the login."""
+
+    CONNECTING = "connecting"
+    WAITING = "waiting"  # for the next attempt
     LOGIN = "login"
     ASKING = "asking"  # for the user's settings
     RECORDING = "recording"
-    LEFT = "left"
+    LEFT = "left"  # or recording has ended
 
 
 @dataclass(slots=True)
@@ -452,7 +456,7 @@ class Conversation:
         lasting: Lasting | None = None,
         queue: RequestQueue | None = None,
     ) -> None:
-        self.stage = ConversationStage.LOGIN
+        self.stage = RecorderStage.LOGIN
         self.we: LoggedIn | None = None
         self.tracker = Tracker(basis=TimeBasis.UTC, server=server, chat="none")
         self.lost: SessionNotice | None = None
@@ -487,7 +491,7 @@ class Conversation:
 
     def receive(self, data: bytes, now_ms: int, at_ms: int) -> None:
         """Process the server's bytes, at a monotonic time and at a UTC time."""
-        if self.stage is ConversationStage.LOGIN:
+        if self.stage is RecorderStage.LOGIN:
             self._heard_ms = now_ms
             self._to_send += self._login.receive(data)
             if self._login.logged_in is not None:
@@ -506,7 +510,7 @@ class Conversation:
         if self.lost is not None and now_ms > self._lost_ms + _GOODBYE_MS:
             self.lost = None  # the session continues: a shutdown was only announced
         self._note_loss(events, now_ms)
-        if self.stage is ConversationStage.RECORDING:
+        if self.stage is RecorderStage.RECORDING:
             for event in events:
                 self._observing.feed((event,), now_ms, self._queue.hear(event, now_ms))
             self._queue.put(self._backfill.look(self.tracker, events), now_ms)
@@ -520,7 +524,7 @@ class Conversation:
         if we.guest or self._ours_before:
             self._begin(now_ms)
         else:
-            self.stage = ConversationStage.ASKING
+            self.stage = RecorderStage.ASKING
             self._ask(now_ms)
 
     def _ask(self, now_ms: int) -> None:
@@ -540,7 +544,7 @@ class Conversation:
                             changed.discard(name)
                     elif found is not None:
                         self._lasting.confirmed.add(name)
-        if self.stage is ConversationStage.ASKING and "style" in own:
+        if self.stage is RecorderStage.ASKING and "style" in own:
             if len(own) == len(_LASTING):
                 self._begin(now_ms)
             else:
@@ -559,7 +563,7 @@ class Conversation:
 
     def _begin(self, now_ms: int) -> None:
         """Send the settings, and begin to observe."""
-        self.stage = ConversationStage.RECORDING
+        self.stage = RecorderStage.RECORDING
         commands, _ = setting_commands(self._queue.family, self._lasting.own)
         self._queue.put(map(Setting, commands), now_ms)
         self._observing.connected(now_ms, self.tracker.is_whole)
@@ -578,17 +582,17 @@ class Conversation:
 
     def take(self, now_ms: int) -> bytes:
         """Return the whole lines to send now; LoginError: the server has not answered for too long."""
-        if self.stage is ConversationStage.LOGIN and now_ms >= self._heard_ms + self._login.patience_ms:
+        if self.stage is RecorderStage.LOGIN and now_ms >= self._heard_ms + self._login.patience_ms:
             self._heard_ms = now_ms
             self._to_send += self._login.timed_out()
-        if self.stage is ConversationStage.ASKING and now_ms >= self._due_ms:
+        if self.stage is RecorderStage.ASKING and now_ms >= self._due_ms:
             if "style" not in self._lasting.own and self._asked < _VARIABLES_ASKED:
                 self._ask(now_ms)
             else:
                 self._begin(now_ms)
-        if self.stage is ConversationStage.RECORDING:
+        if self.stage is RecorderStage.RECORDING:
             self._queue.put(self._observing.decide(now_ms), now_ms)
-        if self.stage in (ConversationStage.ASKING, ConversationStage.RECORDING):
+        if self.stage in (RecorderStage.ASKING, RecorderStage.RECORDING):
             sending = self._queue.take(now_ms)
             self._to_send += sending.data
             self._queue_due_ms = sending.next_at_ms
@@ -604,37 +608,37 @@ class Conversation:
 
     def next_at_ms(self, now_ms: int) -> int | None:
         """When ``take`` may have something to send even if nothing arrives; None: not before something arrives."""
-        if self.stage is ConversationStage.LOGIN:
+        if self.stage is RecorderStage.LOGIN:
             return self._heard_ms + self._login.patience_ms
-        if self.stage is ConversationStage.ASKING:
+        if self.stage is RecorderStage.ASKING:
             return self._due_ms
-        if self.stage is not ConversationStage.RECORDING:
+        if self.stage is not RecorderStage.RECORDING:
             return None
         times = (self._queue_due_ms, self._observing.next_at_ms(now_ms))
         return min((time for time in times if time is not None), default=None)
 
     def keep_alive(self, now_ms: int) -> None:
         """Queue a harmless command, if logged in."""
-        if self.stage is ConversationStage.RECORDING:
+        if self.stage is RecorderStage.RECORDING:
             self._queue.put([KeepAlive()], now_ms)
 
     def leave(self) -> None:
         """Restore the user's settings and send ``quit``; no request follows."""
-        if self.stage is ConversationStage.RECORDING:
+        if self.stage is RecorderStage.RECORDING:
             for command in setting_commands(self._queue.family, self._lasting.own)[1]:
                 self._send(command)
             self._lasting.changed.difference_update(self._lasting.own)
             self._observing.disconnected()
-        if self.stage is not ConversationStage.LEFT:
+        if self.stage is not RecorderStage.LEFT:
             self._send("quit")
-        self.stage = ConversationStage.LEFT
+        self.stage = RecorderStage.LEFT
 
     def disconnected(self) -> None:
         """Parse the rest after the connection has ended; LoginError: that was before the login was complete."""
         events = self._recogniser.feed(self._reader.finish()) + self._recogniser.finish()
         self._note_loss(events, self._lost_ms)
         self.games += len(self.tracker.feed(events)) + len(self.tracker.finish())
-        before, self.stage = self.stage, ConversationStage.LEFT
+        before, self.stage = self.stage, RecorderStage.LEFT
         self._observing.disconnected()
-        if before is ConversationStage.LOGIN:
+        if before is RecorderStage.LOGIN:
             self._login.closed()

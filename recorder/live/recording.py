@@ -22,6 +22,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
 
 from recorder.errors import JournalError, is_disk_full
+from recorder.journal.format import NoteKind
 from recorder.live.secrets.client import SecretGuard
 from recorder.live.secrets.typed import TimedBytes
 from recorder.sources.secrets import FILLER
@@ -85,7 +86,7 @@ class RecordedConnection:
     def close(self, **facts: Any) -> None:
         """Write the delayed bytes, note how the connection ended, and close the journal."""
         self.release()
-        self.note("closed", **facts)
+        self.note(NoteKind.CLOSED, **facts)
         self._write(self._journal.close)
         self._ended = True
 
@@ -218,7 +219,7 @@ class DeferredJournal:
             self._failure = JournalError(
                 f"The disk does not respond: {self._waiting:,} bytes are waiting. Check the disk, then reconnect."
             )
-            self._work.put((0, partial(self._journal.note, "unrecorded", why="the disk did not answer")))
+            self._work.put((0, partial(self._journal.note, NoteKind.UNRECORDED, why="the disk did not answer")))
             raise self._failure
         self._given += size
         self._work.put((size, write))

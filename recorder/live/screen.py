@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import Final, TextIO
 
+from recorder.live.conversation import RecorderStage
 from recorder.live.messages import MessageLevel, MessagePrinter, MessageSink, level_of
 from recorder.live.status import ObservedBoard, Snapshot
 from recorder.text import byte_size, clean, plural
@@ -28,12 +29,12 @@ MESSAGE_LINES: Final = 4
 _OTHER_LINES: Final = 7  # title, four lines of facts, column headings, range of games shown
 _RATE_MS: Final = 10_000
 _STATES: Final = {
-    "connecting": "connecting",
-    "waiting": "not connected",
-    "login": "logging in",
-    "asking": "logged in",
-    "recording": "recording",
-    "left": "leaving",
+    RecorderStage.CONNECTING: "connecting",
+    RecorderStage.WAITING: "not connected",
+    RecorderStage.LOGIN: "logging in",
+    RecorderStage.ASKING: "logged in",
+    RecorderStage.RECORDING: "recording",
+    RecorderStage.LEFT: "leaving",
 }
 _WIDE: Final = 100
 _HEADINGS: Final = ("game", "White", "Black", "type", "last move", "clocks", "", "lag", "since")
@@ -99,7 +100,7 @@ def _row(cells: tuple[str, ...], width: int, bold: int | None = None) -> str:
 
 
 def _title(snapshot: Snapshot, width: int) -> str:
-    state = _STATES.get(snapshot.state, snapshot.state)
+    state = _STATES[snapshot.state]
     if snapshot.retry_ms is not None:
         state = f"{state} for {_span(snapshot.state_ms)}, next try in {_span(snapshot.retry_ms)}"
     else:
@@ -291,7 +292,7 @@ class Screen:
             if now_s - reported_s >= _PROGRESS_S:
                 reported_s = now_s
                 snapshot = look(0, 0)
-                if snapshot.state != "left" and (snapshot.watched, snapshot.games) != reported:
+                if snapshot.state is not RecorderStage.LEFT and (snapshot.watched, snapshot.games) != reported:
                     reported = snapshot.watched, snapshot.games
                     _report_progress(snapshot, report)
 

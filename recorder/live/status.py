@@ -22,6 +22,7 @@ from typing import Any, Final, NamedTuple
 from recorder.errors import ExitCode
 from recorder.files import is_locked, lock
 from recorder.live.capture import Capture
+from recorder.live.conversation import RecorderStage
 from recorder.live.net.sockets import format_address
 from recorder.live.policy.observing import Observing
 from recorder.text import plural
@@ -42,8 +43,7 @@ class RecorderState:
 
     Attributes:
         at_ms: UTC, when it was written.
-        state: ``connecting``, ``waiting`` (for the next attempt), or a stage of the conversation: ``login``,
-            ``asking``, ``recording``, ``left`` (also when recording has ended). retry_ms: until the next attempt.
+        retry_ms: until the next attempt.
         outages: connections that were lost. watched: observed games.
         matched, whole, partly, recovered, missed: as in ``Tally``. why: of ``partly`` and ``missed``, the most frequent
             reasons.
@@ -58,7 +58,7 @@ class RecorderState:
     pid: int
     at_ms: int
     server: str
-    state: str
+    state: RecorderStage
     retry_ms: int | None
     outages: int
     received_bytes: int
@@ -147,8 +147,9 @@ def read_states(folder: Path) -> list[RecorderState]:
     """The running recorders by process number; those of crashed ones and of other versions are skipped."""
     states = []
     for path in folder.glob(_NAMES):
-        with contextlib.suppress(TypeError):  # written by another version of this program
-            states += [] if (values := _read(path)) is None else [RecorderState(**values)]
+        with contextlib.suppress(TypeError, ValueError, KeyError):  # written by another version of this program
+            if (values := _read(path)) is not None:
+                states.append(RecorderState(**values | {"state": RecorderStage(values["state"])}))
     return sorted(states, key=lambda state: state.pid)
 
 
@@ -233,9 +234,10 @@ def take_snapshot(
     games = counts.games
     runs: list[TrackedGame] = []
     if conversation is None:
-        state = "left" if connection.over else "connecting" if connection.until_s is None else "waiting"
+        waits = RecorderStage.CONNECTING if connection.until_s is None else RecorderStage.WAITING
+        state = RecorderStage.LEFT if connection.over else waits
     else:
-        state = conversation.stage.value
+        state = conversation.stage
         tracked = list(conversation.tracker.boards.runs.values())
         games += conversation.games + sum(run.end is not None for run in tracked)
         runs = sorted((run for run in tracked if run.following), key=lambda run: run.game_no or 0)
@@ -302,12 +304,16 @@ def _board(run: TrackedGame, utc_ms: int) -> ObservedBoard:
 _STALE_MS: Final = 60_000
 
 
+def _is_recording(state: RecorderState) -> bool:
+    return state.state is RecorderStage.RECORDING
+
+
 def _seconds(ms: int | None) -> float | None:
     return None if ms is None else ms / 1000
 
 
 _METRICS: Final[Sequence[tuple[str, str, str, Callable[[RecorderState], float | None]]]] = (
-    ("recording", "gauge", "Whether it is logged in and records: 1, else 0.", lambda state: state.state == "recording"),
+    ("recording", "gauge", "Whether it is logged in and records: 1, else 0.", _is_recording),
     ("games_matched_total", "counter", "Games that matched and are over.", lambda state: state.matched),
     ("games_recorded_total", "counter", "Games recorded from first board to end.", lambda state: state.whole),
     ("games_partly_recorded_total", "counter", "Games recorded in part.", lambda state: state.partly),
@@ -350,7 +356,7 @@ def current_states(folder: Path) -> list[RecorderState]:
 
 def check(states: Sequence[RecorderState], is_written: bool, folder: Path) -> tuple[ExitCode, str]:
     """Check that every recorder records; return the exit status and one sentence. A proxy has no state."""
-    lost = [state for state in states if state.state != "recording"]
+    lost = [state for state in states if not _is_recording(state)]
     if lost:
         return ExitCode.RECONNECTING, " ".join(map(_reconnecting, lost))
     if states:
@@ -362,7 +368,7 @@ def check(states: Sequence[RecorderState], is_written: bool, folder: Path) -> tu
 
 def _reconnecting(state: RecorderState) -> str:
     retry_ms = state.retry_ms
-    if state.state == "left":
+    if state.state is RecorderStage.LEFT:
         return f"Leaving {state.server}."
     if retry_ms is None:
         return f"Connecting to {state.server}."

@@ -16,13 +16,13 @@ from typing import Any, Final
 
 from recorder.errors import JournalError
 from recorder.events import LONGEST_CUT, Chunk, CutLines
-from recorder.journal.format import JournalHeader, Record, RecordKind, escape, parse_note, unescape
+from recorder.journal.format import JournalHeader, NoteKind, Record, RecordKind, escape, parse_note, unescape
 from recorder.journal.reader import JournalEntry, JournalReader, Reads
 from recorder.model import Anomaly, AnomalyKind, TimeBasis
 
 _NS_PER_MS: Final = 1_000_000
 _NS_PER_S: Final = 1_000_000_000
-_ENDS: Final = frozenset(("closed", "outage"))
+_ENDS: Final = (NoteKind.CLOSED, NoteKind.OUTAGE)
 _BEFORE_DATA: Final = len(".123456789 < ")  # and the seconds
 # Line ends go with the line before them, so that every line begins a piece.
 _PIECE: Final = re.compile(rb"[\r\n]+|[^\n]+(?:\n[\r\n]*)?")
@@ -149,11 +149,11 @@ class JournalDecoder:
     def _note(self, place: int, note: dict[str, Any], out: list[Chunk | CutLines]) -> None:
         if self._opens:
             self.opening.append(note)
-        elif note["kind"] == "policy":
+        elif note["kind"] == NoteKind.POLICY:
             self.policies.append((place, note))
         if note["kind"] in _ENDS:
             self._cut(place, out)
-        elif note["kind"] == "end":
+        elif note["kind"] == NoteKind.END:
             written, here = note.get("records"), self._records
             whole = not any(self._part_place < lost[0] < place for lost in self._reader.damage)  # else it is reported
             if whole and here is not None and isinstance(written, int) and written != here:

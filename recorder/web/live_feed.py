@@ -31,6 +31,7 @@ from recorder.archive.following.live_pgn import LiveGame, is_live
 from recorder.containment import contain
 from recorder.errors import JournalError, RecorderError
 from recorder.journal import OpenSession, RecordKind, open_sessions, parse_note, parse_record
+from recorder.journal.format import NoteKind
 from recorder.journal.parts import session_parts
 from recorder.live.status import RecorderState, read_states
 from recorder.model import Game
@@ -129,9 +130,9 @@ class JournalReading:
         records = list(self._records(self._opening))
         since = until = None
         for at_ms, note in records:
-            if note is not None and note["kind"] == "outage":
+            if note is not None and note["kind"] == NoteKind.OUTAGE:
                 since = note.get("since_utc_ns")
-            until = at_ms if note is not None and note["kind"] == "connected" else until
+            until = at_ms if note is not None and note["kind"] == NoteKind.CONNECTED else until
         if until is None and len(self._opening) < _LAST_BYTES:
             return []
         self._opening = None
@@ -144,7 +145,7 @@ class JournalReading:
         return [
             LiveOutage(self.server, note.get("since_utc_ns", at_ms * _NS_PER_MS) // _NS_PER_MS, None, note["reason"])
             for at_ms, note in records
-            if note is not None and note["kind"] == "outage" and isinstance(note.get("reason"), str)
+            if note is not None and note["kind"] == NoteKind.OUTAGE and isinstance(note.get("reason"), str)
         ]
 
     def _records(self, data: bytes) -> Iterator[tuple[int, dict[str, Any] | None]]:

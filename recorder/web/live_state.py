@@ -14,6 +14,7 @@ from exporters.report.page import clock_text, number_text, plain_name, spoken_mo
 from exporters.report.tables import NOTHING, control_words, result_text
 from exporters.tables.facts import time_control
 from recorder.events.frames import Style12
+from recorder.live.conversation import RecorderStage
 from recorder.live.status import RecorderState
 from recorder.model import EventKind
 from recorder.rules.fen import has_plain_board
@@ -231,16 +232,16 @@ def session_state(state: RecorderState | None, *, written: bool, ended: bool, no
         return "recording", True
     if now_ms - state.at_ms > _HANGS_MS:
         return f"no sign of the recorder since {_clock_of(state.at_ms)}", False
-    return _STATES.get(state.state, state.state), state.state != "left"
+    return _STATES.get(state.state, state.state), state.state is not RecorderStage.LEFT
 
 
-_STATES: Final = {"login": "logging in", "asking": "preparing", "left": "leaving"}
+_STATES: Final = {RecorderStage.LOGIN: "logging in", RecorderStage.ASKING: "preparing", RecorderStage.LEFT: "leaving"}
 
 
 def session_lines(state: RecorderState) -> tuple[str, ...]:
     """What a recorder counts, and what it misses and why."""
     lines = [f"{plural(state.watched, 'game')} observed."]
-    if state.state == "waiting" and state.retry_ms is not None:
+    if state.state is RecorderStage.WAITING and state.retry_ms is not None:
         lines = [f"Not connected; the next attempt is {round(state.retry_ms / 1000)} s after {_clock_of(state.at_ms)}."]
     if state.matched:
         named = (("in part", state.partly), ("from a move list", state.recovered), ("missed", state.missed))

@@ -13,7 +13,7 @@ from exporters.bpgn import BpgnExporter
 from exporters.games_json import GamesJsonExporter
 from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.errors import LoginError
-from recorder.live.conversation import Conversation, ConversationStage
+from recorder.live.conversation import Conversation, RecorderStage
 from recorder.live.login.login import Login
 from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
@@ -96,7 +96,7 @@ def _record(chance: random.Random, data: bytes) -> None:
         now_ms += 250
         try:
             conversation.receive(piece, now_ms, now_ms)
-            if conversation.stage is not ConversationStage.LOGIN or now_ms < 1000:
+            if conversation.stage is not RecorderStage.LOGIN or now_ms < 1000:
                 guard.client_sent(conversation.take(now_ms), now_ms * 1_000_000)
         except LoginError:
             break

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recorder.live.conversation import Conversation, ConversationStage, Lasting, RequestQueue
+from recorder.live.conversation import Conversation, Lasting, RecorderStage, RequestQueue
 from recorder.live.login.login import Login
 from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
@@ -21,7 +21,7 @@ def entered(user: str | None = None, lasting: Lasting | None = None, queue: Requ
     )
     for words in steps:
         conversation.receive(words, 0, 0)
-        if conversation.stage is ConversationStage.LOGIN:
+        if conversation.stage is RecorderStage.LOGIN:
             conversation.take(0)
     return conversation
 
@@ -63,7 +63,7 @@ def test_an_answer_in_two_parts_is_put_together() -> None:
     conversation.take(0)
     middle = VARIABLES.index(b"kibitz")
     conversation.receive(VARIABLES[:middle], 10, 0)
-    assert conversation.stage is ConversationStage.ASKING
+    assert conversation.stage is RecorderStage.ASKING
     conversation.receive(VARIABLES[middle:], 200, 0)
     assert b"set gin 1\n" in settings_sent(conversation, 200)
     conversation.leave()
@@ -83,7 +83,7 @@ def test_recording_continues_without_an_answer_about_the_settings() -> None:
     due_ms = 0
     for _ in range(3):
         assert conversation.take(due_ms) == b"variables\n"
-        assert conversation.stage is ConversationStage.ASKING
+        assert conversation.stage is RecorderStage.ASKING
         before, due_ms = due_ms, conversation.next_at_ms(due_ms) or 0
         assert due_ms == before + 5_000
         assert conversation.take(due_ms - 1) == b""

@@ -34,7 +34,7 @@ from recorder.archive.reading.importing import (
 from recorder.archive.reading.inputs import Input
 from recorder.containment import contain
 from recorder.errors import JournalError, RecorderError, SourceError, is_disk_full
-from recorder.journal.format import RecordKind, parse_note, parse_record
+from recorder.journal.format import NoteKind, RecordKind, parse_note, parse_record
 from recorder.journal.parts import part_blocks, session_parts
 from recorder.live.secrets.logs import Scrubbing
 from recorder.model import SAVED_KINDS, GameEnd, GameKind, ImportStatus
@@ -228,7 +228,7 @@ class _JournalTail(Tail):
             note = parse_note(record.data) if record.kind is RecordKind.NOTE else {}
         except JournalError:
             return False
-        return note.get("kind") == "end" and not note.get("more")
+        return note.get("kind") == NoteKind.END and not note.get("more")
 
     def _here(self) -> bytes:
         if self._packed is not None:

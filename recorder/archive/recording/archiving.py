@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, Final
 from recorder.archive.locate import import_command, open_archive
 from recorder.errors import ExitCode, JournalError, RecorderError
 from recorder.journal import close_left_open, open_sessions
-from recorder.journal.format import NOTE_OUTLETS
+from recorder.journal.format import NoteKind
 from recorder.journal.parts import find_part, is_being_written, part_blocks
 from recorder.live import child_environment
 from recorder.live.net.sockets import in_thread
@@ -148,7 +148,7 @@ class ArchiveChild:
     def sign(self, journal: JournalWriter) -> None:
         """Note the other outputs of its games in a new journal, for the process that takes it after a crash."""
         if self._orders.pgn is not None or self._orders.events:
-            journal.note(NOTE_OUTLETS, pgn=self._orders.pgn, events=self._orders.events)
+            journal.note(NoteKind.OUTLETS, pgn=self._orders.pgn, events=self._orders.events)
 
     def take(self, journal: Path) -> None:
         """Take a journal that is being written; to be called in any thread."""
@@ -635,7 +635,7 @@ def outlets_of(journal: Path) -> tuple[str | None, bool]:
             decoder.receive(next(blocks, b""))
     except (OSError, JournalError):
         return None, False
-    note = next((note for note in decoder.opening if note["kind"] == NOTE_OUTLETS), {})
+    note = next((note for note in decoder.opening if note["kind"] == NoteKind.OUTLETS), {})
     pgn = note.get("pgn")
     return pgn if isinstance(pgn, str) else None, note.get("events") is True
 

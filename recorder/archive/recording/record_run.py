@@ -16,8 +16,9 @@ from recorder.archive.locate import import_command
 from recorder.archive.recording.archiving import ArchiveChild, cancel, keep_archive
 from recorder.errors import ExitCode, RecorderError, exit_status, is_disk_full
 from recorder.journal import JournalWriter, Sync, find_part
+from recorder.journal.format import NoteKind
 from recorder.live.capture import Capture, ConnectionState
-from recorder.live.conversation import Conversation, ConversationStage, Lasting
+from recorder.live.conversation import Conversation, Lasting, RecorderStage
 from recorder.live.login.login import Login
 from recorder.live.messages import MessageSink
 from recorder.live.net.sockets import Address, format_address
@@ -64,7 +65,7 @@ def _open_journal(run: RecordRun) -> JournalWriter:
     if run.child is not None:
         run.child.sign(journal)
     for facts in plan_notes(run.plan):  # explain judges by it
-        journal.note("policy", **facts)
+        journal.note(NoteKind.POLICY, **facts)
     return journal
 
 
@@ -79,7 +80,7 @@ def _snapshot(run: RecordRun, capture: Capture, first: int, most: int) -> Snapsh
 
 def _is_recording(capture: Capture) -> bool:
     conversation = capture.connection_state.conversation
-    return conversation is not None and conversation.stage is ConversationStage.RECORDING
+    return conversation is not None and conversation.stage is RecorderStage.RECORDING
 
 
 async def _publish(run: RecordRun, capture: Capture) -> None:

@@ -14,7 +14,8 @@ from typing import Any, Final
 from recorder.errors import JournalError, LoginError
 from recorder.events import SessionNoticeKind
 from recorder.journal import JournalWriter
-from recorder.live.conversation import Conversation, ConversationStage
+from recorder.journal.format import NoteKind
+from recorder.live.conversation import Conversation, RecorderStage
 from recorder.live.messages import MessageSink
 from recorder.live.net.sockets import failure_reason
 from recorder.live.recording import RecordedConnection
@@ -202,7 +203,7 @@ class Connection:
                 self._note_games(_NOTE_MS)
                 if self._incoming.ended:
                     if self._incoming.failure is not None:
-                        self._journal.note("reset", reason=failure_reason(self._incoming.failure))
+                        self._journal.note(NoteKind.RESET, reason=failure_reason(self._incoming.failure))
                     self._understand(self._conversation.disconnected)
                     return self._how()
                 now_ms = self._now_ms()
@@ -232,7 +233,7 @@ class Connection:
             return
         if self._noted_ms is None or now_ms >= self._noted_ms + every_ms:
             self._noted, self._noted_ms = facts, now_ms
-            self._journal.note("games", **facts)
+            self._journal.note(NoteKind.GAMES, **facts)
 
     def _now_ms(self) -> int:
         return self._journal.now_ns() // 1_000_000
@@ -267,7 +268,7 @@ class Connection:
         before, boards = conversation.stage, conversation.boards
         utc_ms = (self._journal.anchor_utc_ns + at_ns) // 1_000_000  # as the archive will have it
         self._understand(lambda: conversation.receive(data, at_ms, utc_ms))
-        if before is ConversationStage.LOGIN and conversation.we is not None:
+        if before is RecorderStage.LOGIN and conversation.we is not None:
             handle = conversation.we.handle
             self._recording.enter(handle)
             self._report("logged_in", f"Logged in as {handle or 'a guest'}.", handle=handle)
@@ -303,7 +304,7 @@ class Connection:
 
     def _due(self, now_ms: int) -> bytes:
         conversation = self._conversation
-        if conversation.stage is ConversationStage.LEFT:
+        if conversation.stage is RecorderStage.LEFT:
             return conversation.take(now_ms)
         if self.deaf:
             return f"{format_request(KeepAlive())}\n".encode("ascii") if self._pulse.needs_command(now_ms) else b""

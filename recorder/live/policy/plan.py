@@ -7,6 +7,7 @@ from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
 from recorder.errors import PolicyError
+from recorder.journal.format import NoteKind
 from recorder.live.policy.candidates import Candidate, Why
 from recorder.live.policy.games import Share, parse_share
 from recorder.live.policy.language import parse_policy
@@ -73,7 +74,7 @@ class PlanReader:
 
     def note(self, note: Mapping[str, Any]) -> None:
         """Read a note of any kind; notes without a plan are ignored."""
-        if note.get("kind") != "policy":
+        if note.get("kind") != NoteKind.POLICY:
             return
         if note.get("part") == 1:
             self._parts = []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from recorder.errors import JournalError
 from recorder.journal import JournalHeader, Record, RecordKind, format_header, format_record, parse_note
+from recorder.journal.format import NoteKind
 from recorder.live.secrets.client import SecretGuard
 from recorder.live.secrets.typed import TimedBytes
 from recorder.sources import Scrubber, SourceKind
@@ -86,7 +87,7 @@ class JournalCleaner:
 
 def _is_connected(record: Record) -> bool:
     try:
-        return record.kind is RecordKind.NOTE and parse_note(record.data).get("kind") == "connected"
+        return record.kind is RecordKind.NOTE and parse_note(record.data).get("kind") == NoteKind.CONNECTED
     except JournalError:
         return False
 

@@ -70,6 +70,7 @@ from recorder.events import (
     Datagram,
     Event,
     ExamineNotice,
+    ExamineNoticeKind,
     GameEnded,
     GameNotice,
     GameNoticeKind,
@@ -108,6 +109,7 @@ from recorder.tracking.holdings import take_holdings
 from recorder.tracking.movelists import take_list
 from recorder.tracking.tracked_game import TrackedGame
 
+_K = ExamineNoticeKind
 _BACKWARD = 23
 
 
@@ -124,13 +126,13 @@ class DatagramMoves:
         game.offers = (0,) * 8  # a move takes the offers back
         examined = game.header is not None and not game.played and not game.isolated
         if examined and move.kind == 2:
-            take_notice(self._table.boards, ExamineNotice(line, "forward", number, None, 1, printed(line)))
+            take_notice(self._table.boards, ExamineNotice(line, _K.FORWARD, number, None, 1, printed(line)))
         if self.waits_for_board(game):
             game.pending = heard
         else:
             self.advance(game, heard, number, None)
         if examined and move.kind == 3:
-            take_notice(self._table.boards, ExamineNotice(line, "move", number, None, None, printed(line)))
+            take_notice(self._table.boards, ExamineNotice(line, _K.MOVE, number, None, None, printed(line)))
 
     def waits_for_board(self, game: DatagramGame) -> bool:
         """Whether the server sends the board after each move, because the usual rules do not give it."""
@@ -204,7 +206,8 @@ class DatagramMoves:
         game = self._table.games.get(body.game_no)
         if body.number == _BACKWARD:
             take_notice(
-                self._table.boards, ExamineNotice(line, "backward", body.game_no, None, body.plies, printed(line))
+                self._table.boards,
+                ExamineNotice(line, _K.BACKWARD, body.game_no, None, body.plies, printed(line)),
             )
         if game is None or game.header is None:
             return

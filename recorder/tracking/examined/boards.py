@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from recorder.dialects.session import Family
-from recorder.events import ExamineNotice, Line, MovelistRead
+from recorder.events import ExamineNotice, ExamineNoticeKind, Line, MovelistRead
 from recorder.events.frames import Style12
 from recorder.model import AnomalyKind, Disposition, EventKind, GameEnd, Ply, Proof
 from recorder.rules.fen import fen
@@ -26,10 +26,11 @@ from recorder.tracking.game_table import GameTable
 from recorder.tracking.plies import frame_position, ply_from_frame, start_facts
 from recorder.tracking.tracked_game import ListSeen, TrackedGame
 
+_K = ExamineNoticeKind
 _LEFT_WAIT_BYTES: Final = 4096
 _TWO_KINGS: Final = (Rules.CHESS, Rules.CHESS960, Rules.CRAZYHOUSE, Rules.BUGHOUSE, Rules.LOSERS, Rules.WILD)
-_NAVIGATION: Final = {"forward": FORWARD, "backward": BACK, "revert": REVERT}
-_EXACT: Final = ("examiner", "end")
+_NAVIGATION: Final = {_K.FORWARD: FORWARD, _K.BACKWARD: BACK, _K.REVERT: REVERT}
+_EXACT: Final = (_K.EXAMINER, _K.END)
 _OURS: Final = re.compile(r"You are now |\S+ has made you ")
 _RESULT_LINE: Final = re.compile(r"(?:Game [0-9]+: )?(?P<words>\S.*) (?P<result>1-0|0-1|1/2-1/2)")
 
@@ -263,37 +264,37 @@ def _meant(table: GameTable, event: ExamineNotice) -> TrackedGame | None:
 def take_notice(table: GameTable, event: ExamineNotice) -> None:
     """Place a line about an examined game: it says how the next board comes to be shown, or what the last one was."""
     kind, line = event.kind, event.line
-    begins = kind == "start" or (kind == "setup-begin" and line.text.startswith("Starting"))
+    begins = kind is _K.START or (kind is _K.SETUP_BEGIN and line.text.startswith("Starting"))
     if begins:
-        _note_start(table, kind == "setup-begin", event)
+        _note_start(table, kind is _K.SETUP_BEGIN, event)
         return
     run = _meant(table, event)
     # Lines about setting up have no number: if we examine one game, they are about that one.
-    if kind in ("setup-begin", "setup", "setup-end", "refused"):
+    if kind in (_K.SETUP_BEGIN, _K.SETUP, _K.SETUP_END, _K.REFUSED):
         mine = [one for one in table.examined.values() if one.me_plays and not one.suspended]
         run = mine[0] if len(mine) == 1 else run
-        if run is None and kind == "setup-begin":
+        if run is None and kind is _K.SETUP_BEGIN:
             _note_start(table, True, event)
     if run is None:
         return
     tree = _tree(run)
-    run.event(EventKind.EXAMINE, kind, line, actor=event.actor, value=event.value, text=event.text)
+    run.event(EventKind.EXAMINE, kind.value, line, actor=event.actor, value=event.value, text=event.text)
     # A line about navigation comes before its board, a line about a move behind it.
     if kind in _NAVIGATION:
         run.navigation = _NAVIGATION[kind]
-    elif kind == "commit":
+    elif kind is _K.COMMIT:
         tree.commit()
-    elif kind == "move" and tree.current is not None and tree.placed is None:
+    elif kind is _K.MOVE and tree.current is not None and tree.placed is None:
         tree.current.typed = True
-    elif kind == "setup-begin":
+    elif kind is _K.SETUP_BEGIN:
         tree.setting_up = True
-    elif kind == "setup-end":
+    elif kind is _K.SETUP_END:
         _confirm(_set_apart(table, run), line.offset, line.at_ms)
-    elif kind == "examiner" and _OURS.match(event.text):
+    elif kind is _K.EXAMINER and _OURS.match(event.text):
         run.renewed = run.suspended
-    elif kind == "result":
+    elif kind is _K.RESULT:
         _take_result(table, run, event)
-    elif kind == "end" and event.text.startswith("You are no longer"):
+    elif kind is _K.END and event.text.startswith("You are no longer"):
         run = settle(table, run)
         del table.examined[str(run.game_no)]
         table.close(run, GameEnd.UNOBSERVED)
