@@ -97,7 +97,9 @@ def command(
     def report(_event: str, sentence: str, /, **_facts: Fact) -> None:
         say(sentence)
 
-    with running_hooks(hooks, lambda: report, archive_file(where).parent) as running, stop_on_signals() as stop:
+    archive = archive_file(where).absolute()
+    notified = running_hooks(hooks, lambda: report, archive.parent, log=str(path.absolute()), archive=str(archive))
+    with notified as running, stop_on_signals() as stop:
         outlets: list[Outlet | None] = [
             finished, None if pipe is None else EventLineWriter(pipe), MissingFacts(clean(log), say),
             None if shown is None else shown.outlet(),

@@ -86,13 +86,14 @@ def _typed(value: str, command: str | None) -> Hook:
 
 @contextmanager
 def running_hooks(
-    hooks: Sequence[Hook], report: Callable[[], MessageSink], folder: Path | None = None
+    hooks: Sequence[Hook], report: Callable[[], MessageSink], folder: Path | None = None, **doing: str
 ) -> Iterator[Hooks | None]:
     """Hooks that work until the end; None: there are none. ``report`` returns where failures are reported.
 
-    ``folder``: where ``status`` finds how many there were; None: the recorder's state has them.
+    ``folder``: where ``status`` finds how many there were, and what else is ``doing``; None: the recorder's state has
+    them.
     """
-    if not hooks:
+    if not (hooks or doing):
         yield None
         return
     from recorder.live.hooks import Hooks
@@ -105,11 +106,12 @@ def running_hooks(
 
     def counted(counts: list[dict[str, Any]]) -> None:
         if file is not None:
-            file.write({"hooks": counts})
+            file.write({**doing, "hooks": counts})
 
+    counted([])
     running = Hooks(hooks, failed, counted)
     try:
-        yield running
+        yield running if hooks else None
     finally:
         running.close()
         if file is not None:

@@ -16,8 +16,8 @@ from recorder.cli.options import Command, archive_option, json_option, wide_opti
 from recorder.cli.output import print_json, print_rows, say
 from recorder.cli.recording_options import journal_dir_option
 from recorder.errors import SourceError
-from recorder.live.status import RecorderState, check, current_states, metrics, read_hooks
-from recorder.text import named, plural
+from recorder.live.status import RecorderState, check, current_states, metrics, read_others
+from recorder.text import clean, named, plural
 
 if TYPE_CHECKING:
     from recorder.journal import OpenSession
@@ -57,7 +57,7 @@ def command(
 
     Lists the connections of running recorders with process id, user name and number of observed games, and journals
     that a crash left open. Such a journal needs no repair: `import` reads it as it is; `record` and `proxy`, too. The
-    clients of a proxy are not listed.
+    clients of a proxy are not listed. Logs that `follow` reads are named if their archive is in the folder of this one.
 
     Without --check, the exit status is 0.
     """
@@ -80,7 +80,7 @@ def command(
         if as_json:
             print_json([])
         say(f"{no_folder}: nothing has been recorded yet.")
-        _say_hooks([], {archive_file(where).absolute().parent})
+        _say_others([], {archive_file(where).absolute().parent})
         return
     missing, problem = _missing(journal_dir, where)
     by_session = {session_name(state.journal): state for state in states if state.journal is not None}
@@ -122,15 +122,19 @@ def command(
         )
     else:
         say(f"Nothing is being recorded into {journal_dir}.")
-    _say_hooks(states, {journal_dir.absolute(), archive_file(where).absolute().parent})
+    _say_others(states, {journal_dir.absolute(), archive_file(where).absolute().parent})
     if any(state.state != "recording" for state in states):
         say(check(states, False, journal_dir)[1])
     say(problem or _told(list(filter(None, missing.values())), where, journal_dir))
 
 
-def _say_hooks(states: list[RecorderState], folders: set[Path]) -> None:
-    """Say what hooks failed to take: of recorders, and of others that have their files in the folders."""
-    for hook in chain(*(state.hooks or () for state in states), *map(read_hooks, folders)):
+def _say_others(states: list[RecorderState], folders: set[Path]) -> None:
+    """Say what others follow that have their files in the folders, and what hooks failed to take."""
+    others = [other for folder in folders for other in read_others(folder)]
+    for other in others:
+        if "log" in other:
+            say(clean(f"{other['log']} is being followed into {other['archive']}."))
+    for hook in chain(*(state.hooks or () for state in states), *(other["hooks"] for other in others)):
         if hook["failed"] or hook["dropped"]:
             failures, dropped = plural(hook["failed"], "failure"), plural(hook["dropped"], "event")
             say(f"Hook {hook['name']}: {failures}, {dropped} dropped.")

@@ -153,9 +153,9 @@ def read_states(folder: Path) -> list[RecorderState]:
     return sorted(states, key=lambda state: state.pid)
 
 
-def read_hooks(folder: Path) -> list[dict[str, Any]]:
-    """``Hooks.counts`` of the programs that run and have hooks, without those of recorders."""
-    return [hook for path in sorted(folder.glob(HOOK_NAMES)) for hook in (_read(path) or {}).get("hooks", ())]
+def read_others(folder: Path) -> list[dict[str, Any]]:
+    """``Hooks.counts`` of programs that run and are no recorders, as ``hooks``, and the ``log`` that they follow."""
+    return [found for path in sorted(folder.glob(HOOK_NAMES)) if (found := _read(path)) is not None]
 
 
 def _read(path: Path) -> dict[str, Any] | None:

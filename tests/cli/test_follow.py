@@ -56,6 +56,7 @@ def test_a_log_that_is_empty_at_first_is_no_failure(cli: Cli, tmp_path: Path) ->
     log.touch()
     process = start(cli, log)
     until(process, f"{log} is empty; waiting for more.\n")
+    assert f"{log} is being followed into {cli.archive}." in cli("status", "--journal-dir", tmp_path).stderr
     append(log, STREAM)
     while not cli.archive.exists() or len(games_of(cli)) < 5:
         time.sleep(0.05)
