@@ -151,40 +151,40 @@ class BpgnExporter(GameExporter):
             for event in match.a.events
             if event.kind is EventKind.TAG and event.detail not in hidden
         }
-        found = [
+        tags = [
             tag("Event", saved.get("Event") or event_name(match.a)),
             tag("Site", saved.get("Site") or match.a.server or "?"),
         ]
         if first.time_basis is TimeBasis.UTC and begun and _is_saved(match.a):
-            found.append(tag("UTCDate", f"{begun:%Y.%m.%d}") + tag("UTCTime", f"{begun:%H:%M:%S}"))
+            tags.append(tag("UTCDate", f"{begun:%Y.%m.%d}") + tag("UTCTime", f"{begun:%H:%M:%S}"))
         else:
-            found.append(tag("Date", saved.get("Date") or (f"{day:%Y.%m.%d}" if day else "????.??.??")))
-            found += [tag("Time", f"{begun:%H:%M:%S}")] if begun and first.time_basis is not TimeBasis.CLOCK else []
-        found += [tag(name, text) for name, text in saved.items() if name not in _OWN_TAGS]
+            tags.append(tag("Date", saved.get("Date") or (f"{day:%Y.%m.%d}" if day else "????.??.??")))
+            tags += [tag("Time", f"{begun:%H:%M:%S}")] if begun and first.time_basis is not TimeBasis.CLOCK else []
+        tags += [tag(name, text) for name, text in saved.items() if name not in _OWN_TAGS]
         fens = [match.a.start_fen, match.b.start_fen]
         if any(fens) and (_is_saved(match.a) or not match.a.start_ply + match.b.start_ply):
-            found.append(tag("SetUp", "1") + tag("FEN", " | ".join(fen or _NORMAL_FEN for fen in fens)))
+            tags.append(tag("SetUp", "1") + tag("FEN", " | ".join(fen or _NORMAL_FEN for fen in fens)))
         for letter, game in (("A", match.a), ("B", match.b)):
             for side, player in (("White", game.white), ("Black", game.black)):
                 if alone and letter == "B":
                     player = _UNKNOWN_PLAYER
                 printed = player.rating_text if _is_saved(game) else player.rating
                 rating = "" if printed is None else tag(f"{side}{letter}Elo", str(printed))
-                found.append(tag(f"{side}{letter}", player.handle or "?").rstrip("\n") + (rating or "\n"))
+                tags.append(tag(f"{side}{letter}", player.handle or "?").rstrip("\n") + (rating or "\n"))
         control = "?" if match.a.base_s is None else f"{match.a.base_s}+{match.a.increment_s or 0}"
-        found.append(tag("TimeControl", saved.get("TimeControl") or control))
+        tags.append(tag("TimeControl", saved.get("TimeControl") or control))
         lags = [moment.ply.lag_ms for moment in moments]
         if "lag" in self.options.clock and any(lag is not None for lag in lags):
-            found.append(tag("Lag", " ".join("-" if lag is None else str(lag) for lag in lags)))
+            tags.append(tag("Lag", " ".join("-" if lag is None else str(lag) for lag in lags)))
         if self.options.keys or not _is_saved(match.a):
-            found.append(tag(_KEY_TAGS[0], match.a.key))
-            found += [] if alone else [tag(_KEY_TAGS[1], match.b.key)]
-        found.append(tag("Result", result))
-        return with_corrected_tags("".join(found), match.a)
+            tags.append(tag(_KEY_TAGS[0], match.a.key))
+            tags += [] if alone else [tag(_KEY_TAGS[1], match.b.key)]
+        tags.append(tag("Result", result))
+        return with_corrected_tags("".join(tags), match.a)
 
     def _comments(self, match: Match) -> dict[tuple[str, int], list[str]]:
         """Comments by the board and the half-move after which they stand."""
-        found: dict[tuple[str, int], list[str]] = {}
+        comments: dict[tuple[str, int], list[str]] = {}
         for letter, game in (("A", match.a), ("B", match.b)):
             known = {ply.ply for ply in game.plies}
             for event in game.events:
@@ -193,8 +193,8 @@ class BpgnExporter(GameExporter):
                 text = _comment(event, self.options.comments)
                 if text is not None and event.value is None:
                     place = max((ply for ply in known if ply <= event.ply), default=0)
-                    found.setdefault((letter, place), []).append(text)
-        return found
+                    comments.setdefault((letter, place), []).append(text)
+        return comments
 
 
 def find_matches(games: Sequence[Game]) -> tuple[list[Match], list[Game]]:

@@ -21,12 +21,12 @@ _BOUNDS: Final = ("?", "!")
 
 def thoughts_by_ply(game: Game) -> dict[int, list[Thinking]]:
     """By ply of the main line: the last thinking output before it, of each engine that printed any."""
-    found: dict[int, list[Thinking]] = {}
+    thoughts: dict[int, list[Thinking]] = {}
     for observation in game.observations:
         if observation.thinking:
             for ply, thought in main_thoughts(observation):
-                found.setdefault(ply, []).append(thought)
-    return found
+                thoughts.setdefault(ply, []).append(thought)
+    return thoughts
 
 
 def main_analysis(game: Game, engine: str | None = None) -> tuple[Analysis, dict[int, Thinking]] | None:
@@ -63,17 +63,17 @@ def main_thoughts(observation: Observation) -> list[tuple[int, Thinking]]:
     by_ply: dict[int, list[Thinking]] = {}
     for thought in observation.thinking:
         by_ply.setdefault(thought.ply, []).append(thought)
-    found = []
+    thoughts = []
     for ply in observation.lines[0].plies:
         mine = _of(by_ply.get(ply.ply - 1, ()), ply)
         if mine:
             fitting = [thought for thought in mine if _names(_words(thought.pv)[:1], ply)]
-            found.append((ply.ply, (fitting or mine)[-1]))
+            thoughts.append((ply.ply, (fitting or mine)[-1]))
             continue
         guessed = [thought for thought in _of(by_ply.get(ply.ply - 2, ()), ply) if _names(_words(thought.pv)[1:2], ply)]
         if guessed:
-            found.append((ply.ply, guessed[-1]))
-    return found
+            thoughts.append((ply.ply, guessed[-1]))
+    return thoughts
 
 
 def _of(thoughts: list[Thinking] | tuple[()], ply: Ply) -> list[Thinking]:

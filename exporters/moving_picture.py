@@ -500,7 +500,7 @@ _Line = list[complex]
 
 def _lines(path: str) -> list[_Line]:
     """The lines of an SVG path, curves as short straight ones."""
-    found: list[_Line] = []
+    lines: list[_Line] = []
     at = control = 0j
     for name, text in _COMMAND.findall(path):
         kind = name.upper()
@@ -510,24 +510,24 @@ def _lines(path: str) -> list[_Line]:
             origin = at if name.islower() else 0j
             points = [origin + complex(*pair) for pair in zip(some[::2], some[1::2], strict=False)]
             if kind == "M" and index == 0:
-                found.append([points[0]])
+                lines.append([points[0]])
             elif kind in "ML":
-                found[-1].append(points[0])
+                lines[-1].append(points[0])
             elif kind == "H":
-                found[-1].append(complex(origin.real + some[0], at.imag))
+                lines[-1].append(complex(origin.real + some[0], at.imag))
             elif kind == "V":
-                found[-1].append(complex(at.real, origin.imag + some[0]))
+                lines[-1].append(complex(at.real, origin.imag + some[0]))
             elif kind == "Z":
-                found[-1].append(found[-1][0])
+                lines[-1].append(lines[-1][0])
             elif kind == "A":
                 end = origin + complex(some[5], some[6])
-                found[-1] += _arc(at, end, some[0], some[1], large=bool(some[3]), clockwise=bool(some[4]))
+                lines[-1] += _arc(at, end, some[0], some[1], large=bool(some[3]), clockwise=bool(some[4]))
             else:
                 first = 2 * at - control if kind == "S" else points[0]
-                found[-1] += _curve(at, first, points[-2], points[-1])
-            at = found[-1][-1]
+                lines[-1] += _curve(at, first, points[-2], points[-1])
+            at = lines[-1][-1]
             control = points[-2] if kind in "CS" else at
-    return found
+    return lines
 
 
 def _curve(begin: complex, first: complex, second: complex, end: complex) -> Iterator[complex]:

@@ -254,26 +254,26 @@ def words_of(correction: Correction) -> str:
 
 def changed_tags(game: Game) -> dict[str, str | None]:
     """The PGN tags that corrections changed, by name; None: the game has the value."""
-    found: dict[str, str | None] = {}
+    tags: dict[str, str | None] = {}
     for one in game.corrections:
         if one.field == "Rated":
-            found.setdefault("Event", None)
+            tags.setdefault("Event", None)
         else:
-            found[one.field] = None if one.field in _ATTRIBUTES and one.field != "Site" else one.value
-    return found
+            tags[one.field] = None if one.field in _ATTRIBUTES and one.field != "Site" else one.value
+    return tags
 
 
 def hidden_tags(game: Game) -> frozenset[str]:
     """The tags of a saved game that would contradict its corrections."""
     fields = {correction.field: correction for correction in game.corrections}
-    found = set(fields)
+    tags = set(fields)
     if not fields.keys().isdisjoint(("Date", "Time")):
-        found |= {"Date", "Time", *_OF_TIMES}
+        tags |= {"Date", "Time", *_OF_TIMES}
     if "Rated" in fields and fields["Rated"].recorded is not None:
-        found.add("Event")
+        tags.add("Event")
     if "Result" in fields:
-        found.add("Termination")
-    return frozenset(found)
+        tags.add("Termination")
+    return frozenset(tags)
 
 
 def rewritten(corrections: Iterable[Correction], rewrite: Callable[[str], str]) -> list[Correction]:

@@ -43,8 +43,8 @@ def shown_url(url: str) -> str:
 
 
 def _scheme(url: str) -> str:
-    found = _SCHEME.match(url)
-    return "" if found is None else found[0].lower()
+    match = _SCHEME.match(url)
+    return "" if match is None else match[0].lower()
 
 
 def check_url(url: str, schemes: tuple[str, ...]) -> None:

@@ -456,14 +456,14 @@ def _stats_of(values: str, of: Stats, keys: Sequence[str]) -> str:
 
 
 def _dimensions(program: Program, have: frozenset[str]) -> list[Dimension]:
-    found = [dimension(name, have) for name in program.by]
-    names = [key for one in found for key in one.keys]
+    dimensions = [dimension(name, have) for name in program.by]
+    names = [key for one in dimensions for key in one.keys]
     if len({*names}) < len(names):
         raise DimensionError(f"a table is grouped by each of {', '.join(program.by)} only once")
     for name in program.also:
         if name in names:
             raise DimensionError(f"this table is always grouped by {name}: remove it from `by`")
-    return found
+    return dimensions
 
 
 def _lacks(missing: Sequence[str]) -> str:

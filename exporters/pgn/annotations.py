@@ -40,7 +40,7 @@ def unique_lines(game: Game) -> set[_Line]:
     leaves is there for it.
     """
     main = {segment.observation for segment in game.segments}
-    found: set[_Line] = set()
+    lines: set[_Line] = set()
     known: set[object] = set()
     for index in sorted(range(len(game.observations)), key=lambda index: (index not in main, index)):
         lines_seen: dict[int | None, object] = {}
@@ -52,11 +52,11 @@ def unique_lines(game: Game) -> set[_Line]:
             )
             if not game.merged_from or line.kind is not LineKind.TAKEBACK or what not in known:
                 number: int | None = line.number
-                while number is not None and (index, number) not in found:
-                    found.add((index, number))
+                while number is not None and (index, number) not in lines:
+                    lines.add((index, number))
                     number = parents.get(number)
             known.add(what)
-    return found
+    return lines
 
 
 _PROVED = frozenset({Proof.FULL.value, Proof.LIST.value, Proof.INFERRED.value})

@@ -176,9 +176,9 @@ def _rows(
         if one_game:
             only_game(plies, one_game)
         drawn = usable(plies, column, **how)
-        found = drawn[[*_COLUMNS, column, *more]].reset_index(drop=True)
-        found.attrs = drawn.attrs
-        return found
+        rows = drawn[[*_COLUMNS, column, *more]].reset_index(drop=True)
+        rows.attrs = drawn.attrs
+        return rows
 
     return table
 

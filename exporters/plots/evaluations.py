@@ -86,9 +86,9 @@ def evaluated_moves(plies: pd.DataFrame) -> pd.DataFrame:
     drawn = usable(plies.assign(evaluation=shown, trouble=trouble), "evaluation")
     sign = np.where(drawn["side"].eq("white"), 1, -1)
     chances = np.array(CHANCES)[sign * drawn["evaluation"].to_numpy(dtype=np.int64) + BOUND_CP]
-    found = drawn.assign(chances=chances).drop(columns="evaluation")
-    found.attrs = drawn.attrs
-    return found
+    moves = drawn.assign(chances=chances).drop(columns="evaluation")
+    moves.attrs = drawn.attrs
+    return moves
 
 
 def evaluation_course(

@@ -69,13 +69,13 @@ def marks_of(events: pd.DataFrame | None, *, chat: bool = False) -> list[Mark]:
     """The events of a game that a clock race shows: takebacks, added time, pauses, flags, lost connections."""
     if events is None:
         return []
-    found = []
+    marks = []
     for kind, detail, ply, text in zip(events["kind"], events["detail"], events["ply"], events["text"], strict=True):
         name = mark_of(kind, str(detail))
         if name is None or pd.isna(ply) or (kind == "chat" and not chat):
             continue
-        found.append(Mark(name, int(ply), "" if pd.isna(text) else str(text)))
-    return found
+        marks.append(Mark(name, int(ply), "" if pd.isna(text) else str(text)))
+    return marks
 
 
 def _marks_with_flag(events: pd.DataFrame | None, plies: pd.DataFrame, *, chat: bool) -> list[Mark]:

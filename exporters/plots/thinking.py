@@ -60,10 +60,10 @@ def classes_of(times_ms: NDArray[np.int64], *, whole_seconds: bool) -> Classes:
     The first class of the finer ones holds what servers charge at least: a tenth of a second.
     """
     edges = _WHOLE_S if whole_seconds else _FINE_S
-    found = np.clip(np.searchsorted(edges, times_ms / 1000, side="right") - 1, 0, len(edges) - 2)
-    first, last = (int(found.min()), int(found.max())) if len(found) else (0, -1)
+    classes = np.clip(np.searchsorted(edges, times_ms / 1000, side="right") - 1, 0, len(edges) - 2)
+    first, last = (int(classes.min()), int(classes.max())) if len(classes) else (0, -1)
     labels = [_label(edges[index], edges[index + 1]) for index in range(first, last + 1)]
-    return Classes(labels, found - first, edges[first : last + 1], edges[first + 1 : last + 2])
+    return Classes(labels, classes - first, edges[first : last + 1], edges[first + 1 : last + 2])
 
 
 def _label(low_s: float, high_s: float) -> str:

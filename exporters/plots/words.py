@@ -174,14 +174,14 @@ def handles_of(plies: pd.DataFrame) -> tuple[str, str]:
 
 def _players(plies: pd.DataFrame) -> list[tuple[str | None, int | None]]:
     """Handle and rating of White and Black; a side that did not move is known as the other's opponent."""
-    found: list[tuple[str | None, int | None]] = []
+    players: list[tuple[str | None, int | None]] = []
     for side in ("white", "black"):
         own = plies["side"] == side
         names = [*plies.loc[own, "mover"].head(1), *plies.loc[~own, "opponent"].head(1)]
         ratings = [*plies.loc[own, "mover_rating"].head(1), *plies.loc[~own, "opponent_rating"].head(1)]
         rating = next((int(value) for value in ratings if not pd.isna(value)), None)
-        found.append((next((str(name) for name in names if not pd.isna(name)), None), rating))
-    return found
+        players.append((next((str(name) for name in names if not pd.isna(name)), None), rating))
+    return players
 
 
 def title_of(plies: pd.DataFrame) -> str:

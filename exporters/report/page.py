@@ -250,8 +250,8 @@ def site_files() -> Mapping[str, bytes]:
 
 def policy_of(html: bytes) -> str:
     """The Content-Security-Policy that a page names, for the header of the answer that has the page."""
-    found = _POLICY.search(html)
-    return unescape(found[1].decode()) if found else "default-src 'none'"
+    match = _POLICY.search(html)
+    return unescape(match[1].decode()) if match else "default-src 'none'"
 
 
 def _environment(folders: tuple[Path, ...]) -> Environment:

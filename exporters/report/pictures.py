@@ -71,18 +71,18 @@ def _names(board: PlaybackBoard) -> list[tuple[bool, str, str]]:
 
 def _clocks(board: PlaybackBoard, white: bool) -> list[tuple[int, float | None]]:
     """The clock of a side in seconds after each of its moves; None where the move, or its clock, is not known."""
-    found: list[tuple[int, float | None]] = []
+    clocks: list[tuple[int, float | None]] = []
     for state in board.course.main:
         if state.move is None or (state.ply % 2 == 1) is not white:
             continue
         clock_ms = state.white_clock_ms if white else state.black_clock_ms
-        if found and state.ply > found[-1][0] + 2:
-            found.append((state.ply - 1, None))
-        found.append((state.ply, None if clock_ms is None else clock_ms / 1000))
+        if clocks and state.ply > clocks[-1][0] + 2:
+            clocks.append((state.ply - 1, None))
+        clocks.append((state.ply, None if clock_ms is None else clock_ms / 1000))
     base_s, _ = control_of(board.game, white)
-    if base_s and found and found[0][0] <= 2:
-        found.insert(0, (0, float(base_s)))
-    return found
+    if base_s and clocks and clocks[0][0] <= 2:
+        clocks.insert(0, (0, float(base_s)))
+    return clocks
 
 
 def _clock_race(board: PlaybackBoard) -> Iterator[Panel]:

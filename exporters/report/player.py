@@ -442,8 +442,8 @@ def _is(value: Any) -> bool:
 
 def _servers(own: Sequence[_Row]) -> dict[str, int]:
     """As ``games_by_server``, of the rows of the player's sides."""
-    found = Counter(server for _, server in {(row["key"], text_of(row["server"]) or "unknown") for row in own})
-    return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
+    servers = Counter(server for _, server in {(row["key"], text_of(row["server"]) or "unknown") for row in own})
+    return dict(sorted(servers.items(), key=lambda one: (-one[1], one[0])))
 
 
 def _by_control(own: Sequence[_Row]) -> Counter[tuple[str, str, str | None]]:

@@ -127,13 +127,13 @@ def _longest(own: Plies) -> dict[str, list[dict[str, Any]]]:
 
 def _games(own: Plies) -> dict[str, list[PlayerGame]]:
     """For each page the times of its games."""
-    found: dict[str, list[PlayerGame]] = {}
+    games: dict[str, list[PlayerGame]] = {}
     charged = "elapsed_ms) FILTER (phase = 'opening' AND move_no > 1)"
     for page, *game in own.rows(
         f"SELECT page, any_value(key), sum({charged}, arg_max(clock_after_ms, ply) FROM plies GROUP BY page, game_id"
     ):
-        found.setdefault(page, []).append(PlayerGame(game[0], *(None if ms is None else int(ms) for ms in game[1:])))
-    return found
+        games.setdefault(page, []).append(PlayerGame(game[0], *(None if ms is None else int(ms) for ms in game[1:])))
+    return games
 
 
 def _sources(plies: Plies, players: Mapping[str, str]) -> dict[str, Plies]:

@@ -110,7 +110,7 @@ def _sits(match: Match, moments: list[MatchMoment]) -> list[int | None]:
     These two players are in different teams, and each may wait for the other. 0 if different colours were to move; None
     if a move is missing, the order of the moves is not certain, or an arrival time is unknown.
     """
-    found: list[int | None] = []
+    sits: list[int | None] = []
     played: dict[str, int | None] = {letter: game.start_ply for letter, game in (("A", match.a), ("B", match.b))}
     coming = _coming(moments)
     before: MatchMoment | None = None
@@ -127,10 +127,10 @@ def _sits(match: Match, moments: list[MatchMoment]) -> list[int | None]:
             if began_ms is not None and ended_ms is not None:
                 same = (boards[0] or 0) % 2 == (boards[1] or 0) % 2
                 sit_ms = max(ended_ms - began_ms, 0) if same else 0
-        found.append(sit_ms)
+        sits.append(sit_ms)
         played[moment.board] = moment.ply.ply
         before = moment
-    return found
+    return sits
 
 
 def _coming(moments: list[MatchMoment]) -> list[tuple[int | None, int | None]]:

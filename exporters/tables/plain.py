@@ -189,14 +189,14 @@ def _clocks(block: _Block, after: Ints) -> tuple[dict[str, Ints], NDArray[np.boo
     interval = np.where((at_ms != NULL) & (earlier != NULL), at_ms - earlier, NULL)
     thinking = _thinking(block, starts, place, interval)
     starts.plain[game[unusual | (plies.ply != starts.ply[game] + 1 + place)]] = False
-    found = {
+    clocks = {
         "clock_before_ms": before,
         "interval_ms": interval,
         "thinking_ms": thinking,
         "residual_ms": residual,
         "cause": cause,
     }
-    return found, starts.plain
+    return clocks, starts.plain
 
 
 def _thinking(block: _Block, starts: _Starts, place: Ints, interval: Ints) -> Ints:
@@ -221,7 +221,7 @@ def _thinking(block: _Block, starts: _Starts, place: Ints, interval: Ints) -> In
 
 def _starts(block: _Block) -> _Starts:
     count = len(block.games)
-    found = _Starts(
+    starts = _Starts(
         ply=np.zeros(count, dtype=np.int64),
         at_ms=np.full(count, NULL),
         shown=np.zeros(count, dtype=bool),
@@ -239,27 +239,27 @@ def _starts(block: _Block) -> _Starts:
         judged = are_judged(GameKind(game.kind), game.base_s, game.increment_s)
         clocks = (line.start_black_clock_ms, line.start_white_clock_ms)
         if line.start_ply is not None:
-            found.ply[number], found.shown[number] = line.start_ply, True
+            starts.ply[number], starts.shown[number] = line.start_ply, True
             if line.start_ply == 0:
                 if line.start_at_ms is not None:
-                    found.at_ms[number] = line.start_at_ms
+                    starts.at_ms[number] = line.start_at_ms
                 judged = judged and bool(clocks[0] or clocks[1])
-        found.judged[number] = judged
+        starts.judged[number] = judged
         for side, clock_ms in enumerate(clocks):
             base_s, increment_s = control_of(game, side == 1)
             if increment_s is not None:
-                found.increment_ms[number, side] = increment_s * SECOND_MS
+                starts.increment_ms[number, side] = increment_s * SECOND_MS
             sealed, handle = (game.white_sealed, game.white) if side else (game.black_sealed, game.black)
-            found.sealed[number, side] = -1 if sealed is None else sealed
-            found.own[number, side] = me == handle.lower()
+            starts.sealed[number, side] = -1 if sealed is None else sealed
+            starts.own[number, side] = me == handle.lower()
             if line.start_ply is None:
                 if base_s is not None:
-                    found.stood_ms[number, side] = base_s * SECOND_MS
+                    starts.stood_ms[number, side] = base_s * SECOND_MS
             elif clock_ms is not None:
-                found.unit_ms[number, side] = unit_ms_of(clock_ms, line.start_precision)
-                found.running_ms[number, side] = clock_ms
+                starts.unit_ms[number, side] = unit_ms_of(clock_ms, line.start_precision)
+                starts.running_ms[number, side] = clock_ms
                 if line.start_ply == 0 or line.start_ply & 1 == side:
-                    found.stood_ms[number, side] = clock_ms
+                    starts.stood_ms[number, side] = clock_ms
                 if line.start_ply == 0 and base_s is not None and clock_ms < base_s * SECOND_MS:
-                    found.plain[number] = False  # bughouse: it may have been running
-    return found
+                    starts.plain[number] = False  # bughouse: it may have been running
+    return starts

@@ -141,11 +141,11 @@ def handles_of(archive: GameStore, names: Iterable[str]) -> list[str]:
     from fnmatch import translate
 
     wild = [name.lower().replace("[", "[[]").replace("?", "[?]") for name in names if "*" in name]
-    found = {name for name in names if "*" not in name}
+    handles = {name for name in names if "*" not in name}
     if wild:
         pattern = re.compile("|".join(map(translate, wild)))
-        found.update(handle for handle in archive.count_by(_PLAYERS) if pattern.match(handle.lower()))
-    return sorted(found)
+        handles.update(handle for handle in archive.count_by(_PLAYERS) if pattern.match(handle.lower()))
+    return sorted(handles)
 
 
 def one_player(archive: GameStore, name: str) -> str:

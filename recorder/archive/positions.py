@@ -85,14 +85,14 @@ def position_of(archive: ArchiveStore, key: str, ply: int) -> str | None:
 
 def _positions_of(archive: ArchiveStore, row_id: int, ply: int) -> list[str]:
     """The same of a row of ``games``; there may be two where a line ends and another begins."""
-    found = []
+    positions = []
     for line in archive.positions.lines(row_id, ply):
         played = ply - line.start_ply
         if 0 <= played <= len(line.plies):
             moves = [move for move, _, _ in line.plies[:played] if move is not None]
             if len(moves) == played and (position := _replayed(line.fen, moves)) is not None:
-                found.append(position)
-    return found
+                positions.append(position)
+    return positions
 
 
 def _replayed(fen: str | None, moves: Sequence[int]) -> str | None:

@@ -163,13 +163,13 @@ def _log_of(path: Path) -> tuple[str, SourceKind]:
 
 def _logs_of(files: Sequence[str]) -> dict[str, Log]:
     """Files that hold lines of servers, by their SHA-256."""
-    found: dict[str, Log] = {}
+    logs: dict[str, Log] = {}
     for path in map(Path, files):
         sha256, kind = _log_of(path)
         log = log_in_file(path, kind)
         if log is not None:
-            found[sha256] = log
-    return found
+            logs[sha256] = log
+    return logs
 
 
 def _link_partners(games: Sequence[Game]) -> None:

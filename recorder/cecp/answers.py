@@ -166,8 +166,8 @@ def _idiom(text: str) -> Answer:
 
 
 def _features(_: str, rest: str) -> Answer | None:
-    found = parse_features(rest)
-    return None if found is None else Features(found)
+    features = parse_features(rest)
+    return None if features is None else Features(features)
 
 
 def _moved(_: str, rest: str) -> Answer | None:

@@ -29,7 +29,7 @@ class Feature(NamedTuple):
 
 def parse_features(text: str) -> tuple[Feature, ...] | None:
     """Read the text behind ``feature``; None: it is not a list of settings. A value cannot contain ``"``."""
-    found: list[Feature] = []
+    features: list[Feature] = []
     at = 0
     text = text.rstrip()
     while at < len(text):
@@ -37,9 +37,9 @@ def parse_features(text: str) -> tuple[Feature, ...] | None:
         if match is None:
             return None
         name, quoted, bare = match.groups()
-        found.append(Feature(name, quoted if bare is None else int(bare) if _NUMBER.fullmatch(bare) else bare))
+        features.append(Feature(name, quoted if bare is None else int(bare) if _NUMBER.fullmatch(bare) else bare))
         at = match.end()
-    return tuple(found) or None
+    return tuple(features) or None
 
 
 def format_features(features: tuple[Feature, ...]) -> str:

@@ -415,13 +415,13 @@ def _refuse_outputs(files: Sequence[str], output: str | None, *, again: bool, as
 
 
 def _read_options(words: Sequence[str]) -> dict[str, str | None]:
-    found: dict[str, str | None] = {}
+    options: dict[str, str | None] = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not name.strip():
             raise click.UsageError(f"--option {word!r} has no name; write NAME=VALUE.")
-        found[name.strip()] = value if equals else None
-    return found
+        options[name.strip()] = value if equals else None
+    return options
 
 
 def _summary(run: AnalysisRun) -> str:

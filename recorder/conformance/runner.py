@@ -53,13 +53,13 @@ class Case(NamedTuple):
 def load_cases() -> list[Case]:
     """Read all cases, in the order of ``SETS`` and of the files."""
     folder = resources.files(__package__) / "cases"
-    found: list[Case] = []
+    cases: list[Case] = []
     for group in SETS:
         for line in (folder / f"{group}.jsonl").read_text(encoding="utf-8").splitlines():
             values = json.loads(line)
             data = base64.b64decode(values["input"], validate=True)
-            found.append(Case(values["id"], values["rule"], group, values["server"], data, values["expect"]))
-    return found
+            cases.append(Case(values["id"], values["rule"], group, values["server"], data, values["expect"]))
+    return cases
 
 
 def select_cases(cases: Iterable[Case], rules: Sequence[str] = (), groups: Sequence[str] = ()) -> list[Case]:

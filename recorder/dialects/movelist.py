@@ -302,15 +302,15 @@ class MovelistReader:
 
 def _halves(text: str) -> list[tuple[str, str | None]]:
     """The texts of a row and the times behind them; empty: these are not one or two halves."""
-    found: list[tuple[str, str | None]] = []
+    halves: list[tuple[str, str | None]] = []
     for piece in _TIME().split(text):
-        if piece.startswith("(") and found and found[-1][1] is None:
-            found[-1] = found[-1][0], piece
+        if piece.startswith("(") and halves and halves[-1][1] is None:
+            halves[-1] = halves[-1][0], piece
         elif piece.startswith("("):
             return []
         elif piece.strip():
-            found += [(half, None) for half in _WIDE_GAP().split(piece.strip())]
-    return found if len(found) <= 2 else []
+            halves += [(half, None) for half in _WIDE_GAP().split(piece.strip())]
+    return halves if len(halves) <= 2 else []
 
 
 def format_movelist(event: MovelistRead) -> list[str]:

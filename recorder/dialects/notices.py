@@ -302,10 +302,10 @@ _VERBS = {"Accepting": "accept", "Declining": "decline"}
 
 def _facts(match: re.Match[str]) -> tuple[int | None, str | None, int | None]:
     """The number of the game, the player and the value of a notice; None: the line does not contain it."""
-    found = match.groupdict()
-    game = found.get("game") or found.get("number")
-    value = found.get("value")
-    return None if game is None else int(game), found.get("actor"), None if value is None else int(value)
+    facts = match.groupdict()
+    game = facts.get("game") or facts.get("number")
+    value = facts.get("value")
+    return None if game is None else int(game), facts.get("actor"), None if value is None else int(value)
 
 
 def parse_notice(line: Line) -> GameNotice | None:

@@ -236,7 +236,7 @@ def parse_results(line: Line) -> list[GameEnded]:
 
     Empty: the line is not made of them.
     """
-    found: list[GameEnded] = []
+    results: list[GameEnded] = []
     text, at = line.text, 0
     while at < len(text):
         match = RESULT.match(text, at)
@@ -249,11 +249,11 @@ def parse_results(line: Line) -> list[GameEnded]:
             if at == 0 and match.end() == len(text)
             else line._replace(text=match[0].rstrip(), offset=line.offset + at)
         )
-        found.append(
+        results.append(
             GameEnded(part, int(number), white, black, words, result, reason.key, reason.termination, reason.actor)
         )
         at = match.end()
-    return found
+    return results
 
 
 def format_result(event: GameEnded) -> str:

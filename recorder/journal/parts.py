@@ -144,12 +144,12 @@ def session_parts(path: Path) -> dict[int, Path]:
     name = _NAME().fullmatch(path.name)
     if name is None:
         return {0: path}
-    found: dict[int, Path] = {}
+    parts: dict[int, Path] = {}
     for entry in sorted(path.parent.iterdir()):  # x.journal before x.journal.zst
         match = _NAME().fullmatch(entry.name)
         if match is not None and match["session"] == name["session"]:
-            found[int(match["part"])] = entry
-    return dict(sorted(found.items()))
+            parts[int(match["part"])] = entry
+    return dict(sorted(parts.items()))
 
 
 def is_unfinished(path: Path) -> bool:
@@ -448,16 +448,16 @@ def open_sessions(folder: Path) -> list[OpenSession]:
     """
     if not folder.is_dir():
         return []
-    found = []
+    sessions = []
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         try:
             with path.open("rb") as file:
                 header = parse_header(file.readline(_FIRST_LINE_BYTES).removesuffix(b"\n"))
             if not is_closed(path):
-                found.append(OpenSession(path, path.stat().st_size, header, is_being_written(path)))
+                sessions.append(OpenSession(path, path.stat().st_size, header, is_being_written(path)))
         except (OSError, JournalError):
             continue
-    return found
+    return sessions
 
 
 def close_left_open(path: Path) -> bool:

@@ -537,12 +537,12 @@ class Conversation:
         for event in events:
             if isinstance(event, Unrecognised | Noise) and _VARIABLES.fullmatch(event.line.text):
                 for name, value in _VALUES.items():
-                    found = value.search(event.line.text)
-                    if found is not None and not (name in self._ours_before and found[1] == _LASTING[name]):
-                        own[name] = found[1]
-                        if found[1] == _LASTING[name]:
+                    match = value.search(event.line.text)
+                    if match is not None and not (name in self._ours_before and match[1] == _LASTING[name]):
+                        own[name] = match[1]
+                        if match[1] == _LASTING[name]:
                             changed.discard(name)
-                    elif found is not None:
+                    elif match is not None:
                         self._lasting.confirmed.add(name)
         if self.stage is RecorderStage.ASKING and "style" in own:
             if len(own) == len(_LASTING):

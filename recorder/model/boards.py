@@ -70,12 +70,12 @@ def boards_by_ply(game: Game) -> dict[int, str]:
     usual = not game.start_ply and not game.start_fen and 0 not in shown
     if usual or game.start_fen:
         shown.setdefault(game.start_ply, game.start_fen or STANDARD_FEN)
-    found = {ply: board for ply, fen in shown.items() if (board := shown_board(fen)) is not None}
+    boards = {ply: board for ply, fen in shown.items() if (board := shown_board(fen)) is not None}
     line = follow_line(game.plies, shown, None, None, game.variant)
     played = {ply.ply: board for ply, board in line if board is not None}
-    if usual and 1 not in played and len(found) > 1:
-        del found[0]  # of a shuffled game that was joined later
-    return found | played
+    if usual and 1 not in played and len(boards) > 1:
+        del boards[0]  # of a shuffled game that was joined later
+    return boards | played
 
 
 def final_board(game: Game) -> str | None:

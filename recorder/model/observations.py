@@ -188,10 +188,10 @@ class Segment(NamedTuple):
 
 def runs_of(plies: Iterable[int]) -> list[Segment]:
     """The segments of rising numbers of plies, all of the first observation: a gap ends one."""
-    found: list[Segment] = []
+    runs: list[Segment] = []
     for ply in plies:
-        if found and found[-1].to_ply == ply - 1:
-            found[-1] = found[-1]._replace(to_ply=ply)
+        if runs and runs[-1].to_ply == ply - 1:
+            runs[-1] = runs[-1]._replace(to_ply=ply)
         else:
-            found.append(Segment(ply, ply, 0))
-    return found
+            runs.append(Segment(ply, ply, 0))
+    return runs

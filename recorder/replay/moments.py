@@ -177,7 +177,7 @@ def _times(game: Game, items: Sequence[_Item], pace_ms: int) -> tuple[list[tuple
     Items without an arrival time are placed between the arrival times around them.
     """
     clocks = [in_ms(game.base_s), in_ms(game.black_base_s if game.black_base_s is not None else game.base_s)]
-    found: list[tuple[int, Timing]] = []
+    times: list[tuple[int, Timing]] = []
     now_ms, shift_ms, last_ms = 0, None, 0
     for item in items:
         what = item.what
@@ -190,12 +190,12 @@ def _times(game: Game, items: Sequence[_Item], pace_ms: int) -> tuple[list[tuple
             # A clock that was set back must not change the order; inferred times yield to recorded ones.
             now_ms = last_ms = max(item.at_ms + shift_ms, last_ms)
             timing = Timing.ARRIVAL
-        found.append((now_ms, timing))
+        times.append((now_ms, timing))
     latest_ms = now_ms
-    for index in range(len(found) - 1, -1, -1):
-        latest_ms = min(latest_ms, found[index][0])
-        found[index] = (latest_ms, found[index][1])
-    return found, None if shift_ms is None else -shift_ms
+    for index in range(len(times) - 1, -1, -1):
+        latest_ms = min(latest_ms, times[index][0])
+        times[index] = (latest_ms, times[index][1])
+    return times, None if shift_ms is None else -shift_ms
 
 
 def _took_ms(game: Game, ply: Ply, clocks: list[int | None]) -> int | None:
@@ -225,15 +225,15 @@ def by_offset(moment: GameMoment, game: Game) -> int | None:
 
 def long_thinks(moments: Sequence[GameMoment], least_ms: int) -> dict[int, str]:
     """Map the indexes of the moments before long thinks to the marker ``think``, as input for ``mark``."""
-    found: dict[int, str] = {}
+    thinks: dict[int, str] = {}
     boards: dict[int | None, int] = {}
     for index, moment in enumerate(moments):
         what = moment.what
         if isinstance(what, ShownPly) and (what.ply.elapsed_ms or 0) >= least_ms and moment.game in boards:
-            found[boards[moment.game]] = "think"
+            thinks[boards[moment.game]] = "think"
         if isinstance(what, Begin | ShownPly):
             boards[moment.game] = index
-    return found
+    return thinks
 
 
 def moments_of_chunks(chunks: Iterable[Chunk]) -> Iterator[ReplayMoment[Chunk]]:

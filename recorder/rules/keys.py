@@ -86,7 +86,7 @@ def position_keys(moves: Sequence[int | None], start: Position | None = None) ->
         board, rights = _pieces(start), start.castling
         key = position_key(start._replace(push_col=-1))
     black_to_move = _BLACK_TO_MOVE
-    found: list[int] = []
+    keys: list[int] = []
     for move in moves:
         if move is None:
             break
@@ -102,7 +102,7 @@ def position_keys(moves: Sequence[int | None], start: Position | None = None) ->
         if kind == _PAWN:
             step = target - origin
             if step in (16, -16):
-                found.append(key ^ _en_passant_key(board, target, rights))
+                keys.append(key ^ _en_passant_key(board, target, rights))
                 continue
             if move >> 12 or (taken is None and step & 1):
                 key ^= _promoted(board, target, move >> 12) if move >> 12 else _taken_beside(board, target, step)
@@ -112,8 +112,8 @@ def position_keys(moves: Sequence[int | None], start: Position | None = None) ->
             left = rights & _KEPT[origin] & _KEPT[target]
             key ^= _OF_RIGHTS[rights] ^ _OF_RIGHTS[left]
             rights = left
-        found.append(key)
-    return found
+        keys.append(key)
+    return keys
 
 
 def _promoted(board: list[_Piece | None], square: int, to: int) -> int:

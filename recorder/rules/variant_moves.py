@@ -203,14 +203,14 @@ def _origins(position: Position, letter: str, target: int) -> list[int]:
     if letter == "K" and taken != "-" and position.rules is _ATOMIC:
         return []
     attacks = ATTACKS[piece]
-    found = []
+    origins = []
     at = board.find(piece)
     while at >= 0:
         path = attacks[at][target]
         if path is not None and not board[path].strip("-"):
-            found.append(at)
+            origins.append(at)
         at = board.find(piece, at + 1)
-    return found
+    return origins
 
 
 def _pawn_origins(position: Position, piece: str, target: int) -> list[int]:

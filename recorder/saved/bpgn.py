@@ -452,7 +452,7 @@ class BpgnReader(SavedReader):
         self, tags: dict[str, str], places: dict[str, int], begin: int, main: BpgnLine
     ) -> tuple[BpgnBoard, BpgnBoard]:
         """Both boards with their players and start positions."""
-        found: list[BpgnBoard] = []
+        boards: list[BpgnBoard] = []
         fens: list[str | None] = [None, None]
         halves = [half.strip() for half in tags.get("FEN", "").split("|")]
         if len(halves) == 2:
@@ -476,8 +476,8 @@ class BpgnReader(SavedReader):
             text = fens[index]
             if text is not None and not (other_rules or _set_start(board, text, first)):
                 self._anomaly(AnomalyKind.MALFORMED, places["FEN"], f"the FEN of board {letter} is none", text)
-            found.append(board)
-        return found[0], found[1]
+            boards.append(board)
+        return boards[0], boards[1]
 
     def _chess(self, text: str, begin: int) -> list[Game]:
         """Read what is no bughouse match as PGN."""

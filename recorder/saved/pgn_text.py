@@ -116,17 +116,17 @@ def read_tags(line: str) -> list[tuple[str, str]] | None:
     """Return names and values of a stripped line of tag pairs (nearly always one pair); None: it is no such line."""
     if not line.startswith("["):
         return None
-    found: list[tuple[str, str]] = []
+    tags: list[tuple[str, str]] = []
     at = 0
     while at < len(line):
         match = _TAG.match(line, at)
         if match is None:
             break
         value = match[2]
-        found.append((match[1], decoded(_ESCAPED.sub(r"\1", value) if "\\" in value else value)))
+        tags.append((match[1], decoded(_ESCAPED.sub(r"\1", value) if "\\" in value else value)))
         at = match.end()
     else:
-        return found
+        return tags
     loose = _LOOSE_TAG.fullmatch(line)
     return None if loose is None else [(loose[1], decoded(_ESCAPED.sub(r"\1", loose[2])))]
 

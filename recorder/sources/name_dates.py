@@ -53,10 +53,10 @@ def _end(name: str, at: int, parts: list[str]) -> int | None:
     """Where a date that begins ``at`` a place ends; None: none does."""
     for part in parts:
         if part in _DIRECTIVES:
-            found = _DIRECTIVES[part]().match(name, at)
-            if found is None:
+            match = _DIRECTIVES[part]().match(name, at)
+            if match is None:
                 return None
-            at = found.end()
+            at = match.end()
         else:
             words = "%" if part == "%%" else part
             if not name.startswith(words, at):

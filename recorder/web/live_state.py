@@ -209,10 +209,10 @@ def _note(run: TrackedGame) -> str:
 
 def _kibitzes(run: TrackedGame) -> tuple[LiveKibitz, ...]:
     events = () if run.current is None else run.current.events
-    found = [event for event in events if event.kind is EventKind.CHAT and event.detail in PUBLIC_CHAT]
+    kibitzes = [event for event in events if event.kind is EventKind.CHAT and event.detail in PUBLIC_CHAT]
     return tuple(
         LiveKibitz(event.at_ms, visible(plain_name(event.actor or "")), visible(event.text))
-        for event in found[-_KIBITZES:]
+        for event in kibitzes[-_KIBITZES:]
     )
 
 

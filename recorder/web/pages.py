@@ -250,12 +250,12 @@ def field_values(field: FormField, value: str, choices: Choices) -> dict[str, An
     """A field of a form with its value."""
     if field.kind == "date" and not _DAY.fullmatch(value):
         value = ""  # a field for dates takes nothing else
-    found: dict[str, Any] = {**field._asdict(), "value": value}
+    values: dict[str, Any] = {**field._asdict(), "value": value}
     if field.kind == "choice":
         known = field.words or [(one, about or _words(field, one)) for one, about in choices.get(field.name, ())]
         unknown = [] if not value or value in dict(known) else [(value, value)]
-        found["words"] = [*known, *unknown]
-    return found
+        values["words"] = [*known, *unknown]
+    return values
 
 
 VERSUS: Final = field_values(FormField("versus", "Compare with"), "", {})

@@ -119,7 +119,7 @@ def write_record(folder: DataFolder, record: SourceRecord) -> None:
 
 def read_records(folder: DataFolder) -> list[SourceRecord]:
     """The sources of a data set, by their hashes."""
-    found = []
+    records = []
     names = [name for name in folder.files(_SOURCES) if name.endswith(".json")]  # others are being written
     try:
         texts = folder.read_all(names)
@@ -132,10 +132,10 @@ def read_records(folder: DataFolder) -> list[SourceRecord]:
                 raise StorageError(
                     f"{folder.name}/{name}: a newer version of this program wrote it; use that version or a newer one."
                 )
-            found.append(SourceRecord.from_json(values))
+            records.append(SourceRecord.from_json(values))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise StorageError(f"{folder.name}/{name} is no record of a source: write the data set again.") from error
-    return found
+    return records
 
 
 def remove_source(folder: DataFolder, sha256: str, names: list[str]) -> None:
@@ -161,12 +161,12 @@ def remove_unfinished(folder: DataFolder) -> None:
 
 def part_names(files: Iterable[str]) -> dict[str, list[str]]:
     """The files of tables among those of a data set, whether records name them or not, by the source's ``stem_of``."""
-    found: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
     for name in files:
         if name.partition("/")[0] in _TABLES:
             stem = name.rpartition("/")[2].removeprefix(".")[:_STEM_LETTERS]
-            found.setdefault(stem, []).append(name)
-    return found
+            names.setdefault(stem, []).append(name)
+    return names
 
 
 def why_broken(folder: str, record: SourceRecord, files: Mapping[str, int]) -> str | None:

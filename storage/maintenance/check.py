@@ -373,15 +373,15 @@ def require_sound(path: Path) -> None:
 
 def _findings(connection: Connection) -> list[str]:
     driver = driver_of(connection)
-    found = list(malformed_pages(driver))
-    if found:
-        return found  # the other questions would only repeat it
-    found = list(malformed_values(driver))
-    found += missing_rows(driver)
-    found += [f"The schema differs from the migrations': {difference}." for difference in differences(connection)]
-    found += foreign_statements(driver)
-    if found:
-        return found  # the rules between tables are about values of the right types
+    findings = list(malformed_pages(driver))
+    if findings:
+        return findings  # the other questions would only repeat it
+    findings = list(malformed_values(driver))
+    findings += missing_rows(driver)
+    findings += [f"The schema differs from the migrations': {difference}." for difference in differences(connection)]
+    findings += foreign_statements(driver)
+    if findings:
+        return findings  # the rules between tables are about values of the right types
     return list(broken_rules(driver)) or _unmerged(driver)
 
 

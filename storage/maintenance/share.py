@@ -327,13 +327,13 @@ class _Copying:
 
     def _pseudonyms(self) -> dict[str, str]:
         """A word for each folded handle. Made with the secret, so that handles cannot be found by trying."""
-        found: set[str] = set()
+        pseudonyms: set[str] = set()
         for place in _HANDLES:
             condition = "detail <> 'pgn-tag'" if place == "events.actor" else "1"
             table, _, name = place.partition(".")
             rows = self._driver.execute(f"SELECT DISTINCT {name} FROM original.{table} WHERE {condition}")
-            found.update(fold(handle) for (handle,) in rows if handle)
-        return {handle: self._word_for(handle) for handle in sorted(found)}
+            pseudonyms.update(fold(handle) for (handle,) in rows if handle)
+        return {handle: self._word_for(handle) for handle in sorted(pseudonyms)}
 
     def _word_for(self, handle: str) -> str:
         return "P" + keyed(handle, self._secret, 6)

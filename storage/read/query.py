@@ -195,7 +195,7 @@ def conditions_of(where: GameFilter, words: FilterWords = _ARCHIVE) -> _Conditio
 
 def _conditions(where: GameFilter, words: FilterWords) -> list[_Condition]:
     """The parts of ``conditions_of``."""
-    found = [
+    conditions = [
         *_of_game(where, words),
         *_of_opening(where, words),
         *_of_course(where, words),
@@ -203,18 +203,18 @@ def _conditions(where: GameFilter, words: FilterWords) -> list[_Condition]:
         *_of_players(where, words),
     ]
     if where.folded:
-        found.append(("g.key NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(where.folded)),)))
+        conditions.append(("g.key NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(where.folded)),)))
     if where.position is not None and where.reached is None:
         raise StorageError("Positions are searched in an archive only: import the logs, or leave the position out.")
     if where.reached is not None:
-        found.append(("g.key IN (SELECT value FROM json_each(?))", (json.dumps(sorted(where.reached)),)))
+        conditions.append(("g.key IN (SELECT value FROM json_each(?))", (json.dumps(sorted(where.reached)),)))
     if own := _own(where, "g", words):
-        found.append(_all(own) if where.per_source else _either([_all(own), _merged_of(where, words)]))
-    found.append(("g.source_id IS NOT NULL" if where.per_source else words.shown, ()))
+        conditions.append(_all(own) if where.per_source else _either([_all(own), _merged_of(where, words)]))
+    conditions.append(("g.source_id IS NOT NULL" if where.per_source else words.shown, ()))
     if where.unique and words.equal is not None:
-        text, values = _all(found)
-        found.append((f"g.id IN (SELECT min(g.id) {_FROM} WHERE {text} GROUP BY {words.equal})", values))
-    return found
+        text, values = _all(conditions)
+        conditions.append((f"g.id IN (SELECT min(g.id) {_FROM} WHERE {text} GROUP BY {words.equal})", values))
+    return conditions
 
 
 def _of_players(where: GameFilter, words: FilterWords) -> list[_Condition]:

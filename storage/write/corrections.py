@@ -84,7 +84,7 @@ def take_over_corrections(
 
 def wanted_changes(driver: sqlite3.Connection) -> list[Change]:
     """The touched games of sources whose rows are not as people decided."""
-    found = []
+    changes = []
     for (number,) in driver.execute(_TOUCHED).fetchall():
         before = game_from_row(*checked_rows(driver, GAMES, f"WHERE id = {number}"))
         query = "SELECT field, value, decided_ms FROM corrections WHERE game_key = ?"
@@ -92,8 +92,8 @@ def wanted_changes(driver: sqlite3.Connection) -> list[Change]:
         _require_sound(before.key, decided)
         after = corrected(recorded(before), decided, dict(driver.execute(_TAGS, (number,))))
         if after != before:
-            found.append(Change(number, before, after))
-    return found
+            changes.append(Change(number, before, after))
+    return changes
 
 
 def _require_sound(key: str, decided: Iterable[tuple[str, str, int]]) -> None:

@@ -610,10 +610,10 @@ def _bare(game: Game) -> Game:
 
 def load_feeds(driver: sqlite3.Connection, ids: list[int], *, with_lines: bool = True) -> list[Game]:
     """Games, with the events that show until when they were in sight."""
-    found = load_games(
+    feeds = load_games(
         driver, ids, with_events=EventKind.FEED, with_holdings=False, with_thinking=False, with_lines=with_lines
     )
-    return list(found)
+    return list(feeds)
 
 
 def _pairs(driver: sqlite3.Connection, decided: Decided) -> list[tuple[_Pair, ...]]:

@@ -205,13 +205,13 @@ def _shows(text: str, forgotten: Forgotten) -> bool:
 
 def files_with(archive: ArchiveStore, forgotten: Forgotten) -> list[Path]:
     """The logs and journals of the archive that are still where they were and hold a handle or are called by it."""
-    found: list[Path] = []
+    files: list[Path] = []
     for row in archive.sources():
         if row.path is not None and (has_handle := _file_holds(row, forgotten)) is not None:
-            found += [
+            files += [
                 file for file in log_files(Path(row.path)) if has_handle or forgotten.name(str(file)) != str(file)
             ]
-    return found
+    return files
 
 
 def _file_holds(row: SourceRow, forgotten: Forgotten) -> bool | None:

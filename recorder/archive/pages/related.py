@@ -115,11 +115,11 @@ def other_boards(archive: ArchiveStore, games: Iterable[Game]) -> list[Game]:
     alone = [game for game in games if not any(link.kind is LinkKind.PARTNER for link in game.links)]
     logs = {row.sha256 for game in alone for row in archive.game_sources(game.key)}
     wanted += [replace(everything, source=sha256) for sha256 in sorted(logs)]
-    found = {game.key: game for one in wanted for game in archive.games(one)}
+    boards = {game.key: game for one in wanted for game in archive.games(one)}
     named = {game.partner_game_no for game in alone if game.partner_game_no is not None}
     if named:
-        found |= {game.key: game for game in archive.games(everything) if game.game_no in named}
-    return [game for key, game in found.items() if key not in keys]
+        boards |= {game.key: game for game in archive.games(everything) if game.game_no in named}
+    return [game for key, game in boards.items() if key not in keys]
 
 
 def of_source(archive: GameStore, game: Game, where: GameFilter) -> GameFilter:
@@ -158,15 +158,15 @@ def match_findings(match: Match) -> list[str]:
     """What contradicts that the two boards were one match, or that their clocks were read rightly."""
     from recorder.relating.match import check_clocks
 
-    found = [
+    findings = [
         f"{numbered_move(finding.board, finding.ply)} {match.board(finding.board).white.handle}'s board: {finding.text}"
         for finding in check_clocks(match)
     ]
     if (match.a.result, match.b.result) not in (("1-0", "0-1"), ("0-1", "1-0"), ("1/2-1/2", "1/2-1/2")) and (
         "*" not in (match.a.result, match.b.result)
     ):
-        found.append(f"the results contradict each other: {match.a.result} on board A, {match.b.result} on board B")
-    return found
+        findings.append(f"the results contradict each other: {match.a.result} on board A, {match.b.result} on board B")
+    return findings
 
 
 def numbered_move(board: str, ply: int) -> str:

@@ -144,11 +144,11 @@ def boards_of(archive: GameStore) -> BoardsOf:
         if isinstance(archive, DatasetStore):
             return {}
         keys = frozenset(key for key, _ in places)
-        found = {
+        boards = {
             game.key: boards_by_ply(game)
             for game in archive.games(GameFilter(keys=keys, kinds=frozenset(), min_plies=0))
         }
-        return {(key, ply): found[key][ply] for key, ply in places if key in found and ply in found[key]}
+        return {(key, ply): boards[key][ply] for key, ply in places if key in boards and ply in boards[key]}
 
     return read
 

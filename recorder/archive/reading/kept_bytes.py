@@ -43,15 +43,15 @@ def short_names(rows: Iterable[SourceRow]) -> dict[str, str]:
     The names differ: where the places do not distinguish sources, the id is added.
     """
     parts = {row.id: PurePath(row.path).parts if row.path else (row.name,) for row in rows}
-    found = {row_id: "/".join(of[-1:]) for row_id, of in parts.items()}
+    names = {row_id: "/".join(of[-1:]) for row_id, of in parts.items()}
     for depth in range(2, max(map(len, parts.values()), default=0) + 1):
-        counts = Counter(found.values())
-        found = {
+        counts = Counter(names.values())
+        names = {
             row_id: str(PurePath(*parts[row_id][-depth:])) if counts[name] > 1 else name
-            for row_id, name in found.items()
+            for row_id, name in names.items()
         }
-    counts = Counter(found.values())
-    return {row_id: f"{name} ({row_id})" if counts[name] > 1 else name for row_id, name in found.items()}
+    counts = Counter(names.values())
+    return {row_id: f"{name} ({row_id})" if counts[name] > 1 else name for row_id, name in names.items()}
 
 
 def source_blocks(archive: ArchiveStore, row: SourceRow, offset: int = 0) -> Iterator[bytes] | None:

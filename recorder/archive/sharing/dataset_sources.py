@@ -122,13 +122,13 @@ def _possible_parts(texts: Mapping[str, Outcome], logs: Mapping[str, Outcome]) -
     for sha256, text in texts.items():
         doublings = doublings_of(text.marks)
         by_half.setdefault((len(doublings), doublings[-1] if doublings else text.name), []).append(sha256)
-    found: dict[str, dict[str, Outcome]] = {}
+    parts: dict[str, dict[str, Outcome]] = {}
     for sha256, log in logs.items():
         halves = [(0, log.name), *enumerate(doublings_of(log.marks), 1)]
         alike = {part: texts[part] for half in halves for part in by_half.get(half, ())}
         if shorter := {part: text for part, text in alike.items() if text.size_bytes < log.size_bytes}:
-            found[sha256] = shorter
-    return found
+            parts[sha256] = shorter
+    return parts
 
 
 _Task = TypeVar("_Task")

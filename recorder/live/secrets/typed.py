@@ -112,13 +112,13 @@ class ClientLines:
             lines.append(self._line(self._return))
             self._long = False
         self._return = None
-        found = _END.search(piece, begin)
-        end = len(piece) if found is None else found.end()
+        match = _END.search(piece, begin)
+        end = len(piece) if match is None else match.end()
         self._add(piece[begin:end], offset + begin)
-        if found is not None and found[0] == b"\n":
+        if match is not None and match[0] == b"\n":
             lines.append(self._line(offset + end))
             self._long = False
-        elif found is not None:
+        elif match is not None:
             self._return = offset + end
         return end
 

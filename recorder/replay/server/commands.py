@@ -501,10 +501,10 @@ def _style(session: ReplaySession, rest: str) -> None:
 
 
 def _names(session: ReplaySession) -> set[str]:
-    found = {str(session.handle)}
+    names = {str(session.handle)}
     for board in session.games_in_progress():
-        found |= {board.white, board.black}
-    return found
+        names |= {board.white, board.black}
+    return names
 
 
 def _finger(session: ReplaySession, rest: str) -> None:

@@ -196,30 +196,30 @@ class Viewing:
 
     def recent_events(self, count: int) -> list[ShownEvent]:
         """The last events of the selected game that have a text, in order."""
-        found: list[ShownEvent] = []
+        events: list[ShownEvent] = []
         places, moments = self._places[self.focus], self.recording.chapter(self.focus).moments
         for index in range(self._seen(self.focus) - 1, -1, -1):
             what = moments[index].what
             text = event_text(what)
             if text is not None:
                 is_chat = isinstance(what, GameEvent) and what.kind is EventKind.CHAT
-                found.append(ShownEvent(self.recording.moments[places[index]].at_ms, text, is_chat))
-            if len(found) == count:
+                events.append(ShownEvent(self.recording.moments[places[index]].at_ms, text, is_chat))
+            if len(events) == count:
                 break
-        return found[::-1]
+        return events[::-1]
 
     def next_plies(self, count: int) -> list[Ply]:
         """The moves that come next in the game that is looked at, up to a takeback."""
-        found: list[Ply] = []
+        plies: list[Ply] = []
         for moment in self.recording.chapter(self.focus).moments[self._seen(self.focus) :]:
             what = moment.what
-            if isinstance(what, ShownPly) and len(found) < count:
-                found.append(what.ply)
+            if isinstance(what, ShownPly) and len(plies) < count:
+                plies.append(what.ply)
             elif isinstance(what, ShownPly | Begin) or (
                 isinstance(what, GameEvent) and what.kind is EventKind.TAKEBACK
             ):
                 break
-        return found
+        return plies
 
     def clock(self, number: int, white: bool, now_ns: int) -> ShownClock:
         """A player's clock now; that of the side to move runs from the board on, as clients let it run."""

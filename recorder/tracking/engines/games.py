@@ -825,11 +825,11 @@ def _is_view_of(run: EngineRun, game: Game) -> bool:
 
 def _own_sides(game: Game) -> set[bool]:
     """The colours that the log's user plays, by what the boards say of him: relation 1 is his move, -1 the other's."""
-    found = set()
+    sides = set()
     for observation in game.observations:
         if observation.start is not None and observation.relation in (1, -1):
-            found.add((observation.start.ply % 2 == 0) == (observation.relation == 1))
-    return found
+            sides.add((observation.start.ply % 2 == 0) == (observation.relation == 1))
+    return sides
 
 
 def _without_times(run: EngineRun) -> None:
