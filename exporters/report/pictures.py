@@ -211,7 +211,7 @@ def rating_panels(own: Sequence[Mapping[str, Any]]) -> Iterator[Panel]:
     for index, row in enumerate(row for row in rated if known(row["day"])):
         kind = text_of(row["category"]) or text_of(row["variant"]) or "unknown kind"
         kinds.setdefault(kind, []).append((index, int(row["player_rating"])))
-    ordered = sorted(kinds.items(), key=lambda one: (-len(one[1]), one[0]))
+    ordered = sorted(kinds.items(), key=lambda item: (-len(item[1]), item[0]))
     shown = [one for one in ordered[: len(_KINDS)] if len(one[1]) > 1]
     if not shown:
         return
@@ -295,7 +295,7 @@ def _curve(found: PlayerTables, scales: dict[str, float]) -> Iterator[Panel]:
         found_rows = [
             one for one in found.tables[name].records() if one["time_control"] == control and one["sides"] >= fewest
         ]
-        return sorted(found_rows, key=lambda one: int(one["move_no"]))
+        return sorted(found_rows, key=lambda row: int(row["move_no"]))
 
     mine, theirs = of("curve"), of("opponents' curve")
     base = str(control).partition("+")[0]
@@ -367,7 +367,7 @@ def _openings(
     for one in games:
         if one.key in names and one.opening_ms is not None:
             found.setdefault(names[one.key], []).append(one.opening_ms)
-    most = sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))[:_MOST_OPENINGS]
+    most = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))[:_MOST_OPENINGS]
     if not most:
         return
     means = sorted(((sum(times) / len(times), name, len(times)) for name, times in most), reverse=True)

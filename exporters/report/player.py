@@ -443,7 +443,7 @@ def _is(value: Any) -> bool:
 def _servers(own: Sequence[_Row]) -> dict[str, int]:
     """As ``games_by_server``, of the rows of the player's sides."""
     servers = Counter(server for _, server in {(row["key"], text_of(row["server"]) or "unknown") for row in own})
-    return dict(sorted(servers.items(), key=lambda one: (-one[1], one[0])))
+    return dict(sorted(servers.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _by_control(own: Sequence[_Row]) -> Counter[tuple[str, str, str | None]]:
@@ -587,7 +587,7 @@ def _openings(own: Sequence[_Row], site: Site | None, filters: Mapping[str, str]
             found.setdefault((str(row["eco"]), str(row["side"])), []).append(row)
     if not found:
         return None
-    groups = sorted(found.items(), key=lambda one: (-len(one[1]), one[0][0], one[0][1] == "black"))
+    groups = sorted(found.items(), key=lambda item: (-len(item[1]), item[0][0], item[0][1] == "black"))
     cells: list[Sequence[CellText]] = []
     for (eco, side), group in groups[:_MOST_OPENINGS]:
         ((family, _),) = Counter(str(row["opening"]).partition(": ")[0] for row in group).most_common(1)

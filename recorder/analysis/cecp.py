@@ -228,7 +228,7 @@ class CecpSession:
 
     def _set_options(self) -> None:
         """Make the commands for the user's options. Source: section 8, ``memory``, ``cores`` and ``option``."""
-        for name, value in sorted(self._wanted.items(), key=lambda one: _ORDER.get(one[0], 1)):
+        for name, value in sorted(self._wanted.items(), key=lambda item: _ORDER.get(item[0], 1)):
             if not f"{name}{value}".isprintable():
                 raise self.process.error(f"cannot take option {name!r}: it is not one line")
             feature = _COMMANDS.get(name)
@@ -495,7 +495,7 @@ class CecpDriver:
             if too_deep and found.last is not None:
                 return True
             white = look.position.white_to_move
-            found.add(thinking_of(answer, found.next_seq, look.ply, self._process.name, white, None, 0))
+            found.add(thinking_of(answer, found.count, look.ply, self._process.name, white, None, 0))
             return too_deep or (nodes is not None and answer.nodes >= nodes)
         return False
 

@@ -141,7 +141,7 @@ class UciDriver:
         with await engine.analysis(board, limit, game=self._game) as analysis:
             async for info in analysis:  # one for each ``info`` line, in order
                 line = engine.infos.popleft() if engine.infos else ""
-                thought = _thinking_of(info, line, found.next_seq, found.look, self._process.name)
+                thought = _thinking_of(info, line, found.count, found.look, self._process.name)
                 if thought is not None:
                     found.add(thought)
 

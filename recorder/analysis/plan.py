@@ -269,22 +269,17 @@ class Collected:
         self.look = look
         self.notes: list[str] = []
         self._lines: deque[Thinking] = deque(maxlen=MOST_LINES)
-        self._count = 0
+        self.count = 0
 
     @property
     def last(self) -> Thinking | None:
         """The newest line."""
         return self._lines[-1] if self._lines else None
 
-    @property
-    def next_seq(self) -> int:
-        """The place of the next line."""
-        return self._count
-
     def add(self, line: Thinking) -> None:
         """Add a line; a pv longer than any game is cut."""
         self._lines.append(line._replace(pv=line.pv[:MOST_PV]))
-        self._count += 1
+        self.count += 1
 
     def continue_pv(self, text: str) -> None:
         """Continue the last line's pv."""
@@ -295,9 +290,9 @@ class Collected:
     def found(self) -> Found:
         """The result, checked against the position."""
         notes = list(self.notes)
-        dropped = self._count - len(self._lines)
+        dropped = self.count - len(self._lines)
         if dropped:
-            notes.append(f"sent {self._count} lines, of which the last {len(self._lines)} are kept")
+            notes.append(f"sent {self.count} lines, of which the last {len(self._lines)} are kept")
         illegal = sum(not is_playable(self.look.position, line.pv) for line in self._lines)
         if illegal:
             notes.append(f"sent {illegal} line{'s' * (illegal > 1)} whose moves are not legal")

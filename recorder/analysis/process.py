@@ -153,7 +153,7 @@ class EngineProcess(asyncio.SubprocessProtocol):
     ``name`` is the command's until the engine sends its own; ``last_message`` is reported with an error.
     """
 
-    _transport: asyncio.SubprocessTransport
+    transport: asyncio.SubprocessTransport
     _guard: EngineGuard
 
     def __init__(self, name: str, patience: Patience) -> None:
@@ -189,11 +189,6 @@ class EngineProcess(asyncio.SubprocessProtocol):
             process._guard = guard
             stack.pop_all()
         return process
-
-    @property
-    def transport(self) -> asyncio.SubprocessTransport:
-        """The process as asyncio has it."""
-        return self._transport
 
     @property
     def now_ms(self) -> int:
@@ -243,18 +238,18 @@ class EngineProcess(asyncio.SubprocessProtocol):
             self._signal(signal.SIGKILL)  # also what it may have started itself
             self._guard.dismiss()
             await self._has_ended.wait()
-            self._transport.close()
+            self.transport.close()
 
     @property
     def _stdin(self) -> asyncio.WriteTransport:
-        stdin = self._transport.get_pipe_transport(0)
+        stdin = self.transport.get_pipe_transport(0)
         assert isinstance(stdin, asyncio.WriteTransport)
         return stdin
 
     async def _ending(self) -> str:
         """How it ended after its output did, with the last line of its errors: ``ended by itself (exit status 1)``."""
         await _happens(self._is_closed, self.patience.quit_ms)
-        status = self._transport.get_returncode()
+        status = self.transport.get_returncode()
         if status is None:
             return "closed its output"
         if status >= 0:
@@ -268,13 +263,13 @@ class EngineProcess(asyncio.SubprocessProtocol):
     def _signal(self, number: signal.Signals) -> None:
         """To it and to all that it started: while any of these lives, no other group gets its number."""
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._transport.get_pid(), number)
+            os.killpg(self.transport.get_pid(), number)
 
     # -- what asyncio reports ------------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.SubprocessTransport)
-        self._transport = transport
+        self.transport = transport
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd != _STDOUT:

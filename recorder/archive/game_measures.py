@@ -226,7 +226,7 @@ def _engines(by_engine: Measured) -> list[dict[str, Any]]:
     counts: dict[str | None, int] = {}
     for row in by_engine.records():
         counts[row["eval_engine"]] = counts.get(row["eval_engine"], 0) + row["plies"]
-    ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0] or ""))
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0] or ""))
     return [{"engine": name, "plies": count} for name, count in ordered]
 
 

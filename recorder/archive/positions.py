@@ -161,7 +161,7 @@ def explore(archive: ArchiveStore, where: GameFilter, limit_s: float | None = No
         if (explored := _explored(board, chess.Move.from_uci(decode_move(move)), those)) is not None:
             moves.append(explored)
             ended.difference_update(one.key for one in those)
-    return Explored(len(places), len(ended), sorted(moves, key=lambda one: (-one.games, one.san)), places)
+    return Explored(len(places), len(ended), sorted(moves, key=lambda move: (-move.games, move.san)), places)
 
 
 def _explored(board: chess.Board, move: chess.Move, those: Sequence[Occurrence]) -> ExploredMove | None:

@@ -352,7 +352,7 @@ class Survey:
             self._find(None, f"part {self.parts[-1] + 1} is missing")
         self.findings += self.disorder
         places = {file: index for index, file in enumerate(self._files)}
-        self.findings.sort(key=lambda one: (places[one.file], one.offset is None, one.offset or 0))
+        self.findings.sort(key=lambda finding: (places[finding.file], finding.offset is None, finding.offset or 0))
 
     def _find(self, offset: int | None, what: str) -> None:
         self.disorder.append(JournalFinding(self._file, offset, what))

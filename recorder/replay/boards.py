@@ -221,7 +221,7 @@ class ReplayBoard:
         if self.line and self.line[-1].ply >= ply.ply:
             self.line = [one for one in self.line if one.ply < ply.ply]
         if self.plies and self.plies[-1].ply >= ply.ply:
-            self.plies = self._kept(ply)
+            self.plies = [*(one for one in self.plies if one.ply < ply.ply), ply]
         else:
             self.plies.append(ply)
         if played is None:
@@ -249,9 +249,6 @@ class ReplayBoard:
             return before.rights & (12 if white else 3)
         lost = {"R/h1": 1, "R/a1": 2} if white else {"R/h8": 4, "R/a8": 8}
         return before.rights & ~lost.get(verbose[:4], 0)
-
-    def _kept(self, ply: Ply) -> list[Ply]:
-        return [*(one for one in self.plies if one.ply < ply.ply), ply]
 
     def _clocks_after(self, before: BoardState, ply: Ply) -> tuple[int, int]:
         """Compute clocks that were not printed: the mover's is reduced by the time that the move took."""

@@ -79,7 +79,6 @@ class RecordedEngine:
         late_ms = self._line.end_ms + int(_GRACE_MS * Fraction(speed))
         self._moments = [ReplayMoment(at_ms, None) for at_ms in (*self._line.at_ms, self._line.end_ms, late_ms)]
         self._head = Playhead(self._moments, 0, speed=speed)
-        self._speed = Fraction(speed)
         self._last = len(self._line.plies)
         self._reset()
 
@@ -250,7 +249,7 @@ class RecordedEngine:
             return []
         if at is None:
             return self._astray()
-        if not self._running or abs(self._head.at_ms(now_ns) - self._line.at_ms[at]) > _NEAR_MS * self._speed:
+        if not self._running or abs(self._head.at_ms(now_ns) - self._line.at_ms[at]) > _NEAR_MS * self._head.speed:
             self._head.go(at, now_ns)
             self._running = True
         if at == self._last or self._track[-1].white_to_move == self._plays_white:

@@ -14,8 +14,6 @@ from recorder.model import EventKind, Game, GameEvent, HoldingsChange, LinkKind,
 from recorder.replay.boards import BoardState, Lines, ReplayBoard
 from recorder.replay.mainline import end_event
 from recorder.replay.moments import Begin, End, GameMoment, ShownPly, What
-from recorder.replay.served import served_names
-from recorder.replay.several import partner_keys, partners_of
 from recorder.replay.timing import Playhead, ReplayMoment
 from recorder.rules.boards import captured_piece
 
@@ -82,27 +80,6 @@ class ReplaySource:
         for index, moment in enumerate(moments):
             if moment.game is not None:
                 self.places[moment.game].append(index)
-
-    @classmethod
-    def of(
-        cls,
-        games: Sequence[Game],
-        moments: Sequence[GameMoment],
-        lines: Callable[[int], Lines | None] = lambda _game: None,
-    ) -> ReplaySource:
-        """Build a source from games in memory, with moments that hold their content."""
-        chapters: list[Chapter] = []
-        made = cls(
-            [served_names(game) for game in games],
-            moments,
-            lambda number: chapters[number],
-            lines,
-            partners_of([(game.key, partner_keys(game)) for game in games]),
-        )
-        chapters += [
-            Chapter(game, [moments[place] for place in places]) for game, places in zip(games, made.places, strict=True)
-        ]
-        return made
 
     def there(self, number: int) -> Chapter | None:
         """Return the game at an index; None: it cannot be read, for example because it was deleted meanwhile.

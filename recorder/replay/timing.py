@@ -87,14 +87,9 @@ class Playhead(Generic[_What]):
         self.laps = 0
         self.pause_at = frozenset(pause_at)
         self._loop = loop
-        self._speed = Fraction(speed)
+        self.speed = Fraction(speed)
         self._anchor_ns = now_ns
         self._anchor_at_ns = 0  # recorded time at the anchor
-
-    @property
-    def speed(self) -> Fraction:
-        """Playback speed; 2 is twice as fast."""
-        return self._speed
 
     @property
     def ended(self) -> bool:
@@ -159,7 +154,7 @@ class Playhead(Generic[_What]):
         if speed <= 0:
             raise ValueError("a replay's speed is more than 0")
         self._anchor_at_ns, self._anchor_ns = self._at_ns(now_ns), now_ns
-        self._speed = Fraction(speed)
+        self.speed = Fraction(speed)
 
     def go(self, place: int, now_ns: int, at_ms: int | None = None) -> None:
         """Seek to a moment, which is then the next one; playback stays paused or running.
@@ -189,9 +184,9 @@ class Playhead(Generic[_What]):
     def _at_ns(self, now_ns: int) -> int:
         if self.paused:
             return self._anchor_at_ns
-        return self._anchor_at_ns + (now_ns - self._anchor_ns) * self._speed.numerator // self._speed.denominator
+        return self._anchor_at_ns + (now_ns - self._anchor_ns) * self.speed.numerator // self.speed.denominator
 
     def _due_ns(self, at_ms: int) -> int:
         """The clock's time at which a recorded time is reached, rounded up."""
         ahead_ns = at_ms * _NS - self._anchor_at_ns
-        return self._anchor_ns - (-ahead_ns * self._speed.denominator // self._speed.numerator)
+        return self._anchor_ns - (-ahead_ns * self.speed.denominator // self.speed.numerator)

@@ -184,7 +184,7 @@ def live_page(state: LiveState, *, search: str, playing: bool, hide_results: boo
             "hidden": wanted not in f"{board.white} {board.black}".lower() or (playing and not board.playing),
             "live": any(session.live and session.id == board.session for session in state.sessions),
         }
-        for board in sorted(state.boards.values(), key=lambda one: not one.playing)
+        for board in sorted(state.boards.values(), key=lambda board: not board.playing)
     ]
     values = {
         "title": "Live",

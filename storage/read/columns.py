@@ -212,11 +212,11 @@ class ColumnReader:
             f" JOIN events e ON e.observation_id = o.id WHERE {EVENT_TAG}"
             " ORDER BY wanted.key, w.id DESC, o.seq DESC, e.seq DESC"
         )
-        found = dict(self._rows("SELECT wanted.value, e.text", source, ids))
+        events = dict(self._rows("SELECT wanted.value, e.text", source, ids))
         by_hand = "games g ON g.id = wanted.value AND g.corrected IS NOT NULL"
         for number, text in self._rows("SELECT wanted.value, g.corrected", by_hand, ids):
-            found.update((number, one.value) for one in from_json(text) if one.field == "Event")
-        return found
+            events.update((number, one.value) for one in from_json(text) if one.field == "Event")
+        return events
 
     def plies(self, runs: list[tuple[int, int]]) -> PlyArrays:
         """Read rows of ``plies``, by the first row number and the number of rows of each run.

@@ -82,14 +82,14 @@ def source_rows(driver: sqlite3.Connection, sha256: str = "") -> list[SourceRow]
     wanted = "s.sha256 LIKE ? ESCAPE '/'"
     counted = "SELECT count(*) FROM games g WHERE g.source_id = s.id"
     query = f"SELECT {', '.join(f's.{name}' for name in _SHOWN)}, ({counted}) FROM sources s WHERE {wanted}"
-    found: list[SourceRow] = []
+    rows: list[SourceRow] = []
     for *row, games in _CHECK(driver.execute(f"{query} ORDER BY s.name, s.sha256", (beginning(sha256),))):
         values = dict(zip(_SHOWN, row, strict=True))
         values |= {name: json.loads(values[name]) for name in _JSON}
         values["time_basis"] = TimeBasis(values["time_basis"])
         values["warnings"] = tuple(values["warnings"])
-        found.append(SourceRow(id=values["sha256"][:ID_DIGITS], games=games, **values))
-    return found
+        rows.append(SourceRow(id=values["sha256"][:ID_DIGITS], games=games, **values))
+    return rows
 
 
 def one_source(driver: sqlite3.Connection, source_id: str) -> SourceRow:
@@ -231,13 +231,13 @@ def beginnings_of(driver: sqlite3.Connection, hashes: Collection[str], length: i
         "SELECT substr(c.zstd, 1, ?) FROM source_chunks c JOIN sources s ON s.id = c.source_id"
         ' WHERE s.sha256 = ? AND c."offset" = 0'
     )
-    found: dict[str, bytes] = {}
+    beginnings: dict[str, bytes] = {}
     for sha256 in sorted(hashes):
         first = driver.execute(query, (_ONE_BLOCK, sha256)).fetchone()
         if first is not None:
             place = f"zstd in the row of source_chunks with offset 0 of the source {sha256[:12]}"
-            found[sha256] = unpacked(first[0], place, cut=True)[:length]
-    return found
+            beginnings[sha256] = unpacked(first[0], place, cut=True)[:length]
+    return beginnings
 
 
 def timing_of(driver: sqlite3.Connection, source_id: str) -> bytes | None:

@@ -11,7 +11,8 @@ from recorder.replay.server.commands import answer_command
 from recorder.replay.server.login import Greeting
 from recorder.replay.server.session import ReplaySession
 from recorder.replay.several import moments_of_games
-from recorder.replay.show import ReplaySource, Show
+from recorder.replay.show import Show
+from tests.replay.sources import source_of
 
 __all__ = ["MANNER", "Client", "lines_of", "open_show"]
 
@@ -21,7 +22,7 @@ def open_show(games: Sequence[Game], apart: bool = False) -> Show:
     moments = moments_of_games(games)
     if apart:
         moments = [moment._replace(at_ms=place) for place, moment in enumerate(moments)]
-    show = Show(ReplaySource.of(games, moments), 0, handles=True)
+    show = Show(source_of(games, moments), 0, handles=True)
     show.open(0)
     return show
 

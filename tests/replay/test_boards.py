@@ -12,9 +12,10 @@ from recorder.model import Game, GameKind
 from recorder.replay.boards import frame_text
 from recorder.replay.moments import Begin, ShownPly
 from recorder.replay.several import moments_of_games
-from recorder.replay.show import ReplaySource, Show, Sign
+from recorder.replay.show import Show, Sign
 from recorder.replay.terminal.viewing import Viewing
 from recorder.replay.terminal.watch import SceneStyle, draw, plain
+from tests.replay.sources import source_of
 from tests.support.corpus import SERVER, stream_bytes
 from tests.support.product import run
 
@@ -47,7 +48,7 @@ STREAMS: dict[tuple[str, str], dict[str, int]] = {
 def differences(games: list[Game], data: bytes) -> tuple[Counter[str], int]:
     """By field how many frames differ from those recorded at the same place, and how many were compared."""
     moments = moments_of_games(games)
-    show = Show(ReplaySource.of(games, moments), 0)
+    show = Show(source_of(games, moments), 0)
     found: Counter[str] = Counter()
     compared = 0
     for place, moment in enumerate(moments):
@@ -104,7 +105,7 @@ def _hands(games: Sequence[Game], kept: bool) -> list[object]:
             for seen in game.observations:
                 seen.holdings = []
     moments = moments_of_games(games)
-    show = Show(ReplaySource.of(games, moments), 0)
+    show = Show(source_of(games, moments), 0)
     found: list[object] = []
     for place, moment in enumerate(moments):
         if not isinstance(moment.what, ShownPly):
@@ -140,7 +141,7 @@ def test_bughouse() -> None:
 )
 def test_saved_games_show_them_as_derived(name: str, count: int) -> None:
     games = games_of_files([str(CORPUS / name)])[:count]
-    viewing = Viewing(ReplaySource.of(games, moments_of_games(games)), 0)
+    viewing = Viewing(source_of(games, moments_of_games(games)), 0)
     viewing.press("end", 0)
     rows = "\n".join(plain(row) for row in draw(viewing, 0, 120, 30, SceneStyle(ascii=True, colours=False)))
     assert "in hand: ~" in rows
@@ -149,6 +150,6 @@ def test_saved_games_show_them_as_derived(name: str, count: int) -> None:
 
 def test_one_board_of_a_match_alone_does_not_give_its_holdings() -> None:
     game = games_of_files([str(CORPUS / "public/bughouse-db-3611438-with-lag.bpgn")])[0]
-    viewing = Viewing(ReplaySource.of([game], moments_of_games([game])), 0)
+    viewing = Viewing(source_of([game], moments_of_games([game])), 0)
     viewing.press("end", 0)
     assert viewing.holdings(0) is None

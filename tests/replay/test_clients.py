@@ -19,6 +19,7 @@ from recorder.replay.show import ReplaySource, Show
 from recorder.replay.timing import cap_idle, mark
 from storage import ArchiveStore, GameFilter
 from tests.replay.clients import Client
+from tests.replay.sources import source_of
 from tests.support.cli import SERVER, Cli
 
 LOGS = ("a07_eight_boards/observer_GuestObsI", "a12_bughouse/observer_GuestBga", "a06_chatter_takebacks/observer_Euwe")
@@ -57,7 +58,7 @@ def test_moments_are_those_of_games_in_memory(archive: Path, idle_max_ms: int | 
         without_lines = ReplaySource(recording.players, recording.moments, recording.chapter)
         output = heard(without_lines)
     assert output.count("<12> ") > 700
-    assert output == heard(ReplaySource.of(games, moments))
+    assert output == heard(source_of(games, moments))
 
 
 def test_few_games_are_in_memory_at_a_time(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,7 @@ from recorder.replay.terminal.watch import (
     plain,
 )
 from recorder.replay.timing import mark
+from tests.replay.sources import source_of
 from tests.support.corpus import SERVER
 
 PLAIN, LETTERS = SceneStyle(colours=False), SceneStyle(ascii=True, colours=False)
@@ -35,7 +36,7 @@ PLAIN, LETTERS = SceneStyle(colours=False), SceneStyle(ascii=True, colours=False
 @cache
 def recording(scenario: str, connection: str, games: int | None = None) -> ReplaySource:
     found = games_of_files([str(SERVER / scenario / f"{connection}.raw.gz")])[:games]
-    return ReplaySource.of(found, moments_of_games(found))
+    return source_of(found, moments_of_games(found))
 
 
 def games_of(made: ReplaySource) -> list[Game]:
@@ -252,7 +253,7 @@ def test_control_characters_of_a_log_are_removed() -> None:
     assert isinstance(event, GameEvent)
     chat = event._replace(kind=EventKind.CHAT, detail="kibitz", actor=evil, text=evil)
     moments[place] = moments[place]._replace(what=chat)
-    viewing = Viewing(ReplaySource.of(games_of(made), moments), 0)
+    viewing = Viewing(source_of(games_of(made), moments), 0)
     viewing.press("end", 0)
     rows = "".join(text(viewing))
     assert "\\x1b[2J" in rows
@@ -435,7 +436,7 @@ def test_a_replay_pauses_before_a_long_think() -> None:
     least_ms = max(ply.elapsed_ms or 0 for ply in made.chapter(0).game.plies)
     places = long_thinks(made.moments, least_ms)
     marked = list(mark(made.moments, places))
-    viewing = Viewing(ReplaySource.of(games_of(made), marked), 0, pause_at=("think",))
+    viewing = Viewing(source_of(games_of(made), marked), 0, pause_at=("think",))
     viewing.tick(3600 * 10**9)
     assert viewing.show.head.paused
     assert viewing.show.head.place == min(places) + 1

@@ -84,7 +84,7 @@ def players_of_games(archive: ArchiveStore, chosen: GameFilter) -> list[SitePlay
                 if played.games[-1:] != [(index, *game)]:  # who plays both sides has one game
                     played.games.append((index, *game))
                     played.dated += facts["day"] is not None or facts["started_ms"] is not None
-    ordered = sorted(found.items(), key=lambda one: (one[0][0], one[0][1] or ""))
+    ordered = sorted(found.items(), key=lambda item: (item[0][0], item[0][1] or ""))
     players = (_player_of(server, identities) for (handle, server), identities in ordered if handle.strip())
     return [player for player in players if player is not None]
 
