@@ -11,7 +11,7 @@ import json
 import secrets
 import sqlite3
 from collections.abc import Callable, Collection, Iterable
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from recorder.errors import StorageError
 
@@ -68,27 +68,29 @@ def content_version(driver: sqlite3.Connection) -> str | None:
     return _value(driver, CONTENT_VERSION)
 
 
+def _set(driver: sqlite3.Connection, name: str, value: str) -> None:
+    driver.execute("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", (name, value))
+
+
 def mark_changed(driver: sqlite3.Connection) -> None:
     """Replace the word; the last step of a transaction that changed anything."""
-    driver.execute(
-        "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", (CONTENT_VERSION, secrets.token_hex(8))
-    )
+    _set(driver, CONTENT_VERSION, secrets.token_hex(8))
+
+
+def _beginning(driver: sqlite3.Connection, prefix: str) -> list[tuple[str, Any]]:
+    """The settings whose names begin so: the rest of each name, and the value."""
+    query = "SELECT substr(name, ?), value FROM settings WHERE name GLOB ? ORDER BY name"
+    return [(rest, json.loads(value)) for rest, value in driver.execute(query, (len(prefix) + 1, f"{prefix}*"))]
 
 
 def forgotten_sources(driver: sqlite3.Connection) -> list[ForgottenSource]:
     """The logs that were taken out and not asked for again, by sha256."""
-    rows = driver.execute(
-        "SELECT substr(name, ?), value FROM settings WHERE name GLOB ? ORDER BY name", (len(_SOURCE) + 1, f"{_SOURCE}*")
-    )
-    return [ForgottenSource(sha256, **json.loads(value)) for sha256, value in rows]
+    return [ForgottenSource(sha256, **facts) for sha256, facts in _beginning(driver, _SOURCE)]
 
 
 def note_source(driver: sqlite3.Connection, source: ForgottenSource) -> None:
     """Remember a log as forgotten."""
-    facts = {"size_bytes": source.size_bytes, "name": source.name}
-    driver.execute(
-        "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", (_SOURCE + source.sha256, json.dumps(facts))
-    )
+    _set(driver, _SOURCE + source.sha256, json.dumps({"size_bytes": source.size_bytes, "name": source.name}))
 
 
 def recall_source(driver: sqlite3.Connection, sha256: str) -> None:
@@ -98,19 +100,13 @@ def recall_source(driver: sqlite3.Connection, sha256: str) -> None:
 
 def forgotten_handles(driver: sqlite3.Connection) -> list[tuple[str, int, str]]:
     """What is remembered of players who are to be forgotten: salt, length and hash of each handle."""
-    rows = driver.execute(
-        "SELECT substr(name, ?), value FROM settings WHERE name GLOB ? ORDER BY name", (len(_HANDLE) + 1, f"{_HANDLE}*")
-    )
-    return [(facts["salt"], facts["length"], found) for found, facts in ((row[0], json.loads(row[1])) for row in rows)]
+    return [(facts["salt"], facts["length"], found) for found, facts in _beginning(driver, _HANDLE)]
 
 
 def note_handle(driver: sqlite3.Connection, handle: tuple[str, int, str]) -> None:
     """Remember a handle's hash."""
     salt, length, found = handle
-    driver.execute(
-        "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)",
-        (_HANDLE + found, json.dumps({"salt": salt, "length": length})),
-    )
+    _set(driver, _HANDLE + found, json.dumps({"salt": salt, "length": length}))
 
 
 def recall_handle(driver: sqlite3.Connection, handle: tuple[str, int, str]) -> None:
@@ -133,13 +129,8 @@ class Decision(NamedTuple):
 
 def decisions(driver: sqlite3.Connection) -> list[Decision]:
     """All decisions, by their keys."""
-    rows = driver.execute("SELECT name, value FROM settings WHERE name GLOB ? ORDER BY name", (f"{DECISIONS}*",))
-    found = []
-    for name, value in rows:
-        _, key, other = name.split(":")
-        facts = json.loads(value)
-        found.append(Decision(key, other, facts["same"], facts["decided_ms"]))
-    return found
+    found = [(keys.split(":"), facts) for keys, facts in _beginning(driver, DECISIONS)]
+    return [Decision(key, other, facts["same"], facts["decided_ms"]) for (key, other), facts in found]
 
 
 def load_decided(driver: sqlite3.Connection) -> Decided:
@@ -161,9 +152,8 @@ def decide(driver: sqlite3.Connection, pairs: Collection[Pair], *, same: bool, n
 def store_decisions(driver: sqlite3.Connection, found: Iterable[Decision]) -> None:
     """Write decisions; those about the same games are replaced."""
     for one in found:
-        value = json.dumps({"same": one.same, "decided_ms": one.decided_ms})
-        name = f"{DECISIONS}{one.key}:{one.other}"
-        driver.execute("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", (name, value))
+        facts = {"same": one.same, "decided_ms": one.decided_ms}
+        _set(driver, f"{DECISIONS}{one.key}:{one.other}", json.dumps(facts))
 
 
 def rename_decisions(driver: sqlite3.Connection, renamed: Callable[[str], str]) -> None:

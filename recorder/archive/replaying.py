@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -12,14 +11,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from recorder.archive.exporting import named_games
 from recorder.archive.locate import open_archive
-from recorder.archive.reading.kept_bytes import Log, RecordedLines, log_in_archive, log_in_file
+from recorder.archive.reading.kept_bytes import Log, RecordedLines, hash_at, log_in_archive, log_in_file
 from recorder.errors import NoGamesError, ReplayError, SourceError
 from recorder.model import Game, Link, LinkKind, SourceKind, SourceName
 from recorder.replay.moments import GameMoment, moments_of_game
 from recorder.replay.served import served_names
 from recorder.replay.several import Outline, Timeline, outline_of, partner_keys, partners_of
 from recorder.replay.show import Chapter, ReplaySource
-from recorder.sources import HEAD_BYTES, detect, read_blocks
+from recorder.sources import detect, read_blocks, read_head
 from storage.read.store import MOVES_ALONE, GameParts
 
 if TYPE_CHECKING:
@@ -152,13 +151,10 @@ def _games_of(name: str) -> list[Game]:
 
 def _log_of(path: Path) -> tuple[str, SourceKind]:
     """The SHA-256 and the kind of a log."""
-    running, head = hashlib.sha256(), b""
-    for block in read_blocks(path):
-        running.update(block)
-        head += block[: HEAD_BYTES - len(head)]
+    head, blocks = read_head(read_blocks(path))
     kind = detect(head)
     assert kind is not None  # games were read from it
-    return running.hexdigest(), kind
+    return hash_at(blocks)[0], kind
 
 
 def _logs_of(files: Sequence[str]) -> dict[str, Log]:

@@ -22,7 +22,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, insert, select, update
 
 from recorder.errors import StorageError
-from recorder.model import Disposition, Game, SourceReport
+from recorder.model import Game, SourceReport
 from storage.files import driver_of, identity_of, make_engine, storage_error, storage_errors
 from storage.maintenance.removal import delete_games, delete_unused_players
 from storage.mapping import ANOMALIES, SHAPES, Row
@@ -109,14 +109,8 @@ class SourceWriter:
         """Insert what is held back."""
         self._rows.flush()
 
-    def read_up_to(self, offset: int, unfinished: str | None) -> None:
-        """Note that every game that begins before this offset is final; ``unfinished`` is as in ``SourceRow``."""
-        self._driver.execute(
-            "UPDATE sources SET read_up_to = ?, unfinished = ? WHERE id = ?", (offset, unfinished, self.row_id)
-        )
-
-    def finish(self, report: SourceReport) -> None:
-        """Store what the pass found besides games, in place of an earlier report.
+    def finish(self, report: SourceReport, read_up_to: int = 0, unfinished: str | None = None) -> None:
+        """Store what was found besides games, in place of an earlier report; the others are as in ``SourceRow``.
 
         StorageError: other bytes were kept than the source's size says.
         """
@@ -132,7 +126,7 @@ class SourceWriter:
         run = self._driver.execute
         run(
             "UPDATE sources SET server = ?, dialect = ?, me = ?, time_basis = ?, line_count = ?, warnings = ?, "
-            "kept_bytes = coalesce(?, kept_bytes) WHERE id = ?",
+            "read_up_to = ?, unfinished = ?, kept_bytes = coalesce(?, kept_bytes) WHERE id = ?",
             (
                 report.server,
                 report.dialect,
@@ -140,34 +134,26 @@ class SourceWriter:
                 report.time_basis.value,
                 report.line_count,
                 json.dumps(list(report.warnings)),
+                read_up_to,
+                unfinished,
                 self._chunk_offset if self._keep else None,
                 self.row_id,
             ),
         )
-        run("DELETE FROM source_counts WHERE source_id = ?", (self.row_id,))
-        run("DELETE FROM source_shapes WHERE source_id = ?", (self.row_id,))
-        run("DELETE FROM anomalies WHERE source_id = ?", (self.row_id,))
-        self._insert(
-            "source_counts",
-            [
-                *self._counts("<12>", report.frames),
-                *self._counts("<b1>", report.holdings),
-                *[(self.row_id, ELSEWHERE, what, count) for what, count in report.elsewhere.items()],
+        tables: dict[str, list[Row]] = {
+            "source_counts": [
+                *((self.row_id, "<12>", what.value, count) for what, count in report.frames.items()),
+                *((self.row_id, "<b1>", what.value, count) for what, count in report.holdings.items()),
+                *((self.row_id, ELSEWHERE, line, count) for line, count in report.elsewhere.items()),
             ],
-        )
-        self._insert("source_shapes", [SHAPES.row(shape, self.row_id, seq) for seq, shape in enumerate(report.shapes)])
-        self._insert(
-            "anomalies",
-            [ANOMALIES.row(anomaly, self.row_id, seq) for seq, anomaly in enumerate(report.anomalies)],
-        )
+            "source_shapes": [SHAPES.row(shape, self.row_id, seq) for seq, shape in enumerate(report.shapes)],
+            "anomalies": [ANOMALIES.row(anomaly, self.row_id, seq) for seq, anomaly in enumerate(report.anomalies)],
+        }
+        for table, rows in tables.items():
+            run(f"DELETE FROM {table} WHERE source_id = ?", (self.row_id,))
+            if rows:
+                self._driver.executemany(insert_sql(table), rows)
         self._finished = True
-
-    def _counts(self, tag: str, counts: dict[Disposition, int]) -> list[Row]:
-        return [(self.row_id, tag, disposition.value, count) for disposition, count in counts.items()]
-
-    def _insert(self, table: str, rows: list[Row]) -> None:
-        if rows:
-            self._driver.executemany(insert_sql(table), rows)
 
     def close(self) -> None:
         """Check at the end of the ``with`` block, before the commit, that ``finish`` was called."""
@@ -438,8 +424,7 @@ class SourceInProgress:
                 writer.keep(block)
             if drop:
                 writer.keep_nothing()
-            writer.read_up_to(read_up_to, unfinished)
-            writer.finish(report)
+            writer.finish(report, read_up_to, unfinished)
             if self._removed and not self.in_progress:
                 delete_unused_players(connection)
             self.relate()

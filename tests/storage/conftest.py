@@ -210,8 +210,7 @@ def import_bytes(
     ) as writer:
         writer.keep(data[writer.keep_from :])
         writer.add_games(list(games))
-        writer.read_up_to(read_up_to, None)
-        writer.finish(report or SourceReport(kind=kind))
+        writer.finish(report or SourceReport(kind=kind), read_up_to)
     (row,) = (row for row in archive.sources() if row.sha256 == sha256)
     return row
 

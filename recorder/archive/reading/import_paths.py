@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, repeat
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from recorder.archive.care.erasing import forget_handles
 from recorder.archive.locate import archive_file, open_archive
@@ -50,10 +50,6 @@ from recorder.progress import Progress, of_several
 from recorder.sources.redaction import Forgotten, ForgottenHandle
 from recorder.text import plural
 from storage import ArchiveStore, ForgottenSource, GameFilter, SourceRow, is_database, reading_other
-
-if TYPE_CHECKING:
-    from recorder.progress import Progress
-    from storage import ArchiveStore
 
 _GAMES = 200
 _BLOCK_BYTES = 1 << 20

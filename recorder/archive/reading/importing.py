@@ -688,10 +688,9 @@ def store(
         found = reading.found
         if found.resized is not None:
             writer.resize(*found.resized)
-        writer.read_up_to(found.read_up_to, found.unfinished)
         if keep is False or found.unredacted:
             writer.keep_nothing()  # nor what was kept before
-        writer.finish(found.report)
+        writer.finish(found.report, found.read_up_to, found.unfinished)
     outcome.report = found.report
     return found
 
