@@ -19,7 +19,7 @@ from recorder.model import AnalysedPosition, Analysis, Anomaly, Game
 from storage import settings
 from storage.columnar import drop_copy
 from storage.database import Database
-from storage.files import driver_of, open_sqlite, storage_errors
+from storage.files import open_sqlite, storage_errors
 from storage.positions import PositionIndex
 from storage.read import listing, query
 from storage.read import sources as of_sources
@@ -104,17 +104,17 @@ class ArchiveAnalyses(_Part):
         The analysis's own lines are ignored: ``positions`` has them. ``again``: replace stored analyses of the same
         positions.
         """
-        with self.writing() as connection:
-            store_positions(driver_of(connection), key, analysis, positions, replace=again)
-            settle_analyses(driver_of(connection), shown_games(driver_of(connection), key))
+        with self.writing() as driver:
+            store_positions(driver, key, analysis, positions, replace=again)
+            settle_analyses(driver, shown_games(driver, key))
 
     def take_over(self, other: ArchiveAnalyses, *, homeless: bool = False) -> tuple[int, int]:
         """Copy the analyses of another archive for the games of this one; ``homeless``: also those of other games.
 
         Return how many were copied, and how many are of games that are not here.
         """
-        with other.reading() as theirs, self.writing() as connection:
-            return _take_over(theirs, driver_of(connection), homeless=homeless)
+        with other.reading() as theirs, self.writing() as driver:
+            return _take_over(theirs, driver, homeless=homeless)
 
     count = _reads(count_analyses)
 
@@ -230,8 +230,7 @@ class DuplicateGames(_Part):
         self, find: Callable[[sqlite3.Connection], list[tuple[str, str]]], *, same: bool, dry_run: bool
     ) -> list[Game]:
         """Record decisions about the pairs of keys that ``find`` gives."""
-        with self.writing(undo=dry_run) as connection:
-            driver = driver_of(connection)
+        with self.writing(undo=dry_run) as driver:
             pairs = find(driver)
             decide(driver, pairs, same=same, now_ms=time.time_ns() // 1_000_000)
             keys = sorted({key for pair in pairs for key in pair})
@@ -245,8 +244,7 @@ class DuplicateGames(_Part):
 
         Return how many were taken.
         """
-        with other.reading() as theirs, self.writing() as connection:
-            driver = driver_of(connection)
+        with other.reading() as theirs, self.writing() as driver:
             taken = take_over_decisions(theirs, driver, keys_here(theirs, driver))
             touch_keys(driver, {key for one in taken for key in (one.key, one.other)})
             return len(taken)
@@ -354,8 +352,7 @@ class GameCorrections(_Part):
         time has no date, or none has a correction to undo.
         """
         found: list[EditedGame] = []
-        with self.writing(undo=dry_run) as connection:
-            driver = driver_of(connection)
+        with self.writing(undo=dry_run) as driver:
             rows = sorted({resolve(driver, key) for key in keys})
             members = {row: _keys(driver, row) for row in rows}
             earlier = dict(zip(rows, load_feeds(driver, rows), strict=True))
@@ -384,8 +381,7 @@ class GameCorrections(_Part):
         What a person gave one of them stays, unless it is the ``older`` value of the whole source.
         """
         edited: set[str] = set()
-        with self.writing() as connection:
-            driver = driver_of(connection)
+        with self.writing() as driver:
             relate(driver)
             decided = {(one.key, one.field): one.value for one in corrections_of(driver)}
             games = driver.execute(_OF_SOURCE, (sha256,)).fetchall()
@@ -402,8 +398,7 @@ class GameCorrections(_Part):
 
     def take_over(self, other: GameCorrections) -> None:
         """Take over what people corrected in another archive; of two corrections of one field the later one counts."""
-        with other.reading() as theirs, self.writing() as connection:
-            driver = driver_of(connection)
+        with other.reading() as theirs, self.writing() as driver:
             touch_keys(driver, take_over_corrections(theirs, driver, keys_here(theirs, driver)))
 
 
@@ -429,11 +424,10 @@ class Erasures(_Part):
         """
         from storage.maintenance.removal import delete_source
 
-        with self.writing() as connection, closing_up(driver_of(connection)):
-            driver = driver_of(connection)
+        with self.writing() as driver, closing_up(driver):
             row = one_source(driver, source_id)
             note_source(driver, ForgottenSource(row.sha256, row.size_bytes, row.name))
-            report = delete_source(connection, row_number(driver, row.sha256))
+            report = delete_source(driver, row_number(driver, row.sha256))
         drop_copy(self.path)
         return report
 
@@ -441,8 +435,8 @@ class Erasures(_Part):
 
     def recall_source(self, sha256: str) -> None:
         """A forgotten source is wanted again, as it was or grown."""
-        with self.writing() as connection:
-            recall_source(driver_of(connection), sha256)
+        with self.writing() as driver:
+            recall_source(driver, sha256)
 
     forgotten_handles = _reads(settings.forgotten_handles)
 
@@ -450,37 +444,33 @@ class Erasures(_Part):
         """Take players out of all tables but the kept logs, and remember the hashes of their handles."""
         from storage.maintenance.removal import redact_rows
 
-        with self.writing() as connection:
+        with self.writing() as driver:
             for handle in handles:
-                note_handle(driver_of(connection), handle)
-            report = redact_rows(connection, words)
+                note_handle(driver, handle)
+            report = redact_rows(driver, words)
         drop_copy(self.path)
         return report
 
     def recall_handle(self, handle: tuple[str, int, str]) -> None:
         """A player need not be forgotten any more; what is gone stays gone."""
-        with self.writing() as connection:
-            recall_handle(driver_of(connection), handle)
+        with self.writing() as driver:
+            recall_handle(driver, handle)
 
     def read_again(self, sha256: str) -> None:
         """Have a source read again as a whole when it is imported next, as after a newer parser."""
-        with self.writing() as connection:
-            driver_of(connection).execute(
-                "UPDATE sources SET parser_version = ? WHERE sha256 = ?", (READ_AGAIN, sha256)
-            )
+        with self.writing() as driver:
+            driver.execute("UPDATE sources SET parser_version = ? WHERE sha256 = ?", (READ_AGAIN, sha256))
 
     def redact_source(self, source_id: str, redact: Callable[[Iterable[bytes]], Iterator[bytes]]) -> bool:
         """Rewrite the kept bytes of a source by others of equal length; return whether anything was replaced."""
         from storage.maintenance.removal import redact_kept
 
-        with self.writing() as connection:
-            driver = driver_of(connection)
+        with self.writing() as driver:
             return redact_kept(driver, row_number(driver, one_source(driver, source_id).sha256), redact)
 
     def drop_kept(self, source_id: str) -> None:
         """Keep nothing of a source's bytes any more; its games stay."""
-        with self.writing() as connection:
-            driver = driver_of(connection)
+        with self.writing() as driver:
             drop_kept(driver, row_number(driver, one_source(driver, source_id).sha256))
 
 
@@ -555,8 +545,8 @@ class ArchiveStore(Closing, Database):
 
     def move_source(self, sha256: str, path: str) -> None:
         """A source's file stands elsewhere now, an absolute path."""
-        with self.writing() as connection:
-            driver_of(connection).execute("UPDATE sources SET path = ? WHERE sha256 = ?", (path, sha256))
+        with self.writing() as driver:
+            driver.execute("UPDATE sources SET path = ? WHERE sha256 = ?", (path, sha256))
 
     def successors(self) -> dict[str, str]:
         """Keys that games have because another game has theirs, with the keys that they would have alone."""
@@ -571,8 +561,8 @@ class ArchiveStore(Closing, Database):
         """
         with other.reading() as driver:
             wanted = order_of_sources(driver)
-        with self.writing() as connection:
-            restore_order(driver_of(connection), wanted)
+        with self.writing() as driver:
+            restore_order(driver, wanted)
 
     @contextmanager
     def write_source(
@@ -589,21 +579,21 @@ class ArchiveStore(Closing, Database):
         from storage.write.source import SourceWriter, continue_source, reopen_last_chunk, start_source
 
         values = facts | {"timing": packed_timing(timing) if keep and timing is not None else None}
-        with self.writing() as connection:
-            recall_source(driver_of(connection), facts["sha256"])
+        with self.writing() as driver:
+            recall_source(driver, facts["sha256"])
             chunk_offset, rest, corrected = 0, b"", []
             if continues is None:
-                row_id = start_source(connection, values)
+                row_id = start_source(driver, values)
             else:
-                row_id = row_number(driver_of(connection), continues.sha256)
+                row_id = row_number(driver, continues.sha256)
                 if keep and not continues.read_up_to:
-                    drop_kept(driver_of(connection), row_id)
-                corrected = continue_source(connection, row_id, continues.read_up_to, values)
+                    drop_kept(driver, row_id)
+                corrected = continue_source(driver, row_id, continues.read_up_to, values)
                 if keep:
-                    chunk_offset, rest = reopen_last_chunk(connection, row_id)
+                    chunk_offset, rest = reopen_last_chunk(driver, row_id)
             size_bytes: int = facts["size_bytes"]
             writer = SourceWriter(
-                connection, row_id, size_bytes=size_bytes, keep=keep, chunk_offset=chunk_offset, rest=rest
+                driver, row_id, size_bytes=size_bytes, keep=keep, chunk_offset=chunk_offset, rest=rest
             )
             writer.corrected = corrected
             yield writer

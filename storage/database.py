@@ -5,18 +5,16 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from recorder.errors import StorageError
 from storage.files import (
-    driver_of,
     file_of,
     identity_of,
-    make_engine,
     open_sqlite,
+    open_to_write,
     reading,
     storage_errors,
     unsound_values,
@@ -24,9 +22,6 @@ from storage.files import (
 from storage.schema import upgrade as schema
 from storage.settings import mark_changed
 from storage.write.merged import relate
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
 
 
 class Database:
@@ -39,7 +34,7 @@ class Database:
         self.path = path
         self.read_only = read_only
         self._snapshot: sqlite3.Connection | None = None
-        self._transaction: Connection | None = None
+        self._transaction: sqlite3.Connection | None = None
 
     @classmethod
     def open(cls, where: str, *, create: bool = False, read_only: bool = False) -> Self:
@@ -50,11 +45,6 @@ class Database:
         schema.require_current(path)
         return cls(path, read_only=read_only)
 
-    @cached_property
-    def _writer(self) -> Engine:
-        """The engine of all transactions: it caches compiled statements and keeps no connection open."""
-        return make_engine(self.path, foreign_keys=False)
-
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection for code that reads rows: that of the current snapshot or transaction, else a new one."""
@@ -64,7 +54,7 @@ class Database:
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
         if self._transaction is not None:
-            yield driver_of(self._transaction)
+            yield self._transaction
         elif self._snapshot is not None:
             yield self._snapshot
         else:
@@ -106,44 +96,50 @@ class Database:
     @contextmanager
     def transaction(self, *, undo: bool = False) -> Iterator[None]:
         """What is read and written in the block is one transaction: undone when it raises, or as in a dry run."""
-        with self.writing(undo=undo) as connection:
-            before, self._transaction = self._transaction, connection
+        with self.writing(undo=undo) as driver:
+            before, self._transaction = self._transaction, driver
             try:
                 yield
             finally:
                 self._transaction = before
 
     @contextmanager
-    def writing(self, *, undo: bool = False) -> Iterator[Connection]:
-        """One transaction, without SQLite's foreign key checks; ``undo``: at its end nothing of it is stored.
-
-        The checks would slow down inserts by a third, and the writer numbers rows so that they hold;
-        ``db check`` checks the whole file.
-        """
+    def writing(self, *, undo: bool = False) -> Iterator[sqlite3.Connection]:
+        """A connection in a transaction, or in a part of the current one; ``undo``: nothing of it is stored."""
         if self.read_only:
             raise StorageError(f"{self.path} was opened read-only.")
         if self._transaction is not None:
-            with self._transaction.begin_nested() as part:
+            with _part(self._transaction, undo=undo):
                 yield self._transaction
-                if undo:
-                    part.rollback()
             return
         while True:
             file = identity_of(self.path)
-            with (
-                storage_errors(self.path),
-                self._writer.connect().execution_options(immediate=True) as connection,
-                connection.begin() as whole,
-            ):
+            with storage_errors(self.path), closing(open_to_write(self.path)) as driver:
+                driver.execute("BEGIN IMMEDIATE")
                 if identity_of(self.path) != file:  # another archive has taken its place while this waited for the lock
                     continue
-                driver = driver_of(connection)
                 before = driver.total_changes
-                yield connection
+                yield driver
                 if undo:
-                    whole.rollback()
                     return
                 relate(driver)
                 if driver.total_changes != before:
                     mark_changed(driver)
+                driver.execute("COMMIT")
                 return
+
+
+@contextmanager
+def _part(driver: sqlite3.Connection, *, undo: bool) -> Iterator[None]:
+    """A part of a transaction, which is undone alone when it raises."""
+    driver.execute("SAVEPOINT part")
+    try:
+        yield
+    except BaseException:
+        undo = True
+        raise
+    finally:
+        if driver.in_transaction:  # not after a full disk, for example
+            if undo:
+                driver.execute("ROLLBACK TO part")
+            driver.execute("RELEASE part")

@@ -1,6 +1,7 @@
 """Opening SQLite: where the file is, its mode, and the pragmas of every connection.
 
-SQLAlchemy is loaded by those who write, by ``make_engine``: that takes longer than to read some hundred games.
+SQLAlchemy is loaded by those who change or check the schema, by ``make_engine``: that takes longer than to read some
+hundred games.
 """
 
 from __future__ import annotations
@@ -153,6 +154,17 @@ def _prepare(connection: sqlite3.Connection, *, read_only: bool, foreign_keys: b
     connection.create_function("is_guest", 4, _is_guest, deterministic=True)
     connection.create_function("is_computer", 1, _is_computer, deterministic=True)
     connection.create_function("small_letters", 1, _small_letters, deterministic=True)
+
+
+def open_to_write(path: Path) -> sqlite3.Connection:
+    """A connection for transactions, without SQLite's foreign key checks.
+
+    They would slow down inserts by a third, and the writers number rows so that they hold; ``db check`` checks the
+    whole file. A transaction that is not committed is undone when the connection is closed.
+    """
+    connection = open_sqlite(path)
+    _prepare(connection, read_only=False, foreign_keys=False)
+    return connection
 
 
 @contextmanager

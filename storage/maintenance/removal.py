@@ -9,40 +9,25 @@ What replaces a handle is as long as the handle, so that every offset stays what
 from __future__ import annotations
 
 import codecs
+import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, Protocol
+from typing import Protocol
 
 import zstandard
-from sqlalchemy import (
-    Column,
-    ColumnElement,
-    Connection,
-    ScalarSelect,
-    Select,
-    column,
-    delete,
-    func,
-    or_,
-    select,
-    update,
-)
-from sqlalchemy import table as sql_table
-from sqlalchemy import text as sql_text
 
 from recorder.corrections import NO_TEXTS, STANDARD, from_json, rewritten, to_json
-from recorder.model import SAVED_KINDS, EventKind, SourceKind
-from storage.files import driver_of
+from recorder.model import SAVED_KINDS
 from storage.read.analyses import has_analyses
 from storage.read.sources import unpacked
-from storage.schema import tables as models
 from storage.settings import DECISIONS, decisions, forgotten_sources, note_source
 from storage.write.games import closing_up
 from storage.write.merged import dissolve, relate, touch_keys, touch_others
 
-_OF_OBSERVATIONS = (models.events, models.holdings, models.thinking, models.anchors, models.ply_lines)
+_OF_OBSERVATIONS = ("events", "holdings", "thinking", "anchors", "ply_lines")
+_THEM = "(SELECT value FROM json_each(:games))"
 
 
 @dataclass(frozen=True)
@@ -57,115 +42,108 @@ class ForgetReport:
     players: int
 
 
-def delete_games(connection: Connection, ids: Select[tuple[int]]) -> tuple[int, int, int]:
+def delete_games(driver: sqlite3.Connection, numbers: Sequence[int]) -> tuple[int, int, int]:
     """Delete games with all that hangs on them, and games that were made of them and others; count what went.
 
-    ``ids`` is a query for row numbers. The counts are of games, observations and plies.
+    The counts are of games, observations and plies.
     """
-    links, games, segments, seen = models.game_links, models.games, models.segments, models.observations
-    chosen = ids.scalar_subquery()
-    merged = select(games.c.merged_into).where(games.c.id.in_(chosen), games.c.merged_into.is_not(None)).distinct()
-    dissolve(driver_of(connection), list(connection.scalars(merged)))
-    touch_others(driver_of(connection), list(connection.scalars(ids)))
-    watched = select(seen.c.id).where(seen.c.game_id.in_(chosen)).scalar_subquery()
-    connection.execute(delete(links).where(or_(links.c.game_id.in_(chosen), links.c.other_game_id.in_(chosen))))
-    connection.execute(delete(segments).where(segments.c.game_id.in_(chosen)))
-    plies = _delete_plies(connection, watched)
+    if not numbers:
+        return 0, 0, 0
+    touch_others(driver, numbers)
+    them = {"games": json.dumps(numbers)}
+    driver.execute(f"DELETE FROM game_links WHERE game_id IN {_THEM} OR other_game_id IN {_THEM}", them)
+    return delete_rows(driver, numbers)
+
+
+def delete_rows(driver: sqlite3.Connection, numbers: Sequence[int]) -> tuple[int, int, int]:
+    """As ``delete_games``, but links stay, and so do games that may now be one with others."""
+    run, many, games = driver.execute, driver.executemany, [(number,) for number in numbers]
+    merged = {of for one in games for (of,) in run("SELECT merged_into FROM games WHERE id = ?", one) if of is not None}
+    dissolve(driver, sorted(merged))
+    seen = [row for one in games for row in run("SELECT id FROM observations WHERE game_id = ?", one)]
+    query = "SELECT first_ply_id, ply_count FROM ply_lines WHERE observation_id = ? AND ply_count > 0"
+    plies: list[tuple[int, int]] = []  # neighbouring lines go in one statement
+    for first, count in sorted(line for one in seen for line in run(query, one)):
+        begin = plies.pop()[0] if plies and plies[-1][1] == first else first
+        plies.append((begin, first + count))
+    many("DELETE FROM plies WHERE id >= ? AND id < ?", plies)
     for table in _OF_OBSERVATIONS:
-        connection.execute(delete(table).where(table.c.observation_id.in_(watched)))
-    observations = connection.execute(delete(seen).where(seen.c.game_id.in_(chosen))).rowcount
-    return connection.execute(delete(games).where(games.c.id.in_(chosen))).rowcount, observations, plies
+        many(f"DELETE FROM {table} WHERE observation_id = ?", seen)
+    many("DELETE FROM segments WHERE game_id = ?", games)
+    many("DELETE FROM observations WHERE game_id = ?", games)
+    many("DELETE FROM games WHERE id = ?", games)
+    return len(games), len(seen), sum(end - first for first, end in plies)
 
 
-def _delete_plies(connection: Connection, watched: ScalarSelect[int]) -> int:
-    """Delete the plies of observations; neighbouring lines go in one statement."""
-    lines = models.ply_lines.c
-    query = select(lines.first_ply_id, lines.ply_count).where(lines.observation_id.in_(watched), lines.ply_count > 0)
-    runs: list[tuple[int, int]] = []
-    for first, count in connection.execute(query.order_by(lines.first_ply_id)):
-        if runs and runs[-1][1] == first:
-            runs[-1] = (runs[-1][0], first + count)
-        else:
-            runs.append((first, first + count))
-    if runs:
-        connection.exec_driver_sql("DELETE FROM plies WHERE id >= ? AND id < ?", runs)
-    return sum(end - first for first, end in runs)
-
-
-def delete_unused_players(connection: Connection) -> int:
+def delete_unused_players(driver: sqlite3.Connection) -> int:
     """Delete players without a game; returns how many."""
-    # By the driver, also here: the writer of games in progress begins its transactions itself.
     unused = "DELETE FROM players WHERE id NOT IN (SELECT white_id FROM games UNION SELECT black_id FROM games)"
-    return driver_of(connection).execute(unused).rowcount
+    return driver.execute(unused).rowcount
 
 
-def delete_analyses(connection: Connection, ids: Select[tuple[int]]) -> None:
+_STAYS = f"""
+SELECT g.key, (SELECT min(o.key) FROM games o
+  WHERE o.merged_into = g.merged_into AND o.source_id IS NOT NULL AND o.id NOT IN {_THEM})
+FROM games g WHERE g.id IN {_THEM} AND g.key IN (SELECT game_key FROM analyses)
+"""
+_POSITIONS = "SELECT p.id FROM analysed_positions p JOIN analyses a ON a.id = p.analysis_id WHERE a.game_key = :key"
+
+
+def delete_analyses(driver: sqlite3.Connection, numbers: Sequence[int]) -> None:
     """Delete the analyses of games that are to be taken out for good.
 
     Where other sources have the same game, it stays, and its analyses are kept. It must run before anything of these
     games is deleted.
     """
-    if not has_analyses(driver_of(connection)):
+    if not has_analyses(driver):
         return
-    games, analyses, positions, lines = (
-        models.games.c, models.analyses, models.analysed_positions, models.analysis_lines,
-    )  # fmt: skip
-    chosen, others = ids.scalar_subquery(), models.games.alias().c
-    stays = (
-        select(func.min(others.key))
-        .where(others.merged_into == games.merged_into, others.source_id.is_not(None), others.id.not_in(chosen))
-        .scalar_subquery()
-    )
-    named = games.key.in_(select(analyses.c.game_key))
-    for key, other in connection.execute(select(games.key, stays).where(games.id.in_(chosen), named)).all():
-        mine = analyses.c.game_key == key
+    for key, other in driver.execute(_STAYS, {"games": json.dumps(numbers)}).fetchall():
+        mine = {"key": key, "other": other}
         if other is not None:
-            connection.execute(update(analyses).where(mine).values(game_key=other))
+            driver.execute("UPDATE analyses SET game_key = :other WHERE game_key = :key", mine)
             continue
-        of_key = select(positions.c.id).join(analyses, analyses.c.id == positions.c.analysis_id).where(mine)
-        connection.execute(delete(lines).where(lines.c.position_id.in_(of_key)))
-        connection.execute(delete(positions).where(positions.c.id.in_(of_key)))
-        connection.execute(delete(analyses).where(mine))
+        driver.execute(f"DELETE FROM analysis_lines WHERE position_id IN ({_POSITIONS})", mine)
+        driver.execute(f"DELETE FROM analysed_positions WHERE id IN ({_POSITIONS})", mine)
+        driver.execute("DELETE FROM analyses WHERE game_key = :key", mine)
 
 
-def delete_decisions(connection: Connection, ids: Select[tuple[int]]) -> None:
+def delete_decisions(driver: sqlite3.Connection, numbers: Sequence[int]) -> None:
     """Delete the decisions about games that are to be taken out for good, before anything of them is deleted."""
-    games, settings = models.games.c, models.settings
-    keys = set(connection.scalars(select(games.key).where(games.id.in_(ids.scalar_subquery()))))
-    connection.execute(delete(models.corrections).where(models.corrections.c.game_key.in_(keys)))
-    for one in decisions(driver_of(connection)):
+    query = f"SELECT key FROM games WHERE id IN {_THEM}"
+    keys = {key for (key,) in driver.execute(query, {"games": json.dumps(numbers)})}
+    driver.executemany("DELETE FROM corrections WHERE game_key = ?", [(key,) for key in keys])
+    for one in decisions(driver):
         if not keys.isdisjoint((one.key, one.other)):
-            connection.execute(delete(settings).where(settings.c.name == f"{DECISIONS}{one.key}:{one.other}"))
+            driver.execute("DELETE FROM settings WHERE name = ?", (f"{DECISIONS}{one.key}:{one.other}",))
 
 
-def delete_source(connection: Connection, row_id: int) -> ForgetReport:
+def delete_source(driver: sqlite3.Connection, row_id: int) -> ForgetReport:
     """Delete a source for good: its bytes, counts, games with their analyses, players that have no other game."""
-    source = models.sources.c
-    name, kept_bytes = connection.execute(select(source.name, source.kept_bytes).where(source.id == row_id)).one()
-    mine = select(models.games.c.id).where(models.games.c.source_id == row_id)
-    delete_analyses(connection, mine)
-    delete_decisions(connection, mine)
-    games, observations, plies = delete_games(connection, mine)
-    for table in (models.source_chunks, models.source_counts, models.source_shapes, models.anomalies):
-        connection.execute(delete(table).where(table.c.source_id == row_id))
-    connection.execute(delete(models.sources).where(source.id == row_id))
-    return ForgetReport(name, games, observations, plies, kept_bytes, delete_unused_players(connection))
+    name, kept_bytes = driver.execute("SELECT name, kept_bytes FROM sources WHERE id = ?", (row_id,)).fetchone()
+    mine = [number for (number,) in driver.execute("SELECT id FROM games WHERE source_id = ?", (row_id,))]
+    delete_analyses(driver, mine)
+    delete_decisions(driver, mine)
+    games, observations, plies = delete_games(driver, mine)
+    for table in ("source_chunks", "source_counts", "source_shapes", "anomalies"):
+        driver.execute(f"DELETE FROM {table} WHERE source_id = ?", (row_id,))
+    driver.execute("DELETE FROM sources WHERE id = ?", (row_id,))
+    return ForgetReport(name, games, observations, plies, kept_bytes, delete_unused_players(driver))
 
 
 _TEXTS = (
-    models.games.c.me,
-    models.games.c.reason,
-    models.games.c.variant,
-    models.games.c.category,
-    models.events.c.actor,
-    models.events.c.text,
-    models.thinking.c.engine,
-    models.thinking.c.pv,
-    models.anomalies.c.message,
-    models.game_links.c.evidence,
-    models.anomalies.c.text,
-    models.source_shapes.c.shape,
-    models.sources.c.me,
+    "games.me",
+    "games.reason",
+    "games.variant",
+    "games.category",
+    "events.actor",
+    "events.text",
+    "thinking.engine",
+    "thinking.pv",
+    "anomalies.message",
+    "game_links.evidence",
+    "anomalies.text",
+    "source_shapes.shape",
+    "sources.me",
 )
 _SEEN = "(SELECT o.source_id FROM observations o WHERE o.kind = 'pgn' AND {} LIMIT 1)"
 _OF_SOURCE = f"(SELECT s.id FROM sources s WHERE s.kind IN {tuple(kind.value for kind in SAVED_KINDS)} AND s.id = {{}})"
@@ -219,9 +197,15 @@ class HandleReport:
     texts: int
 
 
-def redact_rows(connection: Connection, words: HandleText) -> HandleReport:
+_PLAYED_BY_THEM = f"""
+SELECT id FROM games WHERE white_id IN (SELECT id FROM temp.gone) OR black_id IN (SELECT id FROM temp.gone)
+  OR {_WAS_THEIRS}
+"""
+_CHAT_BY_THEM = "DELETE FROM events WHERE kind = 'chat' AND actor IS NOT NULL AND is_forgotten(actor)"
+
+
+def redact_rows(driver: sqlite3.Connection, words: HandleText) -> HandleReport:
     """Take players out of all tables but the kept logs."""
-    driver = driver_of(connection)
     driver.create_function("is_forgotten", 1, lambda handle: handle in words, deterministic=True)
     is_utf8 = cache(partial(_is_utf8, driver))  # reads all that is kept of a source
 
@@ -236,31 +220,25 @@ def redact_rows(connection: Connection, words: HandleText) -> HandleReport:
     driver.execute("CREATE TEMP TABLE gone AS SELECT id FROM main.players WHERE is_forgotten(handle)")
     try:
         with closing_up(driver):
-            gone = select(sql_table("gone", column("id")).c.id).scalar_subquery()
-            games = models.games.c
-            theirs = select(games.id).where(games.white_id.in_(gone) | games.black_id.in_(gone) | sql_text(_WAS_THEIRS))
-            delete_analyses(connection, theirs)
-            delete_decisions(connection, theirs)
-            found, _, _ = delete_games(connection, theirs)
-            delete_unused_players(connection)
+            theirs = [number for (number,) in driver.execute(_PLAYED_BY_THEM)]
+            delete_analyses(driver, theirs)
+            delete_decisions(driver, theirs)
+            found, _, _ = delete_games(driver, theirs)
+            delete_unused_players(driver)
     finally:
         driver.execute("DROP TABLE temp.gone")
-    events, sources = models.events, models.sources
-    by_them = (events.c.kind == EventKind.CHAT.value) & events.c.actor.is_not(None) & func.is_forgotten(events.c.actor)
-    chats = connection.execute(delete(events).where(by_them)).rowcount
-    for text in (*_TEXTS, events.c.detail):
-        after = func.redacted(text, sql_text(_SAVED[text.table.name]))
-        is_tag = events.c.kind == EventKind.TAG.value
-        texts += _rewrite(connection, text, func.iif(is_tag, after, text) if text is events.c.detail else after)
+    chats = driver.execute(_CHAT_BY_THEM).rowcount
+    for place in _TEXTS:
+        table, _, name = place.partition(".")
+        texts += _rewrite(driver, table, name, f"redacted({name}, {_SAVED[table]})")
+    texts += _rewrite(driver, "events", "detail", f"iif(kind = 'tag', redacted(detail, {_SAVED['events']}), detail)")
     # A journal is nowhere but in its file; of all other logs nothing is lost with the place.
-    elsewhere = (sources.c.kind != SourceKind.JOURNAL.value) & (func.file_name(sources.c.path) != sources.c.path)
-    connection.execute(update(sources).where(elsewhere).values(path=None))
-    recorrect = "UPDATE games SET corrected = recorrected(corrected) WHERE recorrected(corrected) <> corrected"
-    texts += driver.execute(recorrect).rowcount
-    texts += _rewrite(connection, sources.c.name, func.file_name(sources.c.name))
+    driver.execute("UPDATE sources SET path = NULL WHERE kind <> 'journal' AND file_name(path) <> path")
+    texts += _rewrite(driver, "games", "corrected", "recorrected(corrected)")
+    texts += _rewrite(driver, "sources", "name", "file_name(name)")
     for source in forgotten_sources(driver):
         note_source(driver, source._replace(name=words.name(source.name)))
-    return HandleReport(found, chats, texts + _redact_warnings(connection, words))
+    return HandleReport(found, chats, texts + _redact_warnings(driver, words))
 
 
 def _is_utf8(driver: sqlite3.Connection, source: int) -> bool:
@@ -275,9 +253,9 @@ def _is_utf8(driver: sqlite3.Connection, source: int) -> bool:
     return True
 
 
-def _rewrite(connection: Connection, text: Column[Any], after: ColumnElement[Any]) -> int:
+def _rewrite(driver: sqlite3.Connection, table: str, name: str, after: str) -> int:
     """Store another text where it differs; returns in how many rows."""
-    return connection.execute(update(text.table).where(after != text).values({text: after})).rowcount
+    return driver.execute(f"UPDATE {table} SET {name} = {after} WHERE {after} <> {name}").rowcount
 
 
 def _redact_decisions(driver: sqlite3.Connection, redact: Callable[[str], str]) -> int:
@@ -296,17 +274,15 @@ def _redact_decisions(driver: sqlite3.Connection, redact: Callable[[str], str]) 
     return len(changed)
 
 
-def _redact_warnings(connection: Connection, words: HandleText) -> int:
+def _redact_warnings(driver: sqlite3.Connection, words: HandleText) -> int:
     """Redact the warnings about sources; a process that follows a source sees a changed mark and reads it again."""
-    sources, changed = models.sources, 0
-    fresh = func.lower(func.hex(func.randomblob(8)))
-    connection.execute(update(sources).where(sources.c.unfinished.is_not(None)).values(unfinished=fresh))
-    for number, before in connection.execute(select(sources.c.id, sources.c.warnings)).all():
-        after = [words.text(warning) for warning in before]
-        if after != before:
-            connection.execute(update(sources).where(sources.c.id == number).values(warnings=after))
-            changed += 1
-    return changed
+    driver.execute("UPDATE sources SET unfinished = lower(hex(randomblob(8))) WHERE unfinished IS NOT NULL")
+
+    def redacted(warnings: str) -> str:
+        return json.dumps([words.text(warning) for warning in json.loads(warnings)])
+
+    driver.create_function("redacted_all", 1, redacted)
+    return _rewrite(driver, "sources", "warnings", "redacted_all(warnings)")
 
 
 def redact_kept(driver: sqlite3.Connection, row_id: int, redact: Callable[[Iterable[bytes]], Iterator[bytes]]) -> bool:

@@ -17,7 +17,17 @@ from typing import TYPE_CHECKING
 import migrations
 from recorder.errors import StorageError
 from recorder.text import clean
-from storage.files import backup, create_file, driver_of, make_engine, open_sqlite, reading, storage_errors, unwritten
+from storage.files import (
+    backup,
+    create_file,
+    driver_of,
+    make_engine,
+    open_sqlite,
+    open_to_write,
+    reading,
+    storage_errors,
+    unwritten,
+)
 from storage.schema.views import VIEWS
 from storage.settings import mark_changed
 from storage.write.openings import name_openings
@@ -134,20 +144,16 @@ def create(path: Path) -> None:
     """Make a new archive, or finish one whose making was interrupted. All or nothing."""
     if not path.exists():
         create_file(path)
-    from sqlalchemy.exc import DBAPIError
-
-    engine = make_engine(path)
     try:
-        with engine.connect().execution_options(immediate=True) as connection, connection.begin():
-            if connection.exec_driver_sql("SELECT 1 FROM sqlite_master").first() is not None:
+        with closing(open_to_write(path)) as driver:
+            driver.execute("BEGIN IMMEDIATE")
+            if driver.execute("SELECT 1 FROM sqlite_master").fetchone() is not None:
                 return  # another process was quicker
             for statement in (*_statements().values(), *_BESIDE_TABLES):
-                connection.exec_driver_sql(statement)
-    except (DBAPIError, sqlite3.Error) as error:
-        reason = error.orig if isinstance(error, DBAPIError) else error
-        raise StorageError(f"The archive {path} could not be created: {reason}.") from error
-    finally:
-        engine.dispose()
+                driver.execute(statement)
+            driver.execute("COMMIT")
+    except sqlite3.Error as error:
+        raise StorageError(f"The archive {path} could not be created: {error}.") from error
 
 
 def upgrade(path: Path, scripts: Path = SCRIPTS, target: str = "head") -> Path | None:
@@ -221,10 +227,11 @@ def _finish_merging(path: Path) -> None:
     with closing(open_sqlite(path, read_only=True)) as driver, storage_errors(path):
         if not unmerged(driver):
             return
-    engine = make_engine(path, foreign_keys=False)
-    with storage_errors(path), engine.connect().execution_options(immediate=True) as connection, connection.begin():
-        relate_all(driver_of(connection))
-        mark_changed(driver_of(connection))
+    with storage_errors(path), closing(open_to_write(path)) as driver:
+        driver.execute("BEGIN IMMEDIATE")
+        relate_all(driver)
+        mark_changed(driver)
+        driver.execute("COMMIT")
 
 
 def _prove(connection: Connection, before: dict[str, int]) -> None:

@@ -19,20 +19,17 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, insert, select, update
-
 from recorder.errors import StorageError
 from recorder.model import Game, SourceReport
-from storage.files import driver_of, identity_of, make_engine, storage_error, storage_errors
-from storage.maintenance.removal import delete_games, delete_unused_players
+from storage.files import identity_of, open_to_write, storage_error, storage_errors
+from storage.maintenance.removal import delete_games, delete_rows, delete_unused_players
 from storage.mapping import ANOMALIES, SHAPES, Row
 from storage.read.sources import ELSEWHERE, drop_kept, unpacked
-from storage.schema import tables as models
 from storage.settings import FORGOTTEN, mark_changed
 from storage.write.chunks import ChunkCutter
 from storage.write.corrections import rename_corrections
 from storage.write.games import GameRows
-from storage.write.merged import dissolve, relate, touch
+from storage.write.merged import relate, touch
 from storage.write.rows import insert_sql
 
 _CORRECTED = (
@@ -50,10 +47,9 @@ class SourceWriter:
     """
 
     def __init__(
-        self, connection: Connection, row_id: int, *, size_bytes: int, keep: bool, chunk_offset: int, rest: bytes
+        self, driver: sqlite3.Connection, row_id: int, *, size_bytes: int, keep: bool, chunk_offset: int, rest: bytes
     ) -> None:
-        self._connection = connection
-        self._driver = driver = driver_of(connection)
+        self._driver = driver
         self.row_id = row_id
         self.keep_from = chunk_offset + len(rest)
         self._size_bytes = size_bytes
@@ -70,7 +66,7 @@ class SourceWriter:
         if self._keep:
             kept = self._cutter.rest
             while self._chunk_offset > size_bytes:
-                self._chunk_offset, before = reopen_last_chunk(self._connection, self.row_id)
+                self._chunk_offset, before = reopen_last_chunk(self._driver, self.row_id)
                 kept = before + kept
             self._cutter = ChunkCutter(kept[: size_bytes - self._chunk_offset])
         self._driver.execute(  # ``finish`` stores how many are kept
@@ -169,40 +165,38 @@ class SourceWriter:
         self._rows.touch()
 
 
-def start_source(connection: Connection, values: dict[str, Any]) -> int:
+def start_source(driver: sqlite3.Connection, values: dict[str, Any]) -> int:
     """Insert a source's row and return its number."""
-    row = {
-        "time_basis": "none",
-        "read_up_to": 0,
-        "kept_bytes": 0,
-        "line_count": 0,
-        "warnings": [],
-        **values,
-    }
-    return int(connection.execute(insert(models.sources).values(**row).returning(models.sources.c.id)).scalar_one())
+    row = {"time_basis": "none", "read_up_to": 0, "kept_bytes": 0, "line_count": 0, "warnings": "[]", **_stored(values)}
+    into = f"INSERT INTO sources ({', '.join(row)}) VALUES ({', '.join('?' * len(row))}) RETURNING id"
+    return int(driver.execute(into, list(row.values())).fetchone()[0])
+
+
+def _stored(values: dict[str, Any]) -> dict[str, Any]:
+    return values | {"options": json.dumps(values["options"])}
 
 
 def continue_source(
-    connection: Connection, row_id: int, read_up_to: int, values: dict[str, Any]
+    driver: sqlite3.Connection, row_id: int, read_up_to: int, values: dict[str, Any]
 ) -> list[tuple[int, str]]:
     """Prepare a source's row for its grown bytes: games from ``read_up_to`` on are not final and are stored again.
 
     Return offset and key of those that a person corrected.
     """
-    corrected = driver_of(connection).execute(_CORRECTED, (row_id, read_up_to)).fetchall()
-    connection.execute(update(models.sources).where(models.sources.c.id == row_id).values(**values))
-    games = models.games.c
-    delete_games(connection, select(games.id).where(games.source_id == row_id, games.first_offset >= read_up_to))
-    delete_unused_players(connection)
+    corrected = driver.execute(_CORRECTED, (row_id, read_up_to)).fetchall()
+    changes = ", ".join(f"{name} = ?" for name in values)
+    driver.execute(f"UPDATE sources SET {changes} WHERE id = ?", (*_stored(values).values(), row_id))
+    query = "SELECT id FROM games WHERE source_id = ? AND first_offset >= ?"
+    delete_games(driver, [number for (number,) in driver.execute(query, (row_id, read_up_to))])
+    delete_unused_players(driver)
     return corrected
 
 
-def reopen_last_chunk(connection: Connection, row_id: int) -> tuple[int, bytes]:
+def reopen_last_chunk(driver: sqlite3.Connection, row_id: int) -> tuple[int, bytes]:
     """Take the last kept chunk out to be continued, so that a growing log does not leave many small ones.
 
     Return its offset and bytes; 0 and none if nothing was kept.
     """
-    driver = driver_of(connection)
     last = driver.execute(
         'SELECT "offset", zstd FROM source_chunks WHERE source_id = ? ORDER BY "offset" DESC LIMIT 1', (row_id,)
     ).fetchone()
@@ -217,11 +211,6 @@ _MANY_COMMITS: Final = 100  # a journal's sync waits behind what the disk is giv
 _MARK: Final = "SELECT unfinished FROM sources WHERE id = ?"
 _FORGOTTEN: Final = f"SELECT name FROM settings WHERE name GLOB '{FORGOTTEN}*' ORDER BY name"
 _GAMES: Final = "SELECT id FROM games WHERE source_id = ?"
-_OBSERVATIONS: Final = "SELECT id FROM observations WHERE game_id = ?"
-_PLIES: Final = (
-    f"SELECT min(first_ply_id), max(first_ply_id + ply_count) FROM ply_lines WHERE observation_id IN ({_OBSERVATIONS})"
-)
-_OF_OBSERVATION: Final = ("events", "holdings", "thinking", "anchors", "ply_lines")
 
 
 class OvertakenError(StorageError):
@@ -263,10 +252,8 @@ class SourceInProgress:
         self._path = path
         self._where = str(path)
         self._mark = mark
-        self._engine = make_engine(path, foreign_keys=False)
         with storage_errors(path):
-            self._connection = self._engine.connect()
-            self._driver = driver_of(self._connection)
+            self._driver = open_to_write(path)
             self._driver.execute(f"PRAGMA busy_timeout={_WAIT_MS}")
             self._driver.execute("PRAGMA wal_autocheckpoint=0")
             row = self._driver.execute("SELECT id FROM sources WHERE sha256 = ?", (sha256,)).fetchone()
@@ -283,8 +270,7 @@ class SourceInProgress:
 
     def close(self) -> None:
         """Let go of the archive."""
-        self._connection.close()
-        self._engine.dispose()
+        self._driver.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -375,17 +361,7 @@ class SourceInProgress:
 
     def _delete(self, number: int) -> None:
         """Delete all of a game but its links."""
-        run = self._driver.execute
-        dissolve(
-            self._driver,
-            [merged for (merged,) in run("SELECT merged_into FROM games WHERE id = ?", (number,)) if merged],
-        )
-        run("DELETE FROM segments WHERE game_id = ?", (number,))
-        run("DELETE FROM plies WHERE id >= ? AND id < ?", run(_PLIES, (number,)).fetchone())
-        for table in _OF_OBSERVATION:
-            run(f"DELETE FROM {table} WHERE observation_id IN ({_OBSERVATIONS})", (number,))
-        run("DELETE FROM observations WHERE game_id = ?", (number,))
-        run("DELETE FROM games WHERE id = ?", (number,))
+        delete_rows(self._driver, [number])
         self._removed = True
 
     def relate(self) -> None:
@@ -412,13 +388,13 @@ class SourceInProgress:
         that were kept are to be kept no more.
         """
         with self.transaction():
-            connection = self._connection
-            self._driver.execute(
+            driver = self._driver
+            driver.execute(
                 "UPDATE sources SET sha256 = ?, size_bytes = ? WHERE id = ?", (sha256, size_bytes, self._row_id)
             )
-            offset, rest = (0, b"") if kept is None else reopen_last_chunk(connection, self._row_id)
+            offset, rest = (0, b"") if kept is None else reopen_last_chunk(driver, self._row_id)
             writer = SourceWriter(
-                connection, self._row_id, size_bytes=size_bytes, keep=kept is not None, chunk_offset=offset, rest=rest
+                driver, self._row_id, size_bytes=size_bytes, keep=kept is not None, chunk_offset=offset, rest=rest
             )
             for block in kept or ():
                 writer.keep(block)
@@ -426,7 +402,7 @@ class SourceInProgress:
                 writer.keep_nothing()
             writer.finish(report, read_up_to, unfinished)
             if self._removed and not self.in_progress:
-                delete_unused_players(connection)
+                delete_unused_players(driver)
             self.relate()
 
     def checkpoint(self) -> None:

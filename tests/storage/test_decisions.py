@@ -11,7 +11,6 @@ import pytest
 
 from recorder.relating.grouping import pair_of
 from storage import ArchiveStore
-from storage.files import driver_of
 from storage.settings import decide, decisions, take_over_decisions
 from storage.write.games import successor
 
@@ -56,9 +55,9 @@ def test_decisions_follow_games_whose_keys_change(archive: ArchiveStore) -> None
         import_bytes(archive, data, [make_game()])
     key = make_game().key
     ranked = [key, *(successor(key, number) for number in (2, 3, 4))]
-    with archive.writing() as connection:
+    with archive.writing() as driver:
         for place, one in enumerate(ranked[:3]):
-            decide(driver_of(connection), [pair_of(one, "x")], same=False, now_ms=place)
+            decide(driver, [pair_of(one, "x")], same=False, now_ms=place)
     row = import_bytes(archive, first, [make_game()])
     assert {one.key: one.decided_ms for one in archive.duplicates.decisions()} == {
         one: at for at, one in enumerate(ranked[1:])

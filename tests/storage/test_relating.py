@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Connection
 
 from recorder.archive.following.follower import Follower
 from recorder.archive.reading.importing import ReadOptions
@@ -302,7 +301,7 @@ def test_thousands_of_games_of_two_players_are_looked_at_by_their_first_moves(
     looked_at: list[int] = []
     made_of = relating._made_of
 
-    def counted(connection: Connection, group: list[int], *others: Any) -> list[Game]:
+    def counted(connection: sqlite3.Connection, group: list[int], *others: Any) -> list[Game]:
         looked_at.append(len(group))
         return made_of(connection, group, *others)
 
