@@ -38,7 +38,7 @@ from exporters.plots.scores import leads
 from exporters.plots.thinking import THINKS
 from recorder.archive.game_measures import with_progress
 from recorder.errors import ExportError
-from tests.support.effort import examples
+from tests.support.effort import examples, long_after
 from tests.support.pictures import footer, gids, labels, line, title
 from tests.support.plyframes import BEGAN_MS, joined, posed
 
@@ -334,7 +334,7 @@ def test_a_match_has_two_boards() -> None:
         bughouse_clocks(posed(TEN))
 
 
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("name", long_after(4, PICTURES))
 def test_every_picture_is_drawn_as_wished(name: str) -> None:
     judged = {"eval_after_cp": 20, "loss_cp": 30, "loss_permille": 60}
     plies = {"bughouse": match, "leads": many}.get(name, lambda: posed(TEN, lags_ms=LAGS, **judged))()
