@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from enum import Enum
 from typing import Final, NamedTuple
 
 from recorder.events import RatingText
@@ -46,16 +47,27 @@ _RESULT: Final = re.compile(r"(1-0|0-1|1/2-1/2|\*)(?![^\s;])")
 _PAREN: Final = re.compile(r"[()]")
 _OTHER: Final = re.compile(r"\S+?(?=[{\[;\s]|\Z)|\S")
 _DEEPEST: Final = 64  # deeper variations are kept as comments
-_KINDS: Final = {"(": "open", ")": "close"}
+
+
+class BpgnTokenKind(Enum):
+    MOVE = "move"
+    COMMENT = "comment"
+    NOTE = "note"  # behind a semicolon
+    GLYPH = "glyph"
+    RESULT = "result"
+    OPEN = "("  # of a variation
+    CLOSE = ")"
+    OTHER = "other"
+
+
+_T: Final = BpgnTokenKind
+_ASIDE: Final = (_T.NOTE, _T.RESULT)
 
 
 class BpgnToken(NamedTuple):
-    """A piece of movetext.
+    """A piece of movetext."""
 
-    ``kind`` is move, comment, note (behind a semicolon), glyph, result, open, close (of a variation) or other.
-    """
-
-    kind: str
+    kind: BpgnTokenKind
     at: int
     parts: tuple[str, ...]
 
@@ -65,24 +77,24 @@ def read_tokens(text: str, at: int) -> Iterator[BpgnToken]:
     end = len(text)
     while (at := skip_blanks(text, at)) < end:
         if match := _MOVE.match(text, at) or _ODD_MOVE.match(text, at):
-            yield BpgnToken("move", at, (match[1], match[2], match[3] or "", match[4], match[5]))
+            yield BpgnToken(_T.MOVE, at, (match[1], match[2], match[3] or "", match[4], match[5]))
         elif match := _COMMENT.match(text, at):
-            yield BpgnToken("comment", at, (match[1],))
+            yield BpgnToken(_T.COMMENT, at, (match[1],))
         elif match := _NOTE.match(text, at):
-            yield BpgnToken("note", at, (match[1].strip(),))
+            yield BpgnToken(_T.NOTE, at, (match[1].strip(),))
         elif match := _RESULT.match(text, at):
-            yield BpgnToken("result", at, (match[1],))
+            yield BpgnToken(_T.RESULT, at, (match[1],))
         elif match := _GLYPH.match(text, at):
-            yield BpgnToken("glyph", at, (match[1],))
+            yield BpgnToken(_T.GLYPH, at, (match[1],))
         elif match := _PAREN.match(text, at):
-            yield BpgnToken(_KINDS[match[0]], at, (match[0],))
+            yield BpgnToken(_T(match[0]), at, (match[0],))
         elif text[at] == "{":  # a comment that is never closed
-            yield BpgnToken("other", at, (text[at:],))
+            yield BpgnToken(_T.OTHER, at, (text[at:],))
             return
         else:
             match = _OTHER.match(text, at)
             assert match is not None
-            yield BpgnToken("other", at, (match[0],))
+            yield BpgnToken(_T.OTHER, at, (match[0],))
         at = match.end()
 
 
@@ -121,21 +133,21 @@ class BpgnMovetext:
             if skipped is not None:
                 skipped = self._skip(skipped, token)
                 continue
-            if self.ended and token.kind not in ("note", "result"):
+            if self.ended and token.kind not in _ASIDE:
                 self._wrong(AnomalyKind.MALFORMED, token, "text after the result")
                 continue
-            if reason is not None and token.kind not in ("note", "result"):
+            if reason is not None and token.kind not in _ASIDE:
                 self._comment(reason)  # it was not the last comment
                 reason = None
-            if token.kind == "move":
+            if token.kind is _T.MOVE:
                 self._move(token)
-            elif token.kind == "comment":
+            elif token.kind is _T.COMMENT:
                 reason = token if self._remark(token) else None
-            elif token.kind == "open":
+            elif token.kind is _T.OPEN:
                 skipped = self._open(token)
             else:
                 self._other(token)
-            self._wants_clock = token.kind == "move" or (self._wants_clock and token.kind in ("glyph", "note"))
+            self._wants_clock = token.kind is _T.MOVE or (self._wants_clock and token.kind in (_T.GLYPH, _T.NOTE))
         if reason is not None and self.ended and reason.parts[0].strip():
             self._facts.reason, self._facts.reason_at = decoded(reason.parts[0]), self._offset + reason.at
         elif reason is not None:
@@ -143,15 +155,15 @@ class BpgnMovetext:
 
     def _other(self, token: BpgnToken) -> None:
         """A token that is neither move nor comment."""
-        if token.kind == "note":
+        if token.kind is _T.NOTE:
             self._comment(token)
-        elif token.kind == "result" and self._line is not self.lines[0]:
+        elif token.kind is _T.RESULT and self._line is not self.lines[0]:
             self._wrong(AnomalyKind.MALFORMED, token, "a result in a variation")
-        elif token.kind == "result":
+        elif token.kind is _T.RESULT:
             self._facts.result, self.ended = token.parts[0], True
-        elif token.kind == "glyph":
+        elif token.kind is _T.GLYPH:
             self._mark(token.parts[0], token.at)
-        elif token.kind == "close":
+        elif token.kind is _T.CLOSE:
             self._close(token)
         else:
             self._wrong(AnomalyKind.MALFORMED, token, "neither move nor comment")
@@ -180,7 +192,7 @@ class BpgnMovetext:
 
     def _skip(self, begin: BpgnToken, token: BpgnToken) -> BpgnToken | None:
         """Go through a variation that is too deep; its first token until its end."""
-        self._skipped += (token.kind == "open") - (token.kind == "close")
+        self._skipped += (token.kind is _T.OPEN) - (token.kind is _T.CLOSE)
         if self._skipped:
             return begin
         text = self._text[begin.at : token.at + 1]
@@ -279,14 +291,14 @@ def _without_odd_parentheses(tokens: list[BpgnToken]) -> list[BpgnToken]:
     opened: list[int] = []
     odd: set[int] = set()
     for index, token in enumerate(tokens):
-        if token.kind == "open":
+        if token.kind is _T.OPEN:
             opened.append(index)
-        elif token.kind == "close" and opened:
+        elif token.kind is _T.CLOSE and opened:
             opened.pop()
-        elif token.kind == "close":
+        elif token.kind is _T.CLOSE:
             odd.add(index)
     odd.update(opened)
-    return [token._replace(kind="other") if index in odd else token for index, token in enumerate(tokens)]
+    return [token._replace(kind=_T.OTHER) if index in odd else token for index, token in enumerate(tokens)]
 
 
 def _boards_in_one_case(tokens: list[BpgnToken]) -> set[int]:
@@ -294,8 +306,8 @@ def _boards_in_one_case(tokens: list[BpgnToken]) -> set[int]:
     depth = 0
     counts: Counter[tuple[str, str]] = Counter()
     for token in tokens:
-        depth += (token.kind == "open") - (token.kind == "close")
-        if token.kind == "move" and not depth:
+        depth += (token.kind is _T.OPEN) - (token.kind is _T.CLOSE)
+        if token.kind is _T.MOVE and not depth:
             counts[token.parts[1], token.parts[0]] += 1
     cases = {letter for letter, _ in counts}
     twice = {letter for (letter, _), count in counts.items() if count > 1}
@@ -414,8 +426,8 @@ class BpgnReader(SavedReader):
                 tags[name], places[name] = value, begin + at
             at = tag.end()
         tokens = list(read_tokens(text, at))
-        first = next((token for token in tokens if token.kind not in ("comment", "note", "result")), None)
-        if not _PLAYERS.intersection(tags) and (first is None or first.kind != "move"):
+        first = next((token for token in tokens if token.kind not in (_T.COMMENT, *_ASIDE)), None)
+        if not _PLAYERS.intersection(tags) and (first is None or first.kind is not _T.MOVE):
             return self._chess(text, begin)
         facts = self._facts(tags, places, begin, begin + len(text.rstrip()))
         lags = [int(word) if _NUMBER.fullmatch(word) else None for word in tags.get("Lag", "").split()]
