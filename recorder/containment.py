@@ -56,11 +56,11 @@ class Failures:
 
 def failures_sentence(report: SourceReport, name: str) -> str | None:
     """Describe what of a source was not read because of errors of this program; None: everything was read."""
-    found = report.failures
-    if not found:
+    failures = report.failures
+    if not failures:
         return None
-    first = found[0]
-    places = "one place" if len(found) == 1 else f"{len(found):,} places"
+    first = failures[0]
+    places = "one place" if len(failures) == 1 else f"{len(failures):,} places"
     return (
         f"{name}: an error of this program kept {places} from being read, the first at byte {first.offset:,}: "
         f"{first.message}. Please report it."

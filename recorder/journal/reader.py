@@ -132,8 +132,8 @@ def _cut(
 
 def _line_end(text: str) -> str:
     """How lines end, most of them."""
-    place = text.find(_LF)
-    before, behind = text.endswith(_CR, 0, max(place, 0)), text.startswith(_CR, place + len(_LF))
+    index = text.find(_LF)
+    before, behind = text.endswith(_CR, 0, max(index, 0)), text.startswith(_CR, index + len(_LF))
     if before and behind:
         behind = text.count(_LF + _CR) > text.count(_CR + _LF)
     return _LF + _CR if behind else _CR + _LF if before else _LF

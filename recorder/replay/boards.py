@@ -277,17 +277,17 @@ class ReplayBoard:
 
     def receive(self, piece: str | None, white: bool) -> None:
         """Add a piece from the other board to derived holdings; an unknown piece (None) makes the holdings None."""
-        at = self.state
-        if at is None or at.position.holdings is None:
+        state = self.state
+        if state is None or state.position.holdings is None:
             return
-        holdings = at.position.holdings
+        holdings = state.position.holdings
         if piece is None:
-            position = at.position._replace(holdings=None)
+            position = state.position._replace(holdings=None)
         else:
             position = with_holdings(
-                at.position, *((holdings[0] + piece, holdings[1]) if white else (holdings[0], holdings[1] + piece))
+                state.position, *((holdings[0] + piece, holdings[1]) if white else (holdings[0], holdings[1] + piece))
             )
-        self.state = self._set(at._replace(position=position))
+        self.state = self._set(state._replace(position=position))
 
     def set_clocks(self, white_ms: int | None, black_ms: int | None) -> None:
         """Change the clocks at the same ply."""

@@ -150,22 +150,22 @@ def _first_offset_of(observation: Observation, ply: int) -> int:
 
 def _seen(game: Game, number: int) -> Iterator[_Item]:
     """Yield an observation's items; from its main line only the plies that are in the game."""
-    seen = game.observations[number]
+    observation = game.observations[number]
     mine = [segment for segment in game.segments if segment.observation == number]
     taken = {row[0] for one in mine for row in taken_rows(one, game.observations)}
-    start = seen.start
+    start = observation.start
     if start is not None:
         yield _Item(start.offset, -1, Begin(game, number), start.at_ms)
-    for line in seen.lines:
+    for line in observation.lines:
         if line.kind is LineKind.VARIATION:
             continue
         for ply in line.plies:
             if line.number or ply.ply in taken:
                 live = ply.origin_code in _LIVE
                 yield _Item(ply.offset, ply.ply, ShownPly(ply, number, line.number), ply.at_ms if live else None)
-    for change in seen.holdings:
+    for change in observation.holdings:
         yield _Item(change.offset, change.seq, change, change.at_ms)
-    for event in seen.events:
+    for event in observation.events:
         ends = event.kind is EventKind.FEED and event.detail == "log ends here"
         seq = _LAST if ends else event.seq  # after the board at the same offset
         yield _Item(event.offset, seq, event, None if ends else event.at_ms)

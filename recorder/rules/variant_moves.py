@@ -204,12 +204,12 @@ def _origins(position: Position, letter: str, target: int) -> list[int]:
         return []
     attacks = ATTACKS[piece]
     origins = []
-    at = board.find(piece)
-    while at >= 0:
-        path = attacks[at][target]
+    index = board.find(piece)
+    while index >= 0:
+        path = attacks[index][target]
         if path is not None and not board[path].strip("-"):
-            origins.append(at)
-        at = board.find(piece, at + 1)
+            origins.append(index)
+        index = board.find(piece, index + 1)
     return origins
 
 

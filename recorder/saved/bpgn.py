@@ -72,37 +72,37 @@ class BpgnToken(NamedTuple):
     parts: tuple[str, ...]
 
 
-def read_tokens(text: str, at: int) -> Iterator[BpgnToken]:
+def read_tokens(text: str, begin: int) -> Iterator[BpgnToken]:
     """Cut movetext into tokens; the last one may be a comment that is never closed."""
     end = len(text)
-    while (at := skip_blanks(text, at)) < end:
-        if match := _MOVE.match(text, at) or _ODD_MOVE.match(text, at):
-            yield BpgnToken(_T.MOVE, at, (match[1], match[2], match[3] or "", match[4], match[5]))
-        elif match := _COMMENT.match(text, at):
-            yield BpgnToken(_T.COMMENT, at, (match[1],))
-        elif match := _NOTE.match(text, at):
-            yield BpgnToken(_T.NOTE, at, (match[1].strip(),))
-        elif match := _RESULT.match(text, at):
-            yield BpgnToken(_T.RESULT, at, (match[1],))
-        elif match := _GLYPH.match(text, at):
-            yield BpgnToken(_T.GLYPH, at, (match[1],))
-        elif match := _PAREN.match(text, at):
-            yield BpgnToken(_T(match[0]), at, (match[0],))
-        elif text[at] == "{":  # a comment that is never closed
-            yield BpgnToken(_T.OTHER, at, (text[at:],))
+    while (begin := skip_blanks(text, begin)) < end:
+        if match := _MOVE.match(text, begin) or _ODD_MOVE.match(text, begin):
+            yield BpgnToken(_T.MOVE, begin, (match[1], match[2], match[3] or "", match[4], match[5]))
+        elif match := _COMMENT.match(text, begin):
+            yield BpgnToken(_T.COMMENT, begin, (match[1],))
+        elif match := _NOTE.match(text, begin):
+            yield BpgnToken(_T.NOTE, begin, (match[1].strip(),))
+        elif match := _RESULT.match(text, begin):
+            yield BpgnToken(_T.RESULT, begin, (match[1],))
+        elif match := _GLYPH.match(text, begin):
+            yield BpgnToken(_T.GLYPH, begin, (match[1],))
+        elif match := _PAREN.match(text, begin):
+            yield BpgnToken(_T(match[0]), begin, (match[0],))
+        elif text[begin] == "{":  # a comment that is never closed
+            yield BpgnToken(_T.OTHER, begin, (text[begin:],))
             return
         else:
-            match = _OTHER.match(text, at)
+            match = _OTHER.match(text, begin)
             assert match is not None
-            yield BpgnToken(_T.OTHER, at, (match[0],))
-        at = match.end()
+            yield BpgnToken(_T.OTHER, begin, (match[0],))
+        begin = match.end()
 
 
-def skip_blanks(text: str, at: int) -> int:
+def skip_blanks(text: str, begin: int) -> int:
     """The place of the next character that is no blank."""
-    while at < len(text) and text[at].isspace():
-        at += 1
-    return at
+    while begin < len(text) and text[begin].isspace():
+        begin += 1
+    return begin
 
 
 class BpgnMovetext:

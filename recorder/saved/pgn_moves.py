@@ -133,12 +133,12 @@ def _is_mark(plain: str) -> bool:
     return not plain or plain in GLYPHS or plain in _REDUNDANT
 
 
-def _printed_ply(text: str, at: int) -> int | None:
+def _printed_ply(text: str, begin: int) -> int | None:
     """Return the half-move, from 1, that a move number announces; None: no number of a move begins there.
 
     A number with one dot or none announces White's move.
     """
-    match = _PRINTED.match(text, at)
+    match = _PRINTED.match(text, begin)
     if match is None:
         return None
     return 2 * int(match[1]) - (len(match[2]) + len(match[3]) < 2)
@@ -205,7 +205,7 @@ def _play_squares(
 
 
 class _Line:
-    """A line that is being read: ``before`` is the position before its last ply, ``place`` the one after it.
+    """A line that is being read: ``before`` is the position before its last ply, ``position`` the one after it.
 
     ``begin``: its parenthesis. ``numbered``: where its last move number begins, -1: nowhere yet. ``numbered_ply``:
     half-moves before that. ``steady``: how many numbers were the next one. ``leaps``: that number leaves one half-move
@@ -213,15 +213,15 @@ class _Line:
     """
 
     __slots__ = (
-        "before", "begin", "counts", "leaps", "number", "numbered", "numbered_ply", "place", "ply", "rows", "start_ply",
-        "steady",
+        "before", "begin", "counts", "leaps", "number", "numbered", "numbered_ply", "ply", "position", "rows",
+        "start_ply", "steady",
     )  # fmt: skip
 
-    def __init__(self, number: int, rows: list[PlyRow], ply: int, place: Position | None, begin: int = 0) -> None:
+    def __init__(self, number: int, rows: list[PlyRow], ply: int, position: Position | None, begin: int = 0) -> None:
         self.number = number
         self.rows = rows
         self.ply = self.start_ply = ply
-        self.place = self.before = place
+        self.position = self.before = position
         self.begin = begin
         self.counts = (0, 0, 0)
         self.numbered = -1
@@ -293,7 +293,7 @@ class Movetext:
                     begin = match.start()
                     if at != begin:
                         line = self._line
-                        if line.place is None or (".." in text[begin:at]) != (line.ply & 1):
+                        if line.position is None or (".." in text[begin:at]) != (line.ply & 1):
                             self._number(begin)
                         else:
                             line.numbered, line.numbered_ply = begin, line.ply
@@ -357,21 +357,21 @@ class Movetext:
 
     # -- moves -------------------------------------------------------------------------------------------------
 
-    def _move(self, word: str, clock_ms: int | None, elapsed_ms: int | None, ms: bool, at: int) -> None:
+    def _move(self, word: str, clock_ms: int | None, elapsed_ms: int | None, ms: bool, begin: int) -> None:
         """Play a move; its times are as ``move_of`` gives them."""
         # Standard SAN first: nearly every word. ``played`` is a reason, a text, as long as nothing fits.
         line = self._line
-        place = line.place
-        played = "" if place is None else play_san(place, word)
+        position = line.position
+        played = "" if position is None else play_san(position, word)
         nag: str | None = None
         if isinstance(played, str):
             plain, nag = plain_word(word)
             if not _NULL.isdisjoint((word, plain)):
-                self._pass(line, at)
+                self._pass(line, begin)
             else:
-                if place is not None:
-                    played = play_word(place, plain)
-                if isinstance(played, str) and not self._add_unproved(line, word, plain, at, played):
+                if position is not None:
+                    played = play_word(position, plain)
+                if isinstance(played, str) and not self._add_unproved(line, word, plain, begin, played):
                     nag = GLYPHS.get(plain)
         timed = clock_ms is not None or elapsed_ms is not None
         if isinstance(played, str):
@@ -380,82 +380,82 @@ class Movetext:
         else:
             line.ply = number = line.ply + 1
             move, san, reached = played
-            line.before, line.place = place, reached
+            line.before, line.position = position, reached
             white_ms, black_ms = (clock_ms, None) if number & 1 else (None, clock_ms)
             self.clocks |= clock_ms is not None
             line.rows.append((
                 number, move, san, white_ms, black_ms, elapsed_ms, None, None,
                 reached.castling | (reached.push_col + 1) << 4, None, _LIST, _PGN,
-                (_MILLISECONDS if ms else _SECONDS) if timed else None, self._offset + at,
+                (_MILLISECONDS if ms else _SECONDS) if timed else None, self._offset + begin,
             ))  # fmt: skip
             self.moved = True
         if nag is not None:
-            self._event("nag", nag, Token(TokenKind.NAG, nag, at, at))
+            self._event("nag", nag, Token(TokenKind.NAG, nag, begin, begin))
 
-    def _add_unproved(self, line: _Line, word: str, plain: str, at: int, reason: str) -> bool:
+    def _add_unproved(self, line: _Line, word: str, plain: str, begin: int, reason: str) -> bool:
         """Add a word that no rule plays, if it has the place of a move; False: it has none."""
         if not _LIKE_MOVE.fullmatch(plain):
-            if not plain or (_is_mark(plain) and not self._is_due(at)):
+            if not plain or (_is_mark(plain) and not self._is_due(begin)):
                 return False
-            if len(plain) > _LONGEST or not self._takes_turn(at):
-                self._skip(word, at)
+            if len(plain) > _LONGEST or not self._takes_turn(begin):
+                self._skip(word, begin)
                 return False
             reason = "it is no move"
-        elif line.leaps and line.place is not None and self._is_due(at):
+        elif line.leaps and line.position is not None and self._is_due(begin):
             self._leave_out(line, line.numbered)
             line.numbered_ply = line.ply
         number = line.ply + 1
         text = decoded(word)
-        if line.place is not None or reason == "it is no move":
+        if line.position is not None or reason == "it is no move":
             mover = f"{(number + 1) // 2}{'.' if number % 2 else '...'} {text}"
-            self._problem(AnomalyKind.MOVETEXT, at, f"{mover} cannot be played: {reason}", word, each=True)
-        line.before, line.place, line.ply = line.place, None, number
+            self._problem(AnomalyKind.MOVETEXT, begin, f"{mover} cannot be played: {reason}", word, each=True)
+        line.before, line.position, line.ply = line.position, None, number
         line.rows.append((
-            number, None, text, None, None, None, None, None, None, None, _UNPROVED, _PGN, None, self._offset + at
+            number, None, text, None, None, None, None, None, None, None, _UNPROVED, _PGN, None, self._offset + begin
         ))  # fmt: skip
         self.moved = True
         return True
 
-    def _skip(self, word: str, at: int) -> None:
+    def _skip(self, word: str, begin: int) -> None:
         """Report words that are no part of movetext, those that follow each other as one."""
         text = decoded(word)
-        if self.problems and not self._text[self._junk_end : at].strip() and 0 <= self._junk_end <= at:
+        if self.problems and not self._text[self._junk_end : begin].strip() and 0 <= self._junk_end <= begin:
             kind, offset, _, before = self.problems[-1]
             if len(before) <= _LONGEST_SKIPPED:
                 text = f"{before} {text}"
                 self.problems[-1] = kind, offset, f"'{text}' is no part of movetext", text
         else:
-            self._problem(AnomalyKind.MALFORMED, at, "is no part of movetext", text, each=True)
-        self._junk_end = at + len(word)
+            self._problem(AnomalyKind.MALFORMED, begin, "is no part of movetext", text, each=True)
+        self._junk_end = begin + len(word)
 
     # -- move numbers ------------------------------------------------------------------------------------------
 
-    def _number(self, at: int) -> None:
+    def _number(self, begin: int) -> None:
         """Take a move number that is not the next one, or where the position is unknown: moves may be missing."""
         line = self._line
-        ply = self._announced(line, at)
+        ply = self._announced(line, begin)
         if ply is None:
             return
-        if line.place is None:
+        if line.position is None:
             # No move is proved here any more: the number alone says where the game is.
             if line.rows and ply > line.ply + 1:
                 line.ply = ply - 1
         elif ply == line.ply + 2 and line.steady > ply % 2:
-            self._leave_out(line, at)
+            self._leave_out(line, begin)
         line.leaps = ply == line.ply + 2
         line.steady = line.steady + 1 if ply == line.ply + 1 else 0
-        line.numbered, line.numbered_ply = at, line.ply
+        line.numbered, line.numbered_ply = begin, line.ply
 
-    def _leave_out(self, line: _Line, at: int) -> None:
+    def _leave_out(self, line: _Line, begin: int) -> None:
         """Go on behind a half-move that is not there, as a number at a place shows."""
         number = line.ply + 1
         mover = f"{(number + 1) // 2}{'.' if number % 2 else '...'}"
-        self._problem(AnomalyKind.MOVETEXT, at, f"{mover} is missing", "", each=True)
-        line.before, line.place, line.ply = line.place, None, number
+        self._problem(AnomalyKind.MOVETEXT, begin, f"{mover} is missing", "", each=True)
+        line.before, line.position, line.ply = line.position, None, number
 
-    def _announced(self, line: _Line, at: int) -> int | None:
+    def _announced(self, line: _Line, begin: int) -> int | None:
         """The half-move, as we count, that a move number announces; None: it is not one that can follow here."""
-        printed = _printed_ply(self._text, at)
+        printed = _printed_ply(self._text, begin)
         if printed is None:
             return None
         # Numbers are relative to the last one that was read, in this line or in one above it: many files begin at 1 in
@@ -469,33 +469,33 @@ class Movetext:
                 return printed if abs(printed - line.ply) <= _FARTHEST else None
         return printed
 
-    def _is_due(self, at: int) -> bool:
+    def _is_due(self, begin: int) -> bool:
         """Whether a move number stands directly before a place."""
         line = self._line
         return (
             line.numbered >= 0
             and line.numbered_ply == line.ply
-            and bool(_PRINTED.fullmatch(self._text, line.numbered, at))
+            and bool(_PRINTED.fullmatch(self._text, line.numbered, begin))
         )
 
-    def _takes_turn(self, at: int) -> bool:
+    def _takes_turn(self, begin: int) -> bool:
         """Whether a word that no rule reads has the place of a move.
 
         The next move number says how many half-moves there are before it. Where it does not, a word of a sentence is
         none.
         """
-        if at not in self._turns:
+        if begin not in self._turns:
             # Up to the next number there are so many half-moves; those that are not moves by their form must be among
             # the words that no rule reads.
-            words, known, ply = self._words_from(at)
+            words, known, ply = self._words_from(begin)
             missing = -1 if ply is None else ply - 1 - self._line.ply - known
             if missing < 0:
                 missing = sum(not prose for _, prose in words)
             words.sort(key=itemgetter(1))
             self._turns.update((place, number < missing) for number, (place, _) in enumerate(words))
-        return self._turns[at]
+        return self._turns[begin]
 
-    def _words_from(self, at: int) -> tuple[list[tuple[int, bool]], int, int | None]:
+    def _words_from(self, begin: int) -> tuple[list[tuple[int, bool]], int, int | None]:
         """Return the words of this line, from one on to the next move number, result or end, that no rule reads.
 
         Each comes with whether it is one of a sentence; then how many moves there are, and the half-move that the
@@ -503,7 +503,7 @@ class Movetext:
         """
         words: list[tuple[int, bool]] = []
         known = depth = 0
-        for match in matches(self._text, at):
+        for match in matches(self._text, begin):
             place = match.start(1)
             if place < 0:
                 token = token_of(match)
@@ -515,7 +515,7 @@ class Movetext:
                     ply = self._announced(self._line, token.at)
                     if ply is not None:
                         return words, known, ply
-                if kind is not TokenKind.OTHER and token.at != at:
+                if kind is not TokenKind.OTHER and token.at != begin:
                     continue
                 place, word = token.at, self._text[token.at : token.end]
             else:
@@ -525,7 +525,7 @@ class Movetext:
                         return words, known, ply
                 word = match[1]
             plain = plain_word(word)[0]
-            if depth or len(plain) > _LONGEST or (_is_mark(plain) and place != at):
+            if depth or len(plain) > _LONGEST or (_is_mark(plain) and place != begin):
                 continue
             if not _NULL.isdisjoint((word, plain)) or _LIKE_MOVE.fullmatch(plain):
                 known += 1
@@ -533,20 +533,19 @@ class Movetext:
                 words.append((place, _PROSE.fullmatch(plain) is not None))
         return words, known, None
 
-    def _pass(self, line: _Line, at: int) -> None:
+    def _pass(self, line: _Line, begin: int) -> None:
         """A null move: the other side is to move on the same board. No rule proves it, so the board is an anchor."""
         line.ply += 1
-        line.before = place = line.place
-        at += self._offset
-        line.rows.append((line.ply, None, "--", None, None, None, None, None, None, None, _UNPROVED, _PGN, None, at))
+        line.before = position = line.position
+        begin += self._offset
+        line.rows.append((line.ply, None, "--", None, None, None, None, None, None, None, _UNPROVED, _PGN, None, begin))
         self.moved = True
-        if place is not None:
-            white = not place.white_to_move
-            line.place = start_position(place.board, white, place.castling, -1, place.rules, place.holdings)._replace(
-                rook_cols=place.rook_cols, promoted=place.promoted
-            )
-            text = fen(line.place, None, line.ply // 2 + 1)
-            self.anchors.append(Anchor(line.number, line.ply, text, AnchorReason.GAP, at))
+        if position is not None:
+            white = not position.white_to_move
+            reached = start_position(position.board, white, position.castling, -1, position.rules, position.holdings)
+            line.position = reached._replace(rook_cols=position.rook_cols, promoted=position.promoted)
+            text = fen(line.position, None, line.ply // 2 + 1)
+            self.anchors.append(Anchor(line.number, line.ply, text, AnchorReason.GAP, begin))
 
     def _open(self, token: Token) -> None:
         line = self._line
@@ -663,11 +662,11 @@ class Movetext:
         plies = [line.ply if line.rows else 0, *(ply for ply, *_ in found)]
         if any(before >= after for before, after in pairwise(plies)):
             return False
-        at = self._offset + token.at
+        begin = self._offset + token.at
         for ply, san, nags, sign, clock, part in found:
             if ply > line.ply:  # not before the position that the game begins with
-                line.before, line.place, line.ply = line.place, None, ply
-            line.rows.append((ply, None, san, None, None, None, None, None, None, None, _UNPROVED, _PGN, None, at))
+                line.before, line.position, line.ply = line.position, None, ply
+            line.rows.append((ply, None, san, None, None, None, None, None, None, None, _UNPROVED, _PGN, None, begin))
             for nag in nags.split():
                 self._event("nag", nag, token)
             if clock and (read := read_time(clock)) is not None:
@@ -706,9 +705,9 @@ class Movetext:
         )  # fmt: skip
         self._seq += 1
 
-    def _problem(self, kind: AnomalyKind, at: int, message: str, text: str, *, each: bool = False) -> None:
+    def _problem(self, kind: AnomalyKind, begin: int, message: str, text: str, *, each: bool = False) -> None:
         """Note what is wrong, once for each kind of it: a letter that was taken for movetext is all wrong."""
         if each or message not in self._reported:
             self._reported.add(message)
             shown = f"'{text}' {message}" if kind is AnomalyKind.MALFORMED else message
-            self.problems.append((kind, self._offset + at, shown, text))
+            self.problems.append((kind, self._offset + begin, shown, text))

@@ -117,14 +117,14 @@ def read_tags(line: str) -> list[tuple[str, str]] | None:
     if not line.startswith("["):
         return None
     tags: list[tuple[str, str]] = []
-    at = 0
-    while at < len(line):
-        match = _TAG.match(line, at)
+    begin = 0
+    while begin < len(line):
+        match = _TAG.match(line, begin)
         if match is None:
             break
         value = match[2]
         tags.append((match[1], decoded(_ESCAPED.sub(r"\1", value) if "\\" in value else value)))
-        at = match.end()
+        begin = match.end()
     else:
         return tags
     loose = _LOOSE_TAG.fullmatch(line)
@@ -146,16 +146,16 @@ def open_brace(line: str, inside: bool) -> bool:
     if ";" not in line:
         opened, closed = line.rfind("{"), line.rfind("}")
         return opened > closed or (inside and closed < 0)
-    at = 0
+    begin = 0
     while True:
         if inside:
-            at = line.find("}", at) + 1
-            if not at:
+            begin = line.find("}", begin) + 1
+            if not begin:
                 return True
-        match = _OPENERS.search(line, at)
+        match = _OPENERS.search(line, begin)
         if match is None or match[0] == ";":
             return False
-        at, inside = match.end(), True
+        begin, inside = match.end(), True
 
 
 def matches(text: str, begin: int = 0) -> Iterator[re.Match[str]]:

@@ -241,10 +241,10 @@ def _hinted(data: bytes, begin: int) -> list[int]:
     lower = others.lower()
     lines: set[int] = set()
     for hint in (*_HINTS, *_KEY_HINTS) if b"\x19" in data else _HINTS:
-        at = lower.find(hint)
-        while at >= 0:
-            lines.add(lower.rfind(b"\n", 0, at))
-            at = lower.find(hint, lower.index(b"\n", at))
+        index = lower.find(hint)
+        while index >= 0:
+            lines.add(lower.rfind(b"\n", 0, index))
+            index = lower.find(hint, lower.index(b"\n", index))
     places, place = [], begin - 1
     for line in sorted(lines):
         place = begin - 1 if line < 0 else data.index(others[line : others.index(b"\n", line + 1) + 1], place + 1)

@@ -39,29 +39,29 @@ class TelnetFilter:
             data, offset = self.rest + data, offset - len(self.rest)
             self.rest = b""
         position = 0
-        while (found := data.find(b"\xff", position)) >= 0:
-            if found > position:
-                yield data[position:found], offset + position
-            command = data[found + 1] if found + 1 < len(data) else None
-            if command is None or (_WILL <= command < _IAC and found + 2 >= len(data)):
-                self.rest, self.rest_offset = data[found:], offset + found
+        while (index := data.find(b"\xff", position)) >= 0:
+            if index > position:
+                yield data[position:index], offset + position
+            command = data[index + 1] if index + 1 < len(data) else None
+            if command is None or (_WILL <= command < _IAC and index + 2 >= len(data)):
+                self.rest, self.rest_offset = data[index:], offset + index
                 return
             if command == _SB:
-                limit = found + _LONGEST_SUBNEGOTIATION
-                line_end = data.find(b"\n", found, limit)
-                end = data.find(b"\xff\xf0", found + 2, limit if line_end < 0 else line_end)
+                limit = index + _LONGEST_SUBNEGOTIATION
+                line_end = data.find(b"\n", index, limit)
+                end = data.find(b"\xff\xf0", index + 2, limit if line_end < 0 else line_end)
                 if end < 0 and line_end < 0 and len(data) < limit:
-                    self.rest, self.rest_offset = data[found:], offset + found
+                    self.rest, self.rest_offset = data[index:], offset + index
                     return
-                position = found + 2 if end < 0 else end + 2
+                position = index + 2 if end < 0 else end + 2
             elif command == _IAC:
-                yield b"\xff", offset + found + 1
-                position = found + 2
+                yield b"\xff", offset + index + 1
+                position = index + 2
             elif command >= _SE:
-                position = found + (3 if command >= _WILL else 2)
+                position = index + (3 if command >= _WILL else 2)
             else:
-                yield b"\xff", offset + found
-                position = found + 1
+                yield b"\xff", offset + index
+                position = index + 1
         if position < len(data):
             yield data[position:], offset + position
 

@@ -148,12 +148,12 @@ class UrlFolder:
         top = self._url(under).rstrip("/")
         try:
             with self._errors(under):
-                found = self._system().find(top, detail=True)
+                index = self._system().find(top, detail=True)
         except FileNotFoundError:
             raise StorageError(f"{self.name}: there is no such bucket.") from None
         begin = self.name.partition("://")[2] + "/"
         return {
-            path.removeprefix(begin): about["size"] for path, about in sorted(found.items()) if path.startswith(begin)
+            path.removeprefix(begin): about["size"] for path, about in sorted(index.items()) if path.startswith(begin)
         }
 
     def remove(self, name: str) -> None:

@@ -108,11 +108,11 @@ class PgnFile:
             return 0
         begin = self._last.rfind(b"\n\n[Event ")
         torn = self._last[begin + 2 :] if begin >= 0 else self._last
-        at = text.find(torn)
-        while at >= 0:  # a game in several parts may be cut in any of them
-            if self._last.endswith(text[: at + len(torn)]):
-                return at + len(torn)
-            at = text.find(torn, at + 1)
+        index = text.find(torn)
+        while index >= 0:  # a game in several parts may be cut in any of them
+            if self._last.endswith(text[: index + len(torn)]):
+                return index + len(torn)
+            index = text.find(torn, index + 1)
         return 0
 
     def append(self, text: bytes) -> None:
@@ -205,11 +205,11 @@ def keys_in(path: Path, mark: str, begin: int = 0) -> tuple[set[str], set[str]]:
 
 def _entries(data: mmap, line: bytes, key: str) -> Iterator[PgnEntry]:
     """The entries with a line that begins so."""
-    at = data.find(line)
-    while at >= 0:
-        if not at or data[at - 1] == 0x0A:
-            yield _entry(data, at, key)
-        at = data.find(line, at + 1)
+    index = data.find(line)
+    while index >= 0:
+        if not index or data[index - 1] == 0x0A:
+            yield _entry(data, index, key)
+        index = data.find(line, index + 1)
 
 
 def _entry(data: mmap, at: int, key: str) -> PgnEntry:

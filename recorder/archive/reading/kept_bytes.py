@@ -152,7 +152,7 @@ def lines_at(blocks: Iterable[bytes], start: int, offsets: Sequence[int]) -> Ite
             cut = min(skip, len(buffer))
             buffer, start = buffer[cut:], start + cut
         at_line = start == offset
-        end = min((found for mark in (b"\n", b"\r") if (found := buffer.find(mark)) >= 0), default=-1)
+        end = min((index for mark in (b"\n", b"\r") if (index := buffer.find(mark)) >= 0), default=-1)
         if at_line and (end >= 0 or ended or len(buffer) >= _LONGEST_LINE):
             yield offset, buffer[: end if end >= 0 else _LONGEST_LINE]
             offset = next(wanted, None)

@@ -89,9 +89,9 @@ class ReplaySession(LoginDialogue):
             return [text]
         lines: list[str] = []
         while len(text) > width:
-            at = text.rfind(" ", 1, width)
-            lines.append(text[:at] if at > 4 else text[:width])
-            text = "\\   " + (text[at + 1 :] if at > 4 else text[width:])
+            index = text.rfind(" ", 1, width)
+            lines.append(text[:index] if index > 4 else text[:width])
+            text = "\\   " + (text[index + 1 :] if index > 4 else text[width:])
         return [*lines, text]
 
     @property

@@ -134,9 +134,9 @@ def kind_letter(game: Game) -> str:
 
 
 def _row(board: ReplayBoard) -> GamesRow:
-    game, at = board.game, board.state
-    material = (0, 0) if at is None else board.material(at)
-    clocks = (0, 0) if at is None else (max(at.white_clock_ms, 0) // 1000, max(at.black_clock_ms, 0) // 1000)
+    game, state = board.game, board.state
+    material = (0, 0) if state is None else board.material(state)
+    clocks = (0, 0) if state is None else (max(state.white_clock_ms, 0) // 1000, max(state.black_clock_ms, 0) // 1000)
     players = [
         TablePlayer(name[:width], len(name) > width, served_rating(player), None, clock, strength)
         for name, width, player, clock, strength in (
@@ -147,7 +147,7 @@ def _row(board: ReplayBoard) -> GamesRow:
     return GamesRow(
         _NOWHERE, board.number, players[0], players[1], None, False, kind_letter(game), None, bool(game.rated),
         board.base_min, game.increment_s or 0,
-        at is None or at.position.white_to_move, 1 if at is None else at.ply // 2 + 1,
+        state is None or state.position.white_to_move, 1 if state is None else state.ply // 2 + 1,
     )  # fmt: skip
 
 

@@ -226,16 +226,16 @@ class Viewing:
         board = self.board(number)
         if board is None or board.state is None:
             return ShownClock(None, False, False, False)
-        at = board.state
-        ms = at.white_clock_ms if white else at.black_clock_ms
+        state = board.state
+        ms = state.white_clock_ms if white else state.black_clock_ms
         inferred = not _is_printed(board, white)
         if inferred and not _is_computed(board, white):
             return ShownClock(None, False, False, False)
         since_ms = self._running_since(number, board)
-        runs = since_ms is not None and at.position.white_to_move == white
+        runs = since_ms is not None and state.position.white_to_move == white
         if runs and since_ms is not None:
             ms -= max(self.show.head.at_ms(now_ns) - since_ms, 0)
-        return ShownClock(ms, at.exact, runs, inferred)
+        return ShownClock(ms, state.exact, runs, inferred)
 
     def holdings(self, number: int) -> ShownHoldings | None:
         """What the players have in hand; None: it is not known."""

@@ -337,12 +337,12 @@ def _unknown(why: str, width: int, height: int, look: SceneStyle) -> list[Row]:
 
 def _last_squares(board: ReplayBoard) -> frozenset[str]:
     """The squares that the last move touched."""
-    at, last = board.state, board.plies[-1] if board.plies else None
-    if at is None:
+    state, last = board.state, board.plies[-1] if board.plies else None
+    if state is None:
         return frozenset()
-    if last is not None and last.ply == at.ply and last.uci is not None:
+    if last is not None and last.ply == state.ply and last.uci is not None:
         return frozenset((last.uci[:2], last.uci[2:4]))
-    match = _SQUARES.match(at.verbose)
+    match = _SQUARES.match(state.verbose)
     return frozenset(match.groups()) if match else frozenset()
 
 

@@ -802,8 +802,8 @@ def _was_too_late(longer: EngineRun, shorter: EngineRun) -> bool:
 def _is_view_of(run: EngineRun, game: Game) -> bool:
     """Whether an engine's moves are those of a server's game that we play or watch."""
     plies = {ply.ply: ply for ply in game.plies}
-    seen = run.observation
-    if run.taken or not plies or seen.offset > game.last_offset or seen.end_offset < game.first_offset:
+    observation = run.observation
+    if run.taken or not plies or observation.offset > game.last_offset or observation.end_offset < game.first_offset:
         return False
     sides = _own_sides(game)
     if run.colours and run.colours != sides:
