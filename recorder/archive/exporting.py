@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -121,8 +122,8 @@ def _values_like(archive: GameStore, name: str, columns: Sequence[str]) -> str:
     """Write of texts of columns that contain a text, else that are spelled like it, else of what is not players."""
     from difflib import get_close_matches
 
-    text = name.replace("*", "").lower()
-    games = {value.lower(): (value, count) for value, count in archive.count_by(columns).items()}
+    text = _plain(name.replace("*", ""))
+    games = {_plain(value): (value, count) for value, count in archive.count_by(columns).items()}
     near = [value for value in games if text in value] if text else []
     near.sort(key=lambda value: (not value.startswith(text), -games[value][1], value))
     near = near or get_close_matches(text, games, _VALUES_NAMED, 0.75)
@@ -130,6 +131,11 @@ def _values_like(archive: GameStore, name: str, columns: Sequence[str]) -> str:
         return f"; the games have {_or(sorted(value for value, _ in games.values()))}."
     like = _or([f"{games[value][0]} ({plural(games[value][1], 'game')})" for value in near[:_VALUES_NAMED]])
     return f"; did you mean {like}?" if like else "."
+
+
+def _plain(text: str) -> str:
+    """Small letters without accents."""
+    return "".join(one for one in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(one))
 
 
 def _or(words: Sequence[str]) -> str:

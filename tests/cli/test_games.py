@@ -203,6 +203,12 @@ def test_a_word_of_a_filter_that_no_game_has_is_refused(cli: Cli, option: str, w
     assert cli("games", option, word, code=1).stderr == f"Error: {sentence}\n"
 
 
+def test_a_player_is_found_whose_accents_were_not_typed(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "a.pgn").write_bytes('[White "Müller, Jörg"]\n[Black "Åke"]\n\n1. e4 *\n'.encode())
+    cli("import", tmp_path / "a.pgn")
+    assert "did you mean Müller, Jörg (1 game)?" in cli("games", "--player", "muller", code=1).stderr
+
+
 def test_games_that_lack_what_a_filter_asks_for_are_counted(cli: Cli, tmp_path: Path) -> None:
     untagged = tmp_path / "untagged.pgn"
     untagged.write_text(
