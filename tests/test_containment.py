@@ -23,8 +23,8 @@ from recorder.containment import SWITCH
 from recorder.dialects.chat import parse_chat
 from recorder.live.conversation import Conversation
 from recorder.live.login.login import Login
-from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
+from recorder.live.policy.plan import ObservationPlan
 from recorder.model import Disposition, Game, SourceKind, SourceReport
 from recorder.reading import make_pipeline
 from recorder.saved.bpgn_boards import make_games
@@ -348,7 +348,7 @@ def test_a_game_in_progress_that_cannot_be_stored_is_stored_when_it_is_over(
 def test_who_records_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     data = break_boards(monkeypatch)
     break_lines(monkeypatch, "marked")
-    talk = Conversation(Login(None, lambda: ""), Observing(parse_policy("rated")))
+    talk = Conversation(Login(None, lambda: ""), Observing(ObservationPlan("rated")))
     steps = [b"login: ", b'Press return to enter FICS as "GuestAB":', b"fics% "]
     for words in steps:
         talk.receive(words, 0, 0)

@@ -14,8 +14,8 @@ from benchmarks.live_session import messages
 from recorder.journal.format import Record, RecordKind, format_header, format_record
 from recorder.live.conversation import Conversation, RecorderStage
 from recorder.live.login.login import Login
-from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
+from recorder.live.policy.plan import ObservationPlan
 from recorder.pipeline import Pipeline
 from recorder.sources import SourceKind
 from recorder.tracking import tracker as game_lines_module
@@ -87,7 +87,7 @@ def test_what_the_archive_is_made_with(traffic: list[bytes]) -> None:
 
 
 def test_what_decides_what_to_say(traffic: list[bytes]) -> None:
-    conversation = Conversation(Login(None, None), Observing(parse_policy("rated & rating > 2000")))
+    conversation = Conversation(Login(None, None), Observing(ObservationPlan("rated & rating > 2000")))
     now_ms = 0
 
     def hear(message: bytes) -> None:

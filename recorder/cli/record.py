@@ -180,11 +180,12 @@ def _record(ctx: click.Context, settings: _Settings, login: _Login, plan: Observ
     from recorder.archive.recording.archiving import ArchiveChild
     from recorder.archive.recording.record_run import RecordRun, record
     from recorder.live.messages import MessagePrinter, RunLog, report_to
+    from recorder.live.policy.observing import Observing
     from recorder.live.screen import Screen, ScreenMode
 
     where, pgn, has_events = settings.where, settings.pgn, settings.events is not None
     poll_ms = _poll_ms(ctx)
-    observing = plan.observing(poll_ms=poll_ms)
+    observing = Observing(plan, poll_ms=poll_ms)
     journals = settings.journal_dir.absolute()
     with contextlib.closing(MessagePrinter()) as printer:
         mode = ScreenMode.choose(quiet=settings.quiet, plain=settings.plain, events=has_events)
@@ -248,7 +249,7 @@ def _reread(typed: click.Context, run: RecordRun, standing: ConnectionState) -> 
     chosen = [name for name, attribute in _CHOOSING.items() if getattr(plan, attribute) != getattr(run.plan, attribute)]
     chosen += ["poll"] if poll_ms != run.poll_ms else []
     run.plan, run.poll_ms = plan, poll_ms
-    plan.apply(run.observing, poll_ms=poll_ms)
+    run.observing.replan(plan, poll_ms)
     if standing.journal is not None:
         with contextlib.suppress(JournalError):  # the next byte fails, too, and ends the recording
             for facts in plan_notes(plan):

@@ -15,8 +15,8 @@ from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.errors import LoginError
 from recorder.live.conversation import Conversation, RecorderStage
 from recorder.live.login.login import Login
-from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
+from recorder.live.policy.plan import ObservationPlan
 from recorder.live.secrets.client import SecretGuard
 from recorder.live.secrets.logs import scrubbed
 from recorder.model import Game, SourceReport
@@ -89,7 +89,7 @@ def _store(kind: SourceKind, data: bytes) -> None:
 
 def _record(chance: random.Random, data: bytes) -> None:
     """What a recorder understands while it is connected, and the guard of secrets before its journal."""
-    conversation = Conversation(Login(None), Observing(parse_policy("rated | rating > 1500")))
+    conversation = Conversation(Login(None), Observing(ObservationPlan("rated | rating > 1500")))
     guard = SecretGuard()
     now_ms = 0
     for piece in [b"login: ", b'Press return to enter FICS as "GuestAB":', b"fics% ", *_cut(chance, data)]:

@@ -24,8 +24,8 @@ from recorder.live.login.login import Login
 from recorder.live.messages import Fact
 from recorder.live.net.connection import Connection
 from recorder.live.net.sockets import Address
-from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
+from recorder.live.policy.plan import ObservationPlan
 from recorder.live.secrets.client import SecretGuard
 from recorder.sources import read_blocks
 from recorder.wire.timeseal import PING_ANSWER, Sealing, unseal
@@ -74,7 +74,7 @@ class Run:
         self.messages: list[str] = []
         self.opened: list[Path] = []
         self.stop = asyncio.Event()
-        observing = Observing(parse_policy("rated & blitz"))
+        observing = Observing(ObservationPlan("rated & blitz"))
         lasting = Lasting()
         self.capture = Capture(
             Address(host, port),

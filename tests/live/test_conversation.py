@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from recorder.live.conversation import Conversation, Lasting, RecorderStage, RequestQueue
 from recorder.live.login.login import Login
-from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
+from recorder.live.policy.plan import ObservationPlan
 
 ASKS = b'\n"Ann" is a registered name.  If it is yours, type the password.\n\npassword: '
 WELCOME = b"\n**** Starting FICS session as Ann ****\n\nfics% "
@@ -14,7 +14,7 @@ VARIABLES = b"\nVariable settings of Ann:\n\ntime=2       private=0     style=1\
 
 def entered(user: str | None = None, lasting: Lasting | None = None, queue: RequestQueue | None = None) -> Conversation:
     """Return a conversation that has just logged in, at time 0."""
-    observing = Observing(parse_policy("rated"))
+    observing = Observing(ObservationPlan("rated"))
     conversation = Conversation(Login(user, lambda: "s3cretWord"), observing, lasting=lasting, queue=queue)
     steps = (
         [b"login: ", ASKS, WELCOME] if user else [b"login: ", b'Press return to enter FICS as "GuestAB":', b"fics% "]
@@ -101,7 +101,7 @@ def test_a_shutdown_that_is_only_announced_is_no_reason_an_hour_later() -> None:
 
 
 def test_keepalive_commands_are_sent_only_after_the_login() -> None:
-    conversation = Conversation(Login(None), Observing(parse_policy("rated")))
+    conversation = Conversation(Login(None), Observing(ObservationPlan("rated")))
     conversation.keep_alive(0)
     assert conversation.take(0) == b""
     conversation = entered()

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 
-from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
+from recorder.live.policy.plan import ObservationPlan
 from recorder.model import Game, Origin
 from tests.live.field import NOON_MS, FieldServer, Playing, watch
 
@@ -61,7 +61,7 @@ def by_boards(game: Game) -> bool:
 @pytest.mark.parametrize("latency_ms", [0, 50, 200])
 def test_every_announced_game_is_recorded_from_its_first_board(latency_ms: int) -> None:
     games = games_of(least_ms=3 * latency_ms, quickest_ms=max(100, 3 * latency_ms))
-    observing = Observing(parse_policy("rated | unrated"))
+    observing = Observing(ObservationPlan("rated | unrated"))
     found = watch(FieldServer(list(games)), observing, UNTIL_MS, latency_ms=latency_ms)
     recorded = [whole(game, found) for game in games]
     assert len(games) > 50
@@ -76,7 +76,7 @@ def test_games_in_progress_at_the_start_are_completed_from_lists_within_two_seco
         Playing(f"Ann{pair:02}", f"Bob{pair:02}", -30_000, 90, 500, letter="9?obs"[pair % 5]) for pair in range(24)
     ]
     server = FieldServer(list(games))
-    found = watch(server, Observing(parse_policy("rated | unrated")), 40_000)
+    found = watch(server, Observing(ObservationPlan("rated | unrated")), 40_000)
     assert all(whole(game, found) for game in games)
     asked = [at_ms for at_ms, line in server.heard if line.startswith(("observe ", "moves "))]
     assert len(asked) == 48
@@ -90,7 +90,7 @@ def test_a_servers_own_prompt_delays_nothing_and_misses_nothing(prompt: str, obs
     games += [Playing(f"Cid{pair:02}", f"Dee{pair:02}", 3_000 * pair, 8, 300) for pair in range(4)]
     games.sort(key=lambda game: game.begin_ms)
     server = FieldServer(list(games), prompt=prompt, glued=True, observing=observing)
-    policy = Observing(parse_policy("rated | unrated"))
+    policy = Observing(ObservationPlan("rated | unrated"))
     found = watch(server, policy, 40_000)
     assert all(whole(game, found) for game in games)
     assert policy.tally.facts() == {"matched": 24, "whole": 24, "partly": 0, "recovered": 0, "missed": 0}
@@ -104,7 +104,7 @@ def test_games_that_do_not_match_cost_no_command_and_ratings_cost_one() -> None:
     for game in games[::3]:
         game.rated = False
     server = FieldServer(list(games))
-    observing = Observing(parse_policy("rated & rating > 1600"))
+    observing = Observing(ObservationPlan("rated & rating > 1600"))
     found = watch(server, observing, UNTIL_MS)
     wanted = [game for game in games if game.rated and game.rating > 1600]
     assert all(whole(game, found) for game in wanted)
@@ -122,7 +122,7 @@ def test_games_of_any_category_are_chosen_by_its_word(word: str) -> None:
         game.white, game.black = f"{game.white}x{number}", f"{game.black}x{number}"
         game.category, game.letter = [("blitz", "b"), (word.lower(), "n"), ("gothic", "n"), ("wild/3", "w")][number % 4]
     server = FieldServer(list(games))
-    found = watch(server, Observing(parse_policy(f"rated & {word}")), 12_000)
+    found = watch(server, Observing(ObservationPlan(f"rated & {word}")), 12_000)
     assert [whole(game, found) is not None for game in games] == [False, True, False, False] * 2
     assert {game.category for game in found} == {word.lower()}
 
@@ -131,7 +131,7 @@ def test_games_of_any_category_are_chosen_by_its_word(word: str) -> None:
 def test_a_servers_command_rate_is_kept_and_no_game_is_lost(gap_ms: int) -> None:
     games = games_of(boards=6, least_ms=8_000)
     server = FieldServer(list(games), gap_ms=gap_ms)
-    observing = Observing(parse_policy("rated | unrated"))
+    observing = Observing(ObservationPlan("rated | unrated"))
     found = watch(server, observing, UNTIL_MS)
     learned_ms = 15_000
     assert all(whole(game, found) for game in games if game.begin_ms > learned_ms)
@@ -143,7 +143,7 @@ def test_a_servers_command_rate_is_kept_and_no_game_is_lost(gap_ms: int) -> None
 
 def test_without_announcements_the_table_finds_every_long_game() -> None:
     games = games_of(boards=6, least_ms=8_000)
-    observing = Observing(parse_policy("rated | unrated"))
+    observing = Observing(ObservationPlan("rated | unrated"))
     found = watch(FieldServer(list(games), announces=False), observing, UNTIL_MS)
     assert all(whole(game, found) for game in games)
 
@@ -152,7 +152,7 @@ def test_without_announcements_the_table_finds_every_long_game() -> None:
 def test_truncated_tables_delay_nothing(announces: bool) -> None:
     games = games_of(boards=6, least_ms=8_000)
     server = FieldServer(list(games), announces=announces, whole_tables=False)
-    found = watch(server, Observing(parse_policy("rated | unrated")), UNTIL_MS)
+    found = watch(server, Observing(ObservationPlan("rated | unrated")), UNTIL_MS)
     recorded = sum(whole(game, found) is not None for game in games)
     assert recorded == len(games) if announces else recorded > 0
 
@@ -162,7 +162,7 @@ def test_games_that_end_too_soon_come_from_lists() -> None:
     games.append(Playing("Ann00", "Bob00", 200_000, 4, 100))  # the same players in another minute
     games += [Playing("Cid", "Dee", at_ms, 4, 100) for at_ms in (30_000, 32_000)]  # twice in one minute
     games.sort(key=lambda game: game.begin_ms)
-    observing = Observing(parse_policy("rated | unrated"))
+    observing = Observing(ObservationPlan("rated | unrated"))
     found = watch(FieldServer(list(games), stores=True), observing, 210_000, latency_ms=400)
     expected = [game for game in games if game.begin_ms != 32_000]  # its end leaves two rows in the history
     recovered = [game for game in (whole(game, found) for game in expected) if game is not None]
@@ -178,7 +178,7 @@ def test_games_that_end_too_soon_come_from_lists() -> None:
 def test_a_server_without_stored_moves_is_asked_once() -> None:
     games = [Playing(f"Ann{pair:02}", f"Bob{pair:02}", 5_000 + 2_000 * pair, 4, 100) for pair in range(8)]
     server = FieldServer(list(games))
-    observing = Observing(parse_policy("rated | unrated"))
+    observing = Observing(ObservationPlan("rated | unrated"))
     watch(server, observing, 60_000, latency_ms=400)
     assert observing.tally.missed == len(games)
     assert sum(line.startswith("smoves ") for _, line in server.heard) == 1
@@ -187,7 +187,7 @@ def test_a_server_without_stored_moves_is_asked_once() -> None:
 def test_a_refused_list_delays_no_other() -> None:
     games = [Playing(f"Ann{pair:02}", f"Bob{pair:02}", 5_000 + 2_000 * pair, 4, 100) for pair in range(8)]
     server = FieldServer(list(games), stores=True, unstored=frozenset({"Ann05", "Ann06"}))
-    observing = Observing(parse_policy("rated | unrated"))
+    observing = Observing(ObservationPlan("rated | unrated"))
     watch(server, observing, 40_000, latency_ms=400)
     assert observing.tally.facts() == {"matched": 8, "whole": 0, "partly": 0, "recovered": 6, "missed": 2}
     assert observing.tally.why == {"it was over before the server showed it, and the server gives no list of it": 2}
@@ -196,7 +196,7 @@ def test_a_refused_list_delays_no_other() -> None:
 def test_games_beyond_the_limit_are_counted_as_missed() -> None:
     games = games_of(boards=8, least_ms=5_000)
     server = FieldServer(list(games), most=3)
-    observing = Observing(parse_policy("rated | unrated"))
+    observing = Observing(ObservationPlan("rated | unrated"))
     watch(server, observing, UNTIL_MS)
     tally = observing.tally
     assert tally.matched == len(games)
@@ -206,7 +206,7 @@ def test_games_beyond_the_limit_are_counted_as_missed() -> None:
 
 def test_a_lost_connection_loses_no_game_that_continues() -> None:
     games = games_of(boards=8, least_ms=10_000)
-    observing = Observing(parse_policy("rated | unrated"))
+    observing = Observing(ObservationPlan("rated | unrated"))
     cuts_ms = (20_000, 45_000)
     found = watch(FieldServer(list(games)), observing, UNTIL_MS, cuts_ms=cuts_ms)
     for game in games:

@@ -12,7 +12,7 @@ from recorder.dialects.notices import parse_created, parse_header
 from recorder.errors import PolicyError
 from recorder.events import GamesRow, Line
 from recorder.live.policy.games import Listed, ListedEvent, Share, parse_share, title_words
-from recorder.live.policy.language import parse_policy
+from recorder.live.policy.plan import ObservationPlan
 from recorder.live.requests import AskGames, Observe
 from recorder.tracking.facts import HeaderFacts
 from tests.live.asked import AskedObserving as Observing
@@ -125,7 +125,7 @@ def test_two_recorders_observe_every_game_once() -> None:
     rows = [row(number) for number in range(1, 11)]
     asked: list[int] = []
     for number in (1, 2):
-        observing = Observing(parse_policy("rated"), ["White3"], share=Share(number, 2))
+        observing = Observing(ObservationPlan("rated", ("White3",), share=Share(number, 2)))
         observing.connected(0)
         assert observing.decide(0) == [AskGames()]
         observing.feed(events(*table(*rows)), 0)
@@ -138,7 +138,7 @@ def test_two_recorders_observe_every_game_once() -> None:
 def test_the_other_board_of_a_match_goes_with_the_first() -> None:
     mine = next(number for number in range(1, 99) if Share(2, 2).has(listed(f"White{number}", f"Black{number}")))
     other = next(number for number in range(1, 99) if Share(1, 2).has(listed(f"White{number}", f"Black{number}")))
-    observing = Observing(parse_policy("rated"), share=Share(2, 2))
+    observing = Observing(ObservationPlan("rated", share=Share(2, 2)))
     observing.connected(0)
     observing.decide(0)
     observing.feed(events(*table(row(mine), row(other))), 0)

@@ -12,7 +12,6 @@ from recorder.dialects.recogniser import Recogniser
 from recorder.events import Event, Line
 from recorder.live.conversation import RequestQueue
 from recorder.live.policy.candidates import Candidate, Fate, Why
-from recorder.live.policy.language import parse_policy
 from recorder.live.policy.plan import ObservationPlan
 from recorder.live.requests import (
     AskGame,
@@ -51,9 +50,11 @@ def board(number: int, white: str, black: str) -> str:
     )
 
 
-def started(policy: str | None = "rated", *rows: str, handles: Iterable[str] = (), **options: int) -> Observing:
+def started(
+    policy: str | None = "rated", *rows: str, handles: Iterable[str] = (), poll_ms: int | None = None, **options: int
+) -> Observing:
     """Return one that is connected and has read its first table."""
-    observing = Observing(None if policy is None else parse_policy(policy), handles, **options)
+    observing = Observing(ObservationPlan(policy, tuple(handles), **options), poll_ms=poll_ms)
     observing.connected(0)
     assert observing.decide(0) == [AskGames()]
     observing.feed(events(*table(*rows)), 0)
@@ -65,7 +66,7 @@ def watch(observing: Observing, *numbers: int, now_ms: int = 0) -> None:
 
 
 def test_the_table_is_requested_first_and_then_at_the_set_interval() -> None:
-    observing = Observing(parse_policy("rated"), poll_ms=60_000)
+    observing = Observing(ObservationPlan("rated"), poll_ms=60_000)
     assert (observing.decide(0), observing.next_at_ms(0)) == ([], None)
     observing.connected(5)
     assert observing.decide(5) == [AskGames()]
@@ -88,11 +89,11 @@ def test_another_plan_chooses_from_the_known_games_and_leaves_none() -> None:
     observing = started("rated", row(1), row(2, flags=" bu"), row(3, "Ann", flags=" bu"), limit=1)
     assert observing.decide(0) == [Observe(1)]
     watch(observing, 1)
-    ObservationPlan("unrated", ("Ann",), limit=2).apply(observing, poll_ms=7_000)
+    observing.replan(ObservationPlan("unrated", ("Ann",), limit=2), 7_000)
     assert observing.decide(1) == [Observe(3)]
     watch(observing, 3, now_ms=1)
     assert observing.decide(1) == []
-    ObservationPlan(None, ("Ann",)).apply(observing, poll_ms=7_000)
+    observing.replan(ObservationPlan(None, ("Ann",)), 7_000)
     assert observing.places.limit is None
     assert observing.decide(2) == []
     assert observing.why(1) == "Game 1 is observed: rated is true because the game is rated."
@@ -106,7 +107,7 @@ def test_ended_games_are_returned_with_the_reason() -> None:
     def take(game: Candidate, why: Why, now_ms: int) -> None:
         gone.append((game.listed.game_no, why.fate, why.reason, game.watched_ms, now_ms))
 
-    observing = Observing(parse_policy("rated"), gone=take)
+    observing = Observing(ObservationPlan("rated"), gone=take)
     observing.connected(0)
     observing.decide(0)
     observing.feed(events(*table(row(1), row(2, flags=" bu"), row(3))), 1)
@@ -356,7 +357,7 @@ def test_no_row_is_requested_without_a_free_place() -> None:
 
 
 def test_a_slow_table_delays_announced_games_not_at_all_and_others_briefly() -> None:
-    observing = Observing(parse_policy("rated"))
+    observing = Observing(ObservationPlan("rated"))
     observing.connected(0)
     assert observing.decide(0) == [AskGames()]
     observing.feed(events(row(1), "{Game 7 (A vs. B) Creating rated blitz match.}"), 10)
@@ -544,7 +545,7 @@ def test_no_game_is_left_before_its_end_without_rotation() -> None:
     watch(fixed, 1, 2)
     assert [request for request in fixed.decide(10**9) if isinstance(request, Unobserve)] == []
 
-    observing = started("rated", *rows, row(4, "Morphy"), handles=["Morphy"], limit=2, rotate_after_ms=10_000)
+    observing = started("rated", *rows, row(4, "Morphy"), handles=["Morphy"], limit=2, rotate_ms=10_000)
     assert observing.decide(0) == [Observe(4), Observe(1)]
     watch(observing, 4, 1)
     assert observing.next_at_ms(0) == 10_000
@@ -560,7 +561,7 @@ def test_no_game_is_left_before_its_end_without_rotation() -> None:
 
 
 def test_an_unobserve_after_the_end_of_the_game() -> None:
-    observing = started("rated", row(1), row(2), limit=1, rotate_after_ms=10)
+    observing = started("rated", row(1), row(2), limit=1, rotate_ms=10)
     observing.decide(0)
     watch(observing, 1)
     assert observing.decide(10) == [Unobserve(1)]
@@ -637,7 +638,7 @@ def test_requests_are_valid_and_no_game_waits_forever_while_games_begin_and_end(
     limit: int, steps: list[tuple[int, int]], rotate: int | None, reconnect: bool
 ) -> None:
     server = Server(limit)
-    observing = Observing(parse_policy("rated"), rotate_after_ms=rotate)
+    observing = Observing(ObservationPlan("rated", rotate_ms=rotate))
     queue = RequestQueue(gap_ms=100)
     now = 0
     observing.connected(now)
@@ -723,7 +724,7 @@ NOISY = st.one_of(
 def test_requests_stay_valid_for_any_server_output(
     lines: list[tuple[str, int]], limit: int | None, rotate: int | None
 ) -> None:
-    observing = Observing(parse_policy("rated"), ["Dee"], limit=limit, rotate_after_ms=rotate)
+    observing = Observing(ObservationPlan("rated", ("Dee",), limit=limit, rotate_ms=rotate))
     observing.connected(0)
     now = 0
     for text, wait in lines:

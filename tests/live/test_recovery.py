@@ -7,7 +7,7 @@ import pytest
 from recorder.dialects.recogniser import Recogniser
 from recorder.events import Event, Line
 from recorder.live.conversation import RequestQueue
-from recorder.live.policy.language import parse_policy
+from recorder.live.policy.plan import ObservationPlan
 from recorder.live.requests import AskGames, AskHistory, Request
 from tests.live.asked import AskedObserving as Observing
 
@@ -19,7 +19,7 @@ class Talk:
     """The output of a server and the commands that follow."""
 
     def __init__(self, policy: str = "rated", limit: int | None = None, *, whole: bool = True) -> None:
-        self.observing = Observing(parse_policy(policy), limit=limit)
+        self.observing = Observing(ObservationPlan(policy, limit=limit))
         self.queue = RequestQueue(gap_ms=1, burst=1000)
         self.now_ms = 0
         self.whole = whole

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from recorder.live.net.sockets import format_address
-from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
+from recorder.live.policy.plan import ObservationPlan
 from recorder.live.status import ObservedBoard, RecorderState, Snapshot, StateFile, read_states, take_snapshot
 from tests.live.test_capture import ANSWERS, BOARD, END, MOVE, Run
 from tests.support.live import in_loop
@@ -101,7 +101,7 @@ REPLY = MOVE.replace(b" B 4 ", b" W 4 ").replace(
 
 
 def look(run: Run, *, at_s: float = 0, utc_ms: int = 0, first: int = 0, most: int = 10) -> Snapshot:
-    observing = Observing(parse_policy("rated"), limit=7)
+    observing = Observing(ObservationPlan("rated", limit=7))
     state = run.capture.connection_state
     return take_snapshot(
         *(run.capture, observing),

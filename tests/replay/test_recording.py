@@ -14,6 +14,7 @@ import pytest
 from recorder.live.conversation import Conversation
 from recorder.live.login.login import Login
 from recorder.live.policy.observing import Observing
+from recorder.live.policy.plan import ObservationPlan
 from recorder.model import Game
 from recorder.replay.server.commands import answer_command
 from recorder.replay.server.login import Greeting
@@ -40,7 +41,7 @@ def kept(heard: bytes) -> list[Game]:
 def recorded(stream: Stream, games: list[Game]) -> list[Game]:
     """Return the games of a recording of these games."""
     session = ReplaySession(open_show(games, apart=True), 0, Greeting(observe=True, password=True), answer_command)
-    recorder = Conversation(Login(stream.login, lambda: "s3cret"), Observing(None))
+    recorder = Conversation(Login(stream.login, lambda: "s3cret"), Observing(ObservationPlan(None)))
     heard = bytearray()
     now_ms = waits = 0
     while True:

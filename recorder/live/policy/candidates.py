@@ -125,7 +125,7 @@ def partners_of(games: Mapping[int, Candidate]) -> dict[int, int]:
 class ObservationWishes:
     """What the user wants to observe: games of a policy and of handles, or a share of all these games."""
 
-    def __init__(self, policy: Expression | None, handles: Iterable[str] = (), share: Share | None = None) -> None:
+    def __init__(self, policy: Expression | None, handles: Iterable[str], share: Share | None) -> None:
         self._policy = policy
         self._share = share
         self._handles = frozenset(handle.lower() for handle in handles)

@@ -26,6 +26,7 @@ from recorder.events.frames import Style12
 from recorder.live.login.login import LoggedIn, Login
 from recorder.live.policy.candidates import Candidate, Fate, Why
 from recorder.live.policy.judge import PolicyPart
+from recorder.live.policy.observing import Observing
 from recorder.live.policy.plan import ObservationPlan, PlanReader
 from recorder.live.policy.recovery import missing_part
 from recorder.live.requests import AskGames, Observe, Request, Unobserve, format_request
@@ -73,7 +74,7 @@ class SessionExplainer:
         self.outcomes: list[GameOutcome] = []
         self.asked: list[int] = []
         self.tables = 0
-        self.observing = plan.observing(self._gone)
+        self.observing = Observing(plan, gone=self._gone)
         self.tally = self.observing.tally
         self._tracker = None if granted else Tracker(basis=TimeBasis.UTC, chat="none")
         self._granted = granted
@@ -118,7 +119,7 @@ class SessionExplainer:
             before = self._plans.plan
             self._plans.note(note)
             if self._plans.plan is not None and self._plans.plan is not before:
-                self._plans.plan.apply(self.observing)
+                self.observing.replan(self._plans.plan, None)
                 self._decide(self._now_ms)
 
     def _begin(self) -> None:

@@ -51,7 +51,8 @@ from recorder.live.policy.candidates import (
     partners_of,
 )
 from recorder.live.policy.games import Listed, ListedEvent, Share, title_words
-from recorder.live.policy.language import Expression
+from recorder.live.policy.language import parse_policy
+from recorder.live.policy.plan import ObservationPlan
 from recorder.live.policy.recovery import Recovery, Tally
 from recorder.live.requests import (
     TURN_MS,
@@ -392,46 +393,34 @@ _IN_PROGRESS = (0, 1, -1)  # relations of the boards of an observed or own game
 class Observing:
     """Decides what to observe on one connection after another.
 
-    Args:
-        policy: what to observe, or None for the handles alone.
-        handles: players whose games are observed whatever the policy says.
-        limit: games observed at a time; None: as many as the server allows, learned from its refusal.
-        poll_ms: between two tables of games while a place is free; None: adapted to the server.
-        rotate_after_ms: a game observed for longer gives its place to a waiting one; None: it is observed to its end.
-        share: of the games that match, between several recorders; None: all of them.
-        gone: gets each game that is over or dropped, why it was observed or not, and the time.
-
-    Attributes:
-        share: as given. tally: counts of the games that matched.
-        listed: the games of the server. places: for the observed ones.
+    ``poll_ms``: between two tables of games while a place is free; None: adapted to the server. ``gone`` gets each game
+    that is over or dropped, why it was observed or not, and the time. ``tally`` counts the games that matched,
+    ``listed`` has the games of the server, ``places`` those of the observed ones.
     """
+
+    _wishes: ObservationWishes
+    share: Share | None
 
     def __init__(
         self,
-        policy: Expression | None,
-        handles: Iterable[str] = (),
+        plan: ObservationPlan,
         *,
-        limit: int | None = None,
         poll_ms: int | None = None,
-        rotate_after_ms: int | None = None,
-        share: Share | None = None,
         gone: Callable[[Candidate, Why, int], None] | None = None,
     ) -> None:
         self.tally = Tally()
         self._recovery = Recovery(self.tally)
-        self.share = share
-        self._wishes = ObservationWishes(policy, handles, share)
         self._polling = Polling(poll_ms)
-        self._rotate_after_ms = rotate_after_ms
         self._gone = gone
         self.listed = GameList(self._is_gone)
         self._games = self.listed.games
-        self.places = Places(self._games, limit)
+        self.places = Places(self._games, plan.limit)
         self._partners = Partners()
         self._unnamed: set[str] = set()  # numbers of games whose observation has just begun
         self._idle = True  # a place is free and no game waits for it
         self._changed = True  # an event other than a board has arrived since the last decision
         self._due_ms = 0  # when time alone makes another decision possible
+        self.replan(plan, poll_ms)
 
     # -- the connection ----------------------------------------------------------------------------------------
 
@@ -451,22 +440,14 @@ class Observing:
         self._unnamed.clear()
         self._changed = True
 
-    def replan(
-        self,
-        policy: Expression | None,
-        handles: Iterable[str],
-        *,
-        limit: int | None,
-        poll_ms: int | None,
-        rotate_after_ms: int | None,
-        share: Share | None,
-    ) -> None:
-        """Choose by other arguments, as for the constructor; observed games stay observed to their end."""
-        self._wishes = ObservationWishes(policy, handles, share)
-        self.share = share
-        self._rotate_after_ms = rotate_after_ms
+    def replan(self, plan: ObservationPlan, poll_ms: int | None) -> None:
+        """Choose by this plan; observed games stay observed to their end. PolicyError: it cannot be read."""
+        policy = None if plan.observe is None else parse_policy(plan.observe)
+        self._wishes = ObservationWishes(policy, plan.handles, plan.share)
+        self.share = plan.share
+        self._rotate_after_ms = plan.rotate_ms
         self._polling.every_ms = poll_ms
-        self.places.set_limit(limit)
+        self.places.set_limit(plan.limit)
         for game in self._games.values():
             game.judgement = None
         self._changed = True

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
 from recorder.errors import PolicyError
 from recorder.journal.format import NoteKind
-from recorder.live.policy.candidates import Candidate, Why
 from recorder.live.policy.games import Share, parse_share
-from recorder.live.policy.language import parse_policy
-from recorder.live.policy.observing import Observing
 
 # A record holds 65,536 bytes, a handle has at most 40 letters.
 _LETTERS: Final = 30_000
@@ -19,33 +16,19 @@ _HANDLES: Final = 500
 
 
 class ObservationPlan(NamedTuple):
-    """What to observe; ``handles`` are always observed, also without an expression."""
+    """What to observe.
+
+    ``observe``: an expression, or None for the handles alone, which are always observed. ``limit``: games observed at a
+    time; None: as many as the server allows, learned from its refusal. A game observed for longer than ``rotate_ms``
+    gives its place to a waiting one; None: it is observed to its end. ``share``: of the games that match, between
+    several recorders; None: all of them.
+    """
 
     observe: str | None
     handles: tuple[str, ...] = ()
     limit: int | None = None
     rotate_ms: int | None = None
     share: Share | None = None
-
-    def observing(
-        self, gone: Callable[[Candidate, Why, int], None] | None = None, *, poll_ms: int | None = None
-    ) -> Observing:
-        """Make the ``Observing`` of this plan; ``gone`` and ``poll_ms`` as there."""
-        return Observing(**self._arguments(poll_ms), gone=gone)
-
-    def apply(self, observing: Observing, *, poll_ms: int | None = None) -> None:
-        """Let an ``Observing`` choose games by this plan; it keeps the games that it knows."""
-        observing.replan(**self._arguments(poll_ms))
-
-    def _arguments(self, poll_ms: int | None) -> dict[str, Any]:
-        return {
-            "policy": None if self.observe is None else parse_policy(self.observe),
-            "handles": self.handles,
-            "limit": self.limit,
-            "poll_ms": poll_ms,
-            "rotate_after_ms": self.rotate_ms,
-            "share": self.share,
-        }
 
 
 def plan_notes(plan: ObservationPlan) -> Iterator[dict[str, Any]]:
