@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import Enum
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
@@ -158,7 +158,7 @@ class Show:
         *,
         speed: Fraction | int = 1,
         loop: bool = False,
-        pause_at: Sequence[str] = (),
+        pause_at: Collection[str] = (),
         handles: bool = False,
     ) -> None:
         self.recording = recording

@@ -141,7 +141,7 @@ def test_bughouse() -> None:
 )
 def test_saved_games_show_them_as_derived(name: str, count: int) -> None:
     games = games_of_files([str(CORPUS / name)])[:count]
-    viewing = Viewing(source_of(games, moments_of_games(games)), 0)
+    viewing = Viewing(Show(source_of(games, moments_of_games(games)), 0))
     viewing.press("end", 0)
     rows = "\n".join(plain(row) for row in draw(viewing, 0, 120, 30, SceneStyle(ascii=True, colours=False)))
     assert "in hand: ~" in rows
@@ -150,6 +150,6 @@ def test_saved_games_show_them_as_derived(name: str, count: int) -> None:
 
 def test_one_board_of_a_match_alone_does_not_give_its_holdings() -> None:
     game = games_of_files([str(CORPUS / "public/bughouse-db-3611438-with-lag.bpgn")])[0]
-    viewing = Viewing(source_of([game], moments_of_games([game])), 0)
+    viewing = Viewing(Show(source_of([game], moments_of_games([game])), 0))
     viewing.press("end", 0)
     assert viewing.holdings(0) is None

@@ -16,7 +16,7 @@ from recorder.model import EventKind, Game, GameEvent
 from recorder.replay.moments import long_thinks
 from recorder.replay.places import parse_position
 from recorder.replay.several import moments_of_games
-from recorder.replay.show import ReplaySource
+from recorder.replay.show import ReplaySource, Show
 from recorder.replay.terminal.viewing import KEYS, Viewing
 from recorder.replay.terminal.watch import (
     LEAST_COLUMNS,
@@ -44,11 +44,11 @@ def games_of(made: ReplaySource) -> list[Game]:
 
 
 def chess() -> Viewing:
-    return Viewing(recording("a01_standard", "observer_GuestObsA", 3), 0)
+    return Viewing(Show(recording("a01_standard", "observer_GuestObsA", 3), 0))
 
 
 def eight() -> Viewing:
-    return Viewing(recording("a07_eight_boards", "observer_GuestObsI"), 0)
+    return Viewing(Show(recording("a07_eight_boards", "observer_GuestObsI"), 0))
 
 
 def text(viewing: Viewing, now_ns: int = 0, width: int = 80, height: int = 24, look: SceneStyle = LETTERS) -> list[str]:
@@ -109,7 +109,7 @@ def test_pieces_are_distinguished_without_colours() -> None:
 
 
 def test_a_game_of_crazyhouse_shows_holdings() -> None:
-    viewing = Viewing(recording("a03_crazyhouse", "observer_GuestObsD", 1), 0)
+    viewing = Viewing(Show(recording("a03_crazyhouse", "observer_GuestObsD", 1), 0))
     drop = next(ply for ply in game_of(viewing).plies if "@" in ply.san)
     at(viewing, f"{(drop.ply + 1) // 2}{'w' if drop.white_moved else 'b'}")
     assert f"[{drop.san}" in "\n".join(text(viewing))
@@ -122,7 +122,7 @@ def test_a_game_of_crazyhouse_shows_holdings() -> None:
 
 
 def test_both_boards_of_a_bughouse_match() -> None:
-    viewing = at(Viewing(recording("a12_bughouse", "observer_GuestBga", 2), 0), "6w")
+    viewing = at(Viewing(Show(recording("a12_bughouse", "observer_GuestBga", 2), 0)), "6w")
     game = game_of(viewing)
     (partner,) = viewing.others()
     assert viewing.is_partner(partner)
@@ -205,7 +205,7 @@ def test_one_board_is_large_where_there_is_room(width: int, height: int, large: 
 def test_both_boards_of_a_match_are_shown_wherever_they_fit(
     width: int, height: int, sizes: str, rows: int, place: str
 ) -> None:
-    viewing = at(Viewing(recording("a12_bughouse", "observer_GuestBga", 2), 0), place)
+    viewing = at(Viewing(Show(recording("a12_bughouse", "observer_GuestBga", 2), 0)), place)
     shown = text(viewing, width=width, height=height)
     files = [row for row in shown if re.search("a +b +c +d|d +c +b +a", row)]
     assert len(files) == rows
@@ -253,7 +253,7 @@ def test_control_characters_of_a_log_are_removed() -> None:
     assert isinstance(event, GameEvent)
     chat = event._replace(kind=EventKind.CHAT, detail="kibitz", actor=evil, text=evil)
     moments[place] = moments[place]._replace(what=chat)
-    viewing = Viewing(source_of(games_of(made), moments), 0)
+    viewing = Viewing(Show(source_of(games_of(made), moments), 0))
     viewing.press("end", 0)
     rows = "".join(text(viewing))
     assert "\\x1b[2J" in rows
@@ -286,7 +286,7 @@ def test_a_stopped_clock_shows_its_milliseconds() -> None:
 
 
 def test_clocks_in_whole_seconds_show_no_tenths() -> None:
-    viewing = at(Viewing(recording("c01_standard", "observer_GuestXa", 1), 0), "4w")
+    viewing = at(Viewing(Show(recording("c01_standard", "observer_GuestXa", 1), 0)), "4w")
     assert not viewing.clock(viewing.focus, True, 0).exact
     rows = text(viewing)
     assert "." not in rows[1][:26].split()[-1]
@@ -436,7 +436,7 @@ def test_a_replay_pauses_before_a_long_think() -> None:
     least_ms = max(ply.elapsed_ms or 0 for ply in made.chapter(0).game.plies)
     places = long_thinks(made.moments, least_ms)
     marked = list(mark(made.moments, places))
-    viewing = Viewing(source_of(games_of(made), marked), 0, pause_at=("think",))
+    viewing = Viewing(Show(source_of(games_of(made), marked), 0, pause_at=("think",)))
     viewing.tick(3600 * 10**9)
     assert viewing.show.head.paused
     assert viewing.show.head.place == min(places) + 1
@@ -445,7 +445,7 @@ def test_a_replay_pauses_before_a_long_think() -> None:
 
 def test_a_loop_restarts_with_the_first_game() -> None:
     made = recording("a01_standard", "observer_GuestObsA", 3)
-    viewing = Viewing(made, 0, loop=True)
+    viewing = Viewing(Show(made, 0, loop=True))
     end_ns = (made.moments[-1].at_ms + 1) * 10**6
     viewing.tick(end_ns)
     text(viewing, end_ns)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Final, NamedTuple
 
@@ -17,7 +17,7 @@ from recorder.model import EventKind, GameEvent, Ply
 from recorder.replay.boards import ReplayBoard
 from recorder.replay.moments import Begin, ShownPly, What
 from recorder.replay.places import AtGame, AtPly, AtTime, By, Position, parse_position, seek
-from recorder.replay.show import LOST, ReplaySource, Show, Sign
+from recorder.replay.show import LOST, Show, Sign
 from recorder.replay.timing import Timing
 
 _MOVE_NO: Final = re.compile(r"([1-9]\d{0,3})\.{0,3}", re.ASCII)
@@ -113,22 +113,13 @@ class Viewing:
     the next key.
     """
 
-    def __init__(
-        self,
-        recording: ReplaySource,
-        now_ns: int,
-        *,
-        speed: Fraction | int = 1,
-        loop: bool = False,
-        pause_at: Collection[str] = (),
-    ) -> None:
-        self.recording = recording
-        self.show = Show(recording, now_ns, speed=speed, loop=loop, pause_at=tuple(pause_at))
+    def __init__(self, show: Show) -> None:
+        self.show, self.recording = show, show.recording
         self.flip = self.hides = self.left = False
         self.helping = 0
         self.prompt: str | None = None
         self.message = ""
-        self._places = recording.places
+        self._places = show.recording.places
         # The games in the order in which they begin.
         self.order = sorted(
             (number for number, places in enumerate(self._places) if places),

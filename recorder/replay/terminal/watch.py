@@ -30,7 +30,7 @@ from recorder.model import EXACT, EventKind, Game, Ply
 from recorder.replay.boards import ReplayBoard
 from recorder.replay.moments import Begin, End, ShownPly, What
 from recorder.replay.places import Position, seek
-from recorder.replay.show import ReplaySource
+from recorder.replay.show import ReplaySource, Show
 from recorder.replay.terminal.viewing import KEYS, ShownClock, Viewing, event_text, ply_text
 from recorder.replay.timing import Playhead, format_speed
 from recorder.text import clean
@@ -750,7 +750,7 @@ def watch(
     ascii_only: bool,
 ) -> None:
     """Show a replay on the terminal until the user quits or the terminal is gone."""
-    viewing = Viewing(recording, time.monotonic_ns(), speed=speed, loop=loop, pause_at=pause_at)
+    viewing = Viewing(Show(recording, time.monotonic_ns(), speed=speed, loop=loop, pause_at=pause_at))
     viewing.flip = flip
     if position is not None:
         viewing.start(position, time.monotonic_ns())
