@@ -13,7 +13,8 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Iterator, MutableMapping
+from collections import UserDict
+from collections.abc import Iterator
 from importlib import import_module
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import find_spec
@@ -82,31 +83,16 @@ Everything else:     ics-recorder --help; doctor checks this machine"""
 _UNCONFIGURED = ("config", "completion", "doctor", "help")
 
 
-class _Commands(MutableMapping[str, click.Command]):
+class _Commands(UserDict[str, Any]):
     """The commands by name; a command's module is loaded when the command is asked for."""
 
-    def __init__(self) -> None:
-        self._loaded: dict[str, click.Command | None] = dict.fromkeys(chain.from_iterable(_SECTIONS.values()))
-
-    def __getitem__(self, name: str) -> click.Command:
-        command = self._loaded[name]
+    def __getitem__(self, name: str) -> Any:
+        command = self.data[name]
         if command is None:
             module, attribute = _PLACES.get(name, (name, "command"))
-            command = self._loaded[name] = getattr(import_module(f"recorder.cli.{module}"), attribute)
+            command = self.data[name] = getattr(import_module(f"recorder.cli.{module}"), attribute)
             _name_variables(command, f"ICS_RECORDER_{name.upper()}")
         return command
-
-    def __setitem__(self, name: str, command: click.Command) -> None:
-        self._loaded[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        del self._loaded[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._loaded)
-
-    def __len__(self) -> int:
-        return len(self._loaded)
 
 
 class _Group(Group):
@@ -182,8 +168,6 @@ def _failures() -> Iterator[None]:
         what = "Standard output cannot be written" if error.filename is None else error.filename
         say(f"Error: {what}: {error.strerror or error}.")
         raise Exit(ExitCode.OUTPUT) from error
-    except (click.ClickException, click.Abort, Exit):
-        raise
 
 
 def _leave(stream: TextIO) -> None:
@@ -210,7 +194,7 @@ def is_compiled() -> bool:
 @click.group(
     cls=_Group,
     rare=("completion", "conformance", "explain", "journal", "publish"),
-    commands=_Commands(),
+    commands=_Commands(dict.fromkeys(chain.from_iterable(_SECTIONS.values()))),
     context_settings={
         "help_option_names": ["-h", "--help"],
         "max_content_width": 100,
@@ -285,8 +269,7 @@ def completion(ctx: click.Context, shell: str) -> None:
     from click.shell_completion import get_completion_class
 
     script = get_completion_class(shell)
-    if script is None:
-        raise click.UsageError(f"No completion for {shell}; choose bash, zsh or fish.")
+    assert script is not None
     click.echo(script(ctx.find_root().command, {}, "ics-recorder", "_ICS_RECORDER_COMPLETE").source())
 
 
