@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,18 +28,9 @@ from recorder.text import clean, plural
 
 if TYPE_CHECKING:
     from exporters.measures.program import Measured
-    from storage import GameStore
 
 _FORMATS = ("table", "csv", "jsonl", "json")
 _ABOUT = {name: table.about for name, table in CLOCK_TABLES.items()}
-
-
-class _Asked(NamedTuple):
-    """What a person asked for: the word of ``--table``, those of ``--by``, and how many of the longest thinks."""
-
-    name: str
-    by: tuple[str, ...]
-    top: int | None
 
 
 @click.command(
@@ -143,13 +134,17 @@ def command(
         name = "usage" if by else "longest" if top is not None else "games"
     if dask is not None and (dataset is None or name == "games"):
         raise click.UsageError("--dask computes a measure of a data set: add --dataset, and --by or --table.")
-    from exporters.base import refuse_existing
+    if by and not CLOCK_TABLES[name].grouped:
+        raise click.UsageError(f"--table {name} is a list: it takes no --by.")
+    if top is not None and name != "longest":
+        raise click.UsageError(f"--top is for --table longest, not for {name}.")
+    if len({*by}) < len(by):
+        raise click.UsageError("--by names a dimension twice.")
+    from exporters.base import open_output, refuse_existing
+    from exporters.measures.dimensions import DimensionError
+    from exporters.table_files import write_csv, write_json_lines
 
     refuse_existing(output, force)
-    asked = _Asked(name, by, top)
-    _refuse_contradictions(asked)
-    from exporters.measures.dimensions import DimensionError
-
     with open_games(where, dataset, say) as archive:
         try:
             with long_work(steps=True) as progress:
@@ -158,27 +153,22 @@ def command(
                 )
         except DimensionError as error:
             raise click.UsageError(f"--by {' --by '.join(by)} does not go with --table {name}: {error}.") from None
-        table = found.table.sorted_by(sort) if sort else found.table
-        _write_table(
-            _of_games(table) if name == "games" else table,
-            asked,
-            found.excluded,
-            format_name,
-            output,
-            force,
-            archive,
-            csv_raw,
-        )
-
-
-def _refuse_contradictions(asked: _Asked) -> None:
-    """Refuse ``--by`` and ``--top`` where the table has no use for them."""
-    if asked.by and not CLOCK_TABLES[asked.name].grouped:
-        raise click.UsageError(f"--table {asked.name} is a list: it takes no --by.")
-    if asked.top is not None and asked.name != "longest":
-        raise click.UsageError(f"--top is for --table longest, not for {asked.name}.")
-    if len({*asked.by}) < len(asked.by):
-        raise click.UsageError("--by names a dimension twice.")
+        table, reasons = found.table.sorted_by(sort) if sort else found.table, found.excluded
+        table = _of_games(table) if name == "games" else table
+        if format_name == "json":
+            whole = table.records() if name == "games" else _as_json(table, name, by, reasons)
+            write_json(whole, output, force, protected(archive))
+        elif format_name != "table":
+            with open_output(output, force, protected(archive)) as out:
+                if format_name == "csv":
+                    write_csv(table.columns, table.rows, out, raw=csv_raw)
+                else:
+                    write_json_lines(tuple(table.columns), table.rows, out)
+        elif name == "games":
+            _print_sides(table)
+        else:
+            _print_table(table, name)
+        _say_counts(table.attrs, reasons)
 
 
 _OF_GAMES = [
@@ -261,44 +251,11 @@ def _row(side: dict[str, Any]) -> tuple[object, ...]:
     )
 
 
-def _write_table(
-    table: Measured,
-    asked: _Asked,
-    reasons: dict[str, int],
-    format_name: str,
-    output: str,
-    force: bool,
-    archive: GameStore,
-    csv_raw: bool,
-) -> None:
-    """Write the table, and print on stderr what it counts and what was excluded."""
-    if format_name == "table" and asked.name == "games":
-        _print_sides(table)
-    elif format_name == "table":
-        _print_table(table, asked.name)
-    elif format_name == "json":
-        of_games = asked.name == "games"
-        write_json(table.records() if of_games else _as_json(table, asked, reasons), output, force, protected(archive))
-    else:
-        from exporters.base import open_output
-
-        with open_output(output, force, protected(archive)) as out:
-            if format_name == "csv":
-                from exporters.table_files import write_csv
-
-                write_csv(table.columns, table.rows, out, raw=csv_raw)
-            else:
-                from exporters.table_files import write_json_lines
-
-                write_json_lines(tuple(table.columns), table.rows, out)
-    _say_counts(table.attrs, reasons)
-
-
-def _as_json(table: Measured, asked: _Asked, reasons: dict[str, int]) -> dict[str, Any]:
+def _as_json(table: Measured, name: str, by: tuple[str, ...], reasons: dict[str, int]) -> dict[str, Any]:
     attributes = table.attrs
     return {
-        "table": asked.name,
-        "by": list(asked.by),
+        "table": name,
+        "by": list(by),
         "games": attributes["games"],
         "plies": attributes["plies"],
         "marked_plies": attributes["marked"],
