@@ -1,8 +1,4 @@
-"""Opening SQLite: where the file is, its mode, and the pragmas of every connection.
-
-SQLAlchemy is loaded by those who change or check the schema, by ``make_engine``: that takes longer than to read some
-hundred games.
-"""
+"""Opening SQLite: where the file is, its mode, and the pragmas of every connection."""
 
 from __future__ import annotations
 
@@ -13,15 +9,12 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import quote
 
 from recorder.errors import RecorderError, StorageError
 from recorder.model import Player
 from storage.sound import UnsoundError
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
 
 BUSY_TIMEOUT_MS = 30_000
 """How long a connection waits for another writer before it gives up."""
@@ -134,36 +127,26 @@ def identity_of(path: Path | str) -> tuple[int, int] | None:
     return about.st_dev, about.st_ino
 
 
-def driver_of(connection: Connection) -> sqlite3.Connection:
-    """The driver's own connection, for what is done once a game or more often."""
-    driver = connection.connection.driver_connection
-    assert isinstance(driver, sqlite3.Connection)
-    return driver
-
-
-def _prepare(connection: sqlite3.Connection, *, read_only: bool, foreign_keys: bool = True) -> None:
+def _prepare(connection: sqlite3.Connection, *, read_only: bool) -> None:
     """The pragmas and functions of every connection.
 
     Writing ones use WAL with ``synchronous=NORMAL``: a power cut may lose the last committed import, never leave half
-    of one.
+    of one. They have no foreign key checks, which would slow down inserts by a third: the writers number rows so that
+    they hold, and ``db check`` checks the whole file.
     """
     if not read_only:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")
-    connection.execute(f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}")
+        connection.execute("PRAGMA foreign_keys=OFF")
     connection.create_function("is_guest", 4, _is_guest, deterministic=True)
     connection.create_function("is_computer", 1, _is_computer, deterministic=True)
     connection.create_function("small_letters", 1, _small_letters, deterministic=True)
 
 
 def open_to_write(path: Path) -> sqlite3.Connection:
-    """A connection for transactions, without SQLite's foreign key checks.
-
-    They would slow down inserts by a third, and the writers number rows so that they hold; ``db check`` checks the
-    whole file. A transaction that is not committed is undone when the connection is closed.
-    """
+    """A connection for transactions; one that is not committed is undone when the connection is closed."""
     connection = open_sqlite(path)
-    _prepare(connection, read_only=False, foreign_keys=False)
+    _prepare(connection, read_only=False)
     return connection
 
 
@@ -174,30 +157,6 @@ def reading(path: Path, *, read_only: bool) -> Iterator[sqlite3.Connection]:
         _prepare(connection, read_only=read_only)
         connection.execute("BEGIN")
         yield connection
-
-
-def make_engine(path: Path, *, read_only: bool = False, foreign_keys: bool = True) -> Engine:
-    """An engine on an existing file.
-
-    A transaction begins with ``BEGIN``, or ``BEGIN IMMEDIATE`` when the connection has the execution option
-    ``immediate``. Without ``foreign_keys``, migrations and bulk work check them once at their end instead of per row.
-    """
-    from sqlalchemy import URL, create_engine, event
-    from sqlalchemy.pool import NullPool
-
-    url = URL.create("sqlite")
-    engine = create_engine(url, creator=lambda: open_sqlite(path, read_only=read_only), poolclass=NullPool)
-
-    @event.listens_for(engine, "connect")
-    def set_pragmas(connection: sqlite3.Connection, _record: Any) -> None:
-        _prepare(connection, read_only=read_only, foreign_keys=foreign_keys)
-
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        immediate = connection.get_execution_options().get("immediate", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
-
-    return engine
 
 
 def _is_guest(handle: str, rating_text: str | None, titles: str | None, registered: int | None) -> bool:
@@ -305,9 +264,8 @@ def unsound_values(path: Path) -> Iterator[None]:
 
 def storage_error(path: Path, error: BaseException) -> StorageError | None:
     """The sentence for an error of the database, or for something unsound in it; else None."""
-    reason = getattr(error, "orig", error)  # of an error of SQLAlchemy, which only writers have loaded
-    if isinstance(reason, sqlite3.Error):
-        code = getattr(reason, "sqlite_errorcode", 0) & 0xFF
+    if isinstance(error, sqlite3.Error):
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code == sqlite3.SQLITE_BUSY:
             return StorageError(
                 f"The archive {path} is locked: another program has been writing to it for more than "
@@ -318,8 +276,8 @@ def storage_error(path: Path, error: BaseException) -> StorageError | None:
             instead = ", or set TMPDIR to a folder with more space" if temporary else ""
             return StorageError(f"No space is left for {path}: make room{instead}, and try again.")
         if code in _NOT_OF_VALUES:
-            return StorageError(f"The archive {path} cannot be read or written: {reason}.")
-        return StorageError(f"{path}: {' '.join(str(reason).split())}. {_CORRUPT}")
+            return StorageError(f"The archive {path} cannot be read or written: {error}.")
+        return StorageError(f"{path}: {' '.join(str(error).split())}. {_CORRUPT}")
     if isinstance(error, UnsoundError):
         return StorageError(f"{path}: {error}. {_CORRUPT}")
     if (duckdb := sys.modules.get("duckdb")) is not None and isinstance(error, duckdb.Error):

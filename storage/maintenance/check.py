@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from recorder.errors import StorageError
 from recorder.model import ObservationKind
-from storage.files import driver_of, make_engine, open_sqlite, storage_errors, unchanged_while_read
+from storage.files import open_sqlite, reading, storage_errors, unchanged_while_read
 from storage.read.query import fold
 from storage.read.sources import unpacked
 from storage.schema.upgrade import differences, require_current
@@ -28,7 +28,7 @@ from storage.sound import allowed, form_of
 from storage.write.merged import unmerged
 
 if TYPE_CHECKING:
-    from sqlalchemy import Column, Connection, Table
+    from sqlalchemy import Column, Table
 
 _NAMED_ROWS: Final = 20
 """So many rows of one table are named; of more their number is."""
@@ -355,12 +355,8 @@ def check(path: Path) -> list[str]:
     Return one sentence for each finding.
     """
     require_current(path)
-    engine = make_engine(path, read_only=True)
-    try:
-        with storage_errors(path), unchanged_while_read(path), engine.connect() as connection:
-            return _findings(connection)
-    finally:
-        engine.dispose()
+    with storage_errors(path), reading(path, read_only=True) as driver:
+        return _findings(driver)
 
 
 def require_sound(path: Path) -> None:
@@ -371,14 +367,13 @@ def require_sound(path: Path) -> None:
             raise StorageError(f"{path}: {found} The archive is corrupt: `ics-recorder db check` lists all findings.")
 
 
-def _findings(connection: Connection) -> list[str]:
-    driver = driver_of(connection)
+def _findings(driver: sqlite3.Connection) -> list[str]:
     findings = list(malformed_pages(driver))
     if findings:
         return findings  # the other questions would only repeat it
     findings = list(malformed_values(driver))
     findings += missing_rows(driver)
-    findings += [f"The schema differs from the migrations': {difference}." for difference in differences(connection)]
+    findings += [f"The schema differs from the migrations': {difference}." for difference in differences(driver)]
     findings += foreign_statements(driver)
     if findings:
         return findings  # the rules between tables are about values of the right types

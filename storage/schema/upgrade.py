@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,8 +21,6 @@ from recorder.text import clean
 from storage.files import (
     backup,
     create_file,
-    driver_of,
-    make_engine,
     open_sqlite,
     open_to_write,
     reading,
@@ -196,28 +195,26 @@ def _migrate(path: Path, scripts: Path, target: str) -> None:
     config = _config(scripts)
     # off before BEGIN: within a transaction the pragma does nothing, and a batch rebuild (copy, drop, rename) would
     # then delete the children of the dropped table
-    engine = make_engine(path, foreign_keys=False)
     try:
-        with engine.connect().execution_options(immediate=True) as connection, connection.begin():
-            before = _row_counts(connection)
+        with closing(open_to_write(path)) as driver, _for_alembic(driver) as connection:
+            driver.execute("BEGIN IMMEDIATE")
+            before = _row_counts(driver)
             config.attributes["connection"] = connection
             command.upgrade(config, target)
-            _prove(connection, before)
+            _prove(driver, before)
             if target == "head":
                 from storage.write.merged import relate_all
 
                 for view in VIEWS:
-                    connection.exec_driver_sql(f"DROP VIEW IF EXISTS {view.split()[2]}")
-                    connection.exec_driver_sql(view)
-                name_openings(driver_of(connection))
-                relate_all(driver_of(connection))
-                mark_changed(driver_of(connection))
+                    driver.execute(f"DROP VIEW IF EXISTS {view.split()[2]}")
+                    driver.execute(view)
+                name_openings(driver)
+                relate_all(driver)
+                mark_changed(driver)
     except StorageError:
         raise
     except Exception as error:  # whatever a migration raises, the message says that nothing changed
         raise StorageError(f"The schema of {path} could not be upgraded and is unchanged: {error}") from error
-    finally:
-        engine.dispose()
 
 
 def _finish_merging(path: Path) -> None:
@@ -234,29 +231,40 @@ def _finish_merging(path: Path) -> None:
         driver.execute("COMMIT")
 
 
-def _prove(connection: Connection, before: dict[str, int]) -> None:
-    broken = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall()
+@contextmanager
+def _for_alembic(driver: sqlite3.Connection) -> Iterator[Connection]:
+    """SQLAlchemy's view of a connection. What the driver begins in the block is committed at its end."""
+    from sqlalchemy import create_engine
+    from sqlalchemy.pool import StaticPool
+
+    engine = create_engine("sqlite://", creator=lambda: driver, poolclass=StaticPool)
+    with engine.connect() as connection, connection.begin():
+        yield connection
+
+
+def _prove(driver: sqlite3.Connection, before: dict[str, int]) -> None:
+    broken = driver.execute("PRAGMA foreign_key_check").fetchall()
     if broken:
         raise StorageError(f"The upgrade would leave {len(broken)} rows of {broken[0][0]} without their parent.")
-    after = _row_counts(connection)
+    after = _row_counts(driver)
     for name in sorted(before.keys() & after.keys()):
         if before[name] != after[name]:
             raise StorageError(f"The upgrade would change {name} from {before[name]} to {after[name]} rows.")
 
 
-def _row_counts(connection: Connection) -> dict[str, int]:
-    from sqlalchemy import inspect
+def _row_counts(driver: sqlite3.Connection) -> dict[str, int]:
+    names = driver.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*' AND name <> 'alembic_version'"
+    )
+    return {name: driver.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for (name,) in names.fetchall()}
 
-    names = set(inspect(connection).get_table_names()) - {"alembic_version"}
-    return {name: connection.exec_driver_sql(f'SELECT count(*) FROM "{name}"').scalar_one() for name in names}
 
-
-def differences(connection: Connection) -> list[object]:
+def differences(driver: sqlite3.Connection) -> list[object]:
     """What ``alembic check`` would report: differences between the tables there and ``storage.schema.tables``.
 
     Where each table and index was made by the statement that makes it today, there are none, and Alembic is not asked.
     """
-    there = connection.exec_driver_sql(
+    there = driver.execute(
         "SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'index') AND sql IS NOT NULL "
         "AND name NOT IN ('alembic_version', 'sqlite_sequence')"
     )
@@ -267,7 +275,8 @@ def differences(connection: Connection) -> list[object]:
 
     from storage.schema.tables import metadata
 
-    return list(compare_metadata(MigrationContext.configure(connection), metadata))
+    with _for_alembic(driver) as connection:
+        return list(compare_metadata(MigrationContext.configure(connection), metadata))
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,19 @@ def test_a_command_loads_its_own_module_only() -> None:
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "['recorder.cli.export']"
+
+
+def test_importing_loads_no_module_that_makes_tables(filled: Cli, tmp_path: Path) -> None:
+    """Loading SQLAlchemy takes longer than a small log."""
+    log = tmp_path / "new.pgn"
+    log.write_text('[Event "x"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 1-0\n')
+    code = (
+        "import sys; from recorder.cli import main; main(sys.argv[1:], standalone_mode=False);"
+        "print(sorted(set(sys.modules) & {'sqlalchemy', 'alembic'}), file=sys.stderr)"
+    )
+    asked = [sys.executable, "-c", code, "import", "--jobs", "1", "--db", str(filled.archive), str(log)]
+    answer = subprocess.run(asked, capture_output=True, text=True, check=True)
+    assert answer.stderr.splitlines()[-1] == "[]"
 
 
 @pytest.mark.parametrize(
