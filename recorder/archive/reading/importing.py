@@ -30,7 +30,6 @@ from recorder.model import SAVED_KINDS, AnomalyKind, ImportStatus, SourceReport,
 from recorder.pipeline import PARSER_VERSION, Pipeline
 from recorder.progress import no_progress
 from recorder.reading import AnyPipeline, joined_games, make_pipeline
-from recorder.saved.pipeline import SavedPipeline
 from recorder.sources import (
     HEAD_BYTES,
     SourceKind,
@@ -119,19 +118,13 @@ class ReadOptions:
         """These options, and the older ones where these do not say."""
         return replace(older, **{one.name: value for one in fields(self) if (value := getattr(self, one.name))})
 
-    def pipeline(self, kind: SourceKind) -> AnyPipeline:
-        """The pipeline that reads a source of this kind with these options."""
-        return make_pipeline(kind, **self._how())
+    def pipeline(self, kind: SourceKind, **more: Any) -> AnyPipeline:
+        """The pipeline that reads a source of this kind with these options; ``more``: other arguments of it."""
+        return make_pipeline(kind, **self._how(), **more)
 
     def followed_pipeline(self, kind: SourceKind) -> Pipeline:
         """As ``pipeline``, for a log that is followed."""
         return Pipeline(kind, **self._how(), in_progress=True)
-
-    def piece_pipeline(self, offset: int) -> SavedPipeline:
-        """As ``pipeline``, for a piece of a PGN file that begins with a game at ``offset``."""
-        how = self._how()
-        del how["timing"]
-        return SavedPipeline(SourceKind.PGN, **how, offset=offset)
 
     def _how(self) -> dict[str, Any]:
         return {

@@ -179,7 +179,7 @@ def _read_piece(piece: _Piece, progress: Progress) -> Found | None:
             yield block
             progress("", at + len(block), len(piece.data))
 
-    reading = SourcePass(blocks(), piece.options.piece_pipeline(piece.offset))
+    reading = SourcePass(blocks(), piece.options.pipeline(SourceKind.PGN, offset=piece.offset))
     try:
         found = write_parts(piece.path, reading, keep=False)
     except OSError:  # no space in the temporary folder, which one process does not need
@@ -258,7 +258,8 @@ class DividedReading:
                 found = future.result()
                 if found is None:  # read on in this process
                     reading = SourcePass(
-                        self._rest([waiting for waiting, _ in submitted], pieces), options.piece_pipeline(piece.offset)
+                        self._rest([waiting for waiting, _ in submitted], pieces),
+                        options.pipeline(SourceKind.PGN, offset=piece.offset),
                     )
                     yield from reading
                     found = reading.found

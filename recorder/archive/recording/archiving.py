@@ -67,8 +67,8 @@ _STUCK_SIGNALS: Final = frozenset(number for number in signal.Signals if number.
 class Orders:
     """How journals are taken, as the options of the command say.
 
-    ``limit_s`` is as ``_STUCK_S``; ``aside`` are journals that are not taken, by ``_plain_name``; ``thinks_s`` is as
-    of ``Hooks``.
+    ``limit_s`` is as ``_STUCK_S``; ``aside`` are journals that are not taken, by ``_plain_name``; ``live`` are path,
+    ``delay_s`` and ``players`` of ``LiveGames``; ``thinks_s`` is as of ``Hooks``.
     """
 
     where: str
@@ -77,9 +77,7 @@ class Orders:
     chat: str | None
     limit_s: float
     aside: tuple[str, ...] = ()
-    live_pgn: str | None = None
-    live_delay_s: float = 0.0
-    live_players: tuple[str, ...] = ()
+    live: tuple[str | None, float, tuple[str, ...]] = (None, 0.0, ())
     thinks_s: tuple[float, ...] | None = None
 
 
@@ -125,11 +123,8 @@ class ArchiveChild:
         self.state = "begins"
         self.left = False
         self.appended = 0
-        live_pgn = None if live[0] is None else _absolute(live[0])
-        self._orders = Orders(
-            *(where, None if pgn is None else _absolute(pgn), events, chat, _STUCK_S, (), live_pgn, *live[1:]),
-            None if hooks is None else hooks.thinks_s,
-        )
+        thinks_s, live = None if hooks is None else hooks.thinks_s, (_absolute(live[0]), *live[1:])
+        self._orders = Orders(where, _absolute(pgn), events, chat, _STUCK_S, live=live, thinks_s=thinks_s)
         self._hooks = hooks
         self._notify = notify
         self._done = done
@@ -363,8 +358,9 @@ def _plain_name(part: Path) -> Path:
     return part.with_suffix("") if part.suffix == ".zst" else part
 
 
-def _absolute(target: str) -> str:
-    return f"{Path.cwd()}{os.sep}{target}" if not target.startswith(os.sep) else target  # a slash at the end stays
+def _absolute(target: str | None) -> str | None:
+    # A slash at the end stays.
+    return target if target is None or target.startswith(os.sep) else f"{Path.cwd()}{os.sep}{target}"
 
 
 @asynccontextmanager
@@ -526,11 +522,9 @@ class Archiving:
         self._pipe = EventPipe() if orders.events else None
         self._writers: dict[Path, EventLineWriter] = {}  # what a crash left is taken twice: before and after its end
         self._live = None
-        if orders.live_pgn is not None:
-            self._live = LiveGames(
-                *(Path(orders.live_pgn), orders.live_delay_s, lambda words: _say(say=words)),
-                players=orders.live_players,
-            )
+        path, delay_s, players = orders.live
+        if path is not None:
+            self._live = LiveGames(Path(path), delay_s, lambda words: _say(say=words), players=players)
         self._left = False
         self._problem: str | None = None
 

@@ -51,14 +51,11 @@ async def run_proxy(
     """Serve until a signal comes; ``archiving`` None: nothing is imported."""
     sync = Sync(sync_word)
 
-    def on_closed(closed: Closed) -> None:
-        _report_closed(closed, report)
-
     proxy = Proxy(
         server,
         lambda number: _recorded(number, server, journals, sync, archiving, report),
         report=report,
-        on_closed=on_closed,
+        on_closed=lambda closed: _report_closed(closed, report),
         journal_first=sync is Sync.ALWAYS,
         max_clients=max_clients,
     )
