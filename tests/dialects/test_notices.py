@@ -221,6 +221,8 @@ NOTICES = [
     ("60 seconds were added to your opponent's clock", K.TIME_ADDED, None, None, 60),
     ("Your opponent has added 60 seconds to your clock.", K.TIME_ADDED, None, None, 60),
     ("X has added 60 seconds to Y's clock.", K.TIME_ADDED, None, "X", 60),
+    ("Game 236: X added 300 seconds to Y's clock.", K.TIME_ADDED, 236, "X", 300),
+    ("Game 145: Your opponent, X, has lost contact or quit.", K.DISCONNECTED, 145, "X", None),
     ("You have added 5 seconds to Capablanca's clock.", K.TIME_ADDED, None, None, 5),
     ("Opponent has timeseal; checking if (s)he's lagging.", K.LAGGING, None, None, None),
     ("Game 12: X has lagged for 30 seconds.", K.LAGGING, 12, "X", 30),
