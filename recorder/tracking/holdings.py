@@ -164,7 +164,8 @@ def find_promoted(run: TrackedGame, printed: tuple[str, str]) -> bool:
     The run is of crazyhouse, and its known holdings are not those printed after the last ply. If True, the positions
     since the first board, and that board's FEN, have the mark.
     """
-    if run.start_frame is not None or not run.rows or len(run.history) < 2 or run.rules is not Rules.CRAZYHOUSE:
+    seen_whole = run.start_frame is not None and not run.gapped
+    if seen_whole or not run.rows or len(run.history) < 2 or run.rules is not Rules.CRAZYHOUSE:
         return False  # a game seen from its start has no promotion that we have not seen
     before, after = run.history[-2:]
     taken = captured_piece(before, after)

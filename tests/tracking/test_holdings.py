@@ -135,6 +135,18 @@ def test_a_piece_promoted_before_we_joined_is_recognised_when_it_is_captured() -
     assert [ply.proof for ply in game.plies] == [Proof.FULL] * 6
 
 
+def test_a_promotion_in_a_gap_is_recognised_when_the_piece_is_captured() -> None:
+    table = drop_table()
+    moves = ["e4", "d5", "exd5", "c6", "dxc6", "Nf6", "cxb7", "Nbd7", "bxa8=Q", "Bb7", "a3", "Bxa8", "a4", "P@d5"]
+    lines = [table.created("crazyhouse"), table.frame()]
+    for number, san in enumerate(moves):
+        shown = [table.play(san), table.hands()]
+        lines += [] if 4 <= number < 9 else shown
+    found = read(log(*lines))
+    (gap,) = [anchor for anchor in only(found).anchors() if anchor.reason == "gap"]
+    assert (gap.fen.startswith("Q~2qkb1r/"), found.anomalies()) == (True, ["gap"])
+
+
 def test_holdings_that_no_promotion_explains_stay_a_contradiction() -> None:
     """A piece whose drop we saw was no pawn, even if the holdings contradict."""
     table, lines = joined_with_a_promoted_queen()
