@@ -16,6 +16,7 @@ from recorder.archive.reading.importing import Fingerprint, fingerprint
 from storage import database
 from storage.files import identity_of
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
+from tests.support.effort import long_after
 
 
 def _everything(cli: Cli) -> Any:
@@ -26,7 +27,8 @@ def _everything(cli: Cli) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("other", "status"), [("same", "known"), ("earlier", "grown"), ("longer", "known"), ("unrelated", "new")]
+    ("other", "status"),
+    long_after(2, [("same", "known"), ("earlier", "grown"), ("longer", "known"), ("unrelated", "new")]),
 )
 def test_what_another_program_stores_meanwhile_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: str, status: str

@@ -13,6 +13,7 @@ from recorder import Archive, Dataset
 from recorder.errors import ExportError
 from recorder.filters import FILTERS, filter_control
 from tests.support.cli import SERVER, Cli
+from tests.support.effort import long_after
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 LOGS = (
@@ -148,7 +149,7 @@ def test_a_time_control_of_a_table_is_a_value_of_the_filter(cli: Cli, games: pd.
         assert FILTERS["time"].read(filter_control(control)) == ("0+0" if control == "-" else control)
 
 
-@pytest.mark.parametrize("name", ["player", "keys", "variant", "time"])
+@pytest.mark.parametrize("name", long_after(2, ["player", "time", "keys", "variant"]))
 def test_an_empty_list_is_of_no_games(cli: Cli, name: str) -> None:
     nothing: dict[str, Any] = {name: []}
     with Archive(cli.archive, read_only=True) as archive, Dataset(cli.archive.with_name("set")) as dataset:

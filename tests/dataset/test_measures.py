@@ -27,6 +27,7 @@ from storage.dataset.files import PlyFile
 from storage.dataset.reading import DatasetStore
 from tests.support.cli import Cli
 from tests.support.dask_cluster import dask_cluster
+from tests.support.effort import long_after
 from tests.support.evaluated import PGN
 from tests.support.postgres import Server
 from tests.support.s3server import s3_server
@@ -72,14 +73,14 @@ source.parts_of_files = die
 """
 _BACKENDS = ("archive", "dataset", "one_file", "many_files", "postgres", "s3", "dask", "cluster")
 _QUICK = ("time_odds", "game_sides")
-"""What every backend is asked for; parts, requests and workers take a second for each measure."""
+"""What every backend is asked for; the archive is asked for all."""
 
 
 def _cases() -> Iterator[Any]:
     for name in measures.__all__:
         for backend in _BACKENDS:
             marks = [pytest.mark.needs("postgres")] if backend == "postgres" else []
-            slow = backend == "cluster" or (name not in _QUICK and backend in ("many_files", "s3", "dask"))
+            slow = backend == "cluster" or (name not in _QUICK and backend != "archive")
             yield pytest.param(f"of_{backend}", name, marks=[*marks, pytest.mark.long] if slow else marks)
 
 
@@ -276,7 +277,7 @@ def test_backends_agree(backend: str, name: str, of_frame: Measured, request: py
     assert_equal(getattr(measures, name)(request.getfixturevalue(backend)), of_frame(name))
 
 
-@pytest.mark.parametrize(("name", "options"), ASKED, ids=str)
+@pytest.mark.parametrize(("name", "options"), long_after(5, ASKED[::-1]), ids=str)
 def test_engines_agree_on_other_tables(name: str, options: dict[str, Any], plies: pd.DataFrame, of_files: Any) -> None:
     measure = getattr(measures, name)
     assert_equal(measure(of_files, **options), measure(plies, **options))

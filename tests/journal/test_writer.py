@@ -23,7 +23,7 @@ from recorder.journal.format import JournalHeader, Record, RecordKind, parse_not
 from recorder.journal.parts import AppendedFile, new_part, part_blocks, session_parts
 from recorder.journal.reader import JournalReader
 from recorder.journal.writer import JournalWriter, Sync
-from tests.support.effort import examples
+from tests.support.effort import examples, long_after
 
 S = 1_000_000_000
 DAY = 86_400 * S
@@ -407,7 +407,7 @@ while True:
 """
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", long_after(8, range(20)))
 def test_killed_while_writing(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     with subprocess.Popen([sys.executable, "-c", KILLED, tmp_path, str(seed)], stdout=subprocess.PIPE) as process:

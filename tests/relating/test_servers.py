@@ -17,6 +17,7 @@ from tests.edge_cases.scripts import log
 from tests.relating.interrupted import Played, game_of
 from tests.support import product
 from tests.support.cli import Cli
+from tests.support.effort import long_after
 
 _SITE = "FICS freechess.org"
 
@@ -47,7 +48,7 @@ def _files(folder: Path, games: list[Played], *, site: str, date: str, cut: int 
     return folder / "log.raw", folder / "games.pgn"
 
 
-@pytest.mark.parametrize("ms", [True, False])
+@pytest.mark.parametrize("ms", long_after(1, [False, True]))
 @pytest.mark.parametrize("date", ["2020.01.01", "????.??.??"])
 @pytest.mark.parametrize("cut", [0, 4])
 def test_a_log_without_a_server_and_saved_games_are_the_same_games(

@@ -18,6 +18,7 @@ from storage import GameFilter
 from tests.replay.clients import Client, lines_of
 from tests.support.cli import Cli
 from tests.support.corpus import Stream, stream_bytes
+from tests.support.effort import long_after
 from tests.support.journals import journal_of
 
 FRAME = re.compile(rb"<12> [^\r\n]*")
@@ -83,7 +84,7 @@ def frames_of(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("stream", STREAMS, ids=lambda stream: str(stream.scenario))
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", long_after(2, WAYS))
 def test_every_board_is_the_recorded_line(way: Way, stream: Stream, tmp_path: Path) -> None:
     path = log(stream, tmp_path)
     recorded = Counter(frames_of(path))

@@ -19,6 +19,7 @@ import zstandard
 from recorder.errors import ExitCode, SourceError
 from recorder.sources import find_logs, find_timing, read_blocks
 from tests.support.cli import WATCHER, Cli
+from tests.support.effort import long_after
 
 DATA = b"fics% \n\r<12> rnbqkbnr\n\r" * 60_000 + random.Random(1).randbytes(50_000)
 
@@ -59,7 +60,7 @@ def test_a_truncated_file_gives_what_can_be_read(tmp_path: Path, name: str, comp
     assert str(reader.problem) == (f"{path}: the {name} data can be read only up to byte {len(found)}: it is cut short")
 
 
-@pytest.mark.parametrize(("name", "compress"), COMPRESSORS)
+@pytest.mark.parametrize(("name", "compress"), long_after(2, COMPRESSORS))
 def test_memory_does_not_grow_with_the_size_of_decompressed_data(
     tmp_path: Path, name: str, compress: Callable[[bytes], bytes]
 ) -> None:

@@ -71,6 +71,7 @@ def test_one_board_is_enough_for_both(archive: Archive) -> None:
     assert list(nothing) == list(archive.matches())
 
 
+@pytest.mark.long
 def test_measures_of_matches_work_on_plies_that_have_their_columns(archive: Archive, tmp_path: Path) -> None:
     names = ["diagonal_lead_ms", "sit_ms", "partner"]
     make_dataset(SAVED, tmp_path / "set", jobs=1)
