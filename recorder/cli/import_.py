@@ -14,12 +14,15 @@ from recorder.cli.options import Command, Rare, archive_option, jobs_option, jso
 from recorder.cli.output import confirm, long_work, print_json, print_table, say, say_skipped
 from recorder.errors import ExitCode
 from recorder.model import ImportStatus
-from recorder.text import byte_size, plural
+from recorder.text import byte_size, named, plural
 
 if TYPE_CHECKING:
     from recorder.archive.reading.import_paths import ImportReport, Merged
     from recorder.archive.reading.importing import Outcome
     from storage import ArchiveStore
+
+_PLAYERS = named("name players games_taken_out=games")
+_ANALYSES = named("name analyses left_out=homeless")
 
 
 @click.command(
@@ -101,7 +104,7 @@ def command(
         )
     from recorder.archive.reading.import_paths import import_paths
     from recorder.archive.reading.importing import read_options
-    from recorder.cli.import_report import count_all
+    from recorder.cli.import_report import count_all, outcome_json
 
     archive = None if dry_run else open_archive(where, create=True, read_only=False)
     before = 0 if archive is None else count_all(archive)
@@ -134,7 +137,11 @@ def command(
         if archive is not None:
             archive.close()
     if as_json:
-        _print_report_json(report, verbose=verbose)
+        rows = [outcome_json(outcome, verbose=verbose) for outcome in report.outcomes]
+        for merged in report.merged:
+            rows += [_PLAYERS(merged) | {"status": "players"}] if merged.players else []
+            rows += [_ANALYSES(merged) | {"status": "analyses"}] if merged.analyses or merged.homeless else []
+        print_json(rows)
     say_skipped(report.skipped)
     ctx.exit(_exit_status(report, strict=strict))
 
@@ -189,17 +196,6 @@ def _exit_status(report: ImportReport, *, strict: bool) -> ExitCode:
         say(f"{plural(flawed, 'log')} with anomalies (--strict).")
         return ExitCode.FINDINGS
     return ExitCode.OK
-
-
-def _print_report_json(report: ImportReport, *, verbose: bool) -> None:
-    """Print the outcomes of all files, then what became of players and analyses of other archives."""
-    from recorder.cli.import_report import analyses_json, outcome_json, players_json
-
-    besides = []
-    for merged in report.merged:
-        besides += [players_json(merged)] if merged.players else []
-        besides += [analyses_json(merged)] if merged.analyses or merged.homeless else []
-    print_json([*(outcome_json(outcome, verbose=verbose) for outcome in report.outcomes), *besides])
 
 
 def _sum_up(outcomes: list[Outcome], archive: ArchiveStore | None, before: int, *, verbose: bool) -> None:

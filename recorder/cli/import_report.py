@@ -36,10 +36,8 @@ _KNOWN = "already in the archive, nothing new"
 
 def _counts(counts: Mapping[Disposition, int]) -> str:
     """``1,204 (1,100 ply, 52 same, …)``, the most frequent first."""
-    found = sorted(
-        ((count, kind.value) for kind, count in counts.items() if count), key=lambda item: (-item[0], item[1])
-    )
-    inner = ", ".join(f"{count:,} {kind}" for count, kind in found)
+    found = sorted((-count, kind.value) for kind, count in counts.items() if count)
+    inner = ", ".join(f"{-count:,} {kind}" for count, kind in found)
     return f"{sum(counts.values()):,}" + (f" ({inner})" if inner else "")
 
 
@@ -94,27 +92,17 @@ def print_merged(merged: Merged, *, dry_run: bool) -> None:
             continue
         found = "" if outcome.status == ImportStatus.FORGOTTEN else f": {plural(outcome.games, 'game')}"
         click.echo(f"{clean(outcome.name)}: {_MERGED[outcome.status]}{found}")
-    if merged.players:
-        _print_players(merged, dry_run=dry_run)
-    if merged.analyses or merged.homeless:
-        _print_analyses(merged)
-
-
-def _print_players(merged: Merged, *, dry_run: bool) -> None:
-    """Warn of players who are erased in another archive but not in this one."""
-    players = plural(merged.players, "player")
-    games = plural(merged.games, "game") if merged.games else "No game"
-    removed = "would be removed" if dry_run else "was removed" if merged.games < 2 else "were removed"
-    click.echo(
-        f"{clean(merged.name)} has erased {players}; only hashes of erased handles are stored. "
-        f"{games} of these players {removed} from this archive."
-    )
-
-
-def _print_analyses(merged: Merged) -> None:
-    """What became of another archive's analyses."""
     name = clean(merged.name)
-    click.echo(f"{name}: {plural(merged.analyses, 'analysis', 'analyses')} added")
+    if merged.players:
+        players = plural(merged.players, "player")
+        games = plural(merged.games, "game") if merged.games else "No game"
+        removed = "would be removed" if dry_run else "was removed" if merged.games < 2 else "were removed"
+        click.echo(
+            f"{name} has erased {players}; only hashes of erased handles are stored. "
+            f"{games} of these players {removed} from this archive."
+        )
+    if merged.analyses or merged.homeless:
+        click.echo(f"{name}: {plural(merged.analyses, 'analysis', 'analyses')} added")
     if merged.homeless:
         skipped = plural(merged.homeless, "analysis", "analyses")
         click.echo(f"{name}: {skipped} of games that are not in this archive skipped")
@@ -131,16 +119,6 @@ def say_analyses(counts: AnalysisCounts) -> None:
     if counts.homeless:
         homeless = plural(counts.homeless, "analysis", "analyses")
         say(f"Kept, but not shown: {homeless} of games that are not in the archive.")
-
-
-def analyses_json(merged: Merged) -> dict[str, Any]:
-    """What became of another archive's analyses as JSON values."""
-    return {"name": merged.name, "status": "analyses", "analyses": merged.analyses, "left_out": merged.homeless}
-
-
-def players_json(merged: Merged) -> dict[str, Any]:
-    """Players whom another archive has erased, as JSON values."""
-    return {"name": merged.name, "status": "players", "players": merged.players, "games_taken_out": merged.games}
 
 
 def _print_findings(report: SourceReport, *, verbose: bool) -> None:
