@@ -161,7 +161,7 @@ class NameFormatType(ParamType):
 _Completer = Callable[["click.Context", "click.Parameter", str], "list[CompletionItem]"]
 
 
-def _completer(kind: Completion, *fixed: str) -> _Completer:
+def completer(kind: Completion, *fixed: str) -> _Completer:
     """Completes an option's value from the archive that the command line names, else the default one."""
 
     def complete(ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
@@ -188,25 +188,10 @@ def complete_names(names: Mapping[str, str]) -> _Completer:
     return complete
 
 
-complete_handles = _completer(Completion.HANDLE)
+complete_handles = completer(Completion.HANDLE)
 
 
-complete_own_handles = _completer(Completion.OWN_HANDLE)
+complete_keys = completer(Completion.KEY, "last")
 
 
-complete_keys = _completer(Completion.KEY, "last")
-
-
-complete_sources = _completer(Completion.SOURCE)
-
-
-complete_variants = _completer(Completion.VARIANT)
-
-
-complete_categories = _completer(Completion.CATEGORY)
-
-
-complete_ecos = _completer(Completion.ECO)
-
-
-complete_servers = _completer(Completion.SERVER, "unknown")
+complete_sources = completer(Completion.SOURCE)

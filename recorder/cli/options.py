@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 import click
 
 from recorder.archive.locate import default_archive
+from recorder.archive.pages.completions import Completion
 from recorder.cli.option_types import (
     DateType,
     FilterType,
@@ -19,14 +20,10 @@ from recorder.cli.option_types import (
     WholeNumber,
     WordSet,
     ZoneType,
-    complete_categories,
-    complete_ecos,
     complete_handles,
     complete_keys,
-    complete_own_handles,
-    complete_servers,
     complete_sources,
-    complete_variants,
+    completer,
 )
 from recorder.cli.output import WIDE
 from recorder.errors import ExportError, UnknownVariantError
@@ -302,12 +299,12 @@ def reading_options(command: _AnyCommand) -> _AnyCommand:
 
 _COMPLETERS: Final[Mapping[str, _Complete]] = {
     **dict.fromkeys(("player", "opponent", "white", "black"), complete_handles),
-    "variant": complete_variants,
-    "category": complete_categories,
-    "eco": complete_ecos,
-    "server": complete_servers,
+    "variant": completer(Completion.VARIANT),
+    "category": completer(Completion.CATEGORY),
+    "eco": completer(Completion.ECO),
+    "server": completer(Completion.SERVER, "unknown"),
     "source": complete_sources,
-    "me": complete_own_handles,
+    "me": completer(Completion.OWN_HANDLE),
 }
 
 
