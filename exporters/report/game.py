@@ -55,15 +55,16 @@ def play_data(boards: Sequence[PlaybackBoard], shown: Playback) -> dict[str, Any
 
     ``boards``: each with its states: ``men`` as in a FEN (null: unknown), or ``to``, the squares that differ from the
     state before with what is on them now; ``marks``: squares to mark, if they are others than the two of ``to``;
-    ``ply``, if it is not the next one; ``clocks`` in milliseconds, or ``left``, the mover's, if the other is as before;
+    ``ply``, if it is not the next one; ``clocks`` in milliseconds, or ``left``, the mover's, if the other is as before,
+    or neither, if it follows from ``took``;
     ``san``; ``took``; ``eval``: White's chances in thousandths, and the evaluation; ``hands``, where they differ from
-    those before. A state with nothing but ``to``, ``san``, ``took`` and ``left``, or the first of these, is a list.
+    those before. A state with nothing but ``to``, ``san``, ``took`` and ``left``, or the first of these, is one text.
     ``inc``: what both clocks get for a move. ``still``: no clock runs.
     ``play``: what comes when: ``after`` so many milliseconds, which stand alone for a new state; without ``state`` the
     state after the last one. ``end``: what is behind the last of them. ``long``: a longer think is long.
     """
     numbers: dict[int, int] = {}
-    states: list[list[dict[str, Any] | list[Any]]] = [[] for _ in boards]
+    states: list[list[dict[str, Any] | str]] = [[] for _ in boards]
     showings = []
     before: list[ReportPosition | None] = [None for _ in boards]
     last_ms = 0
@@ -81,6 +82,8 @@ def play_data(boards: Sequence[PlaybackBoard], shown: Playback) -> dict[str, Any
         "boards": [
             {
                 "flipped": board.flipped,
+                "hands": any(state.holdings != (None, None) for state in board.course.main),
+                "timed": _has_clocks(board),
                 "exact": _first_exact(board.game),
                 "low": low_limit_ms(board.game.base_s),
                 "inc": [in_ms(control_of(board.game, white)[1]) for white in (True, False)],
@@ -97,7 +100,7 @@ def play_data(boards: Sequence[PlaybackBoard], shown: Playback) -> dict[str, Any
 _USUAL = ("to", "san", "took", "left")
 
 
-def _state(board: PlaybackBoard, state: ReportPosition, before: ReportPosition | None) -> dict[str, Any] | list[Any]:
+def _state(board: PlaybackBoard, state: ReportPosition, before: ReportPosition | None) -> dict[str, Any] | str:
     game, move = board.game, state.move
     judged = None if state.line else board.judged.get(state.ply)
     found: dict[str, Any] = {}
@@ -124,15 +127,28 @@ def _state(board: PlaybackBoard, state: ReportPosition, before: ReportPosition |
     if not is_untimed(game):
         clocks = [state.white_clock_ms, state.black_clock_ms]
         was = None if before is None else (before.black_clock_ms if state.ply % 2 else before.white_clock_ms)
+        left_ms = clocks[1 - state.ply % 2]
         if before is not None and clocks[state.ply % 2] == was:
-            found["left"] = clocks[1 - state.ply % 2]
+            found |= {} if _follows(game, before, state) else {"left": left_ms}
         else:
             found["clocks"] = clocks
         if move is not None and is_exact(move) is not _first_exact(game):
             found["exact"] = is_exact(move)
     if state.holdings != (before.holdings if before else (None, None)):
         found["hands"] = list(state.holdings)
-    return [*found.values()] if "to" in found and tuple(found) == _USUAL[: len(found)] else found
+    short = "to" in found and tuple(found) == _USUAL[: len(found)] and None not in found.values()
+    text = " ".join(map(str, found.values()))
+    return text if short and text.count(" ") == len(found) - 1 else found
+
+
+def _follows(game: Game, before: ReportPosition, state: ReportPosition) -> bool:
+    """Whether the mover's clock is what it was, less the time of the move, and what a move adds."""
+    white = state.ply % 2 == 1
+    was_ms, left_ms = ((one.white_clock_ms if white else one.black_clock_ms) for one in (before, state))
+    took_ms, add_ms = state.move.elapsed_ms if state.move else None, in_ms(control_of(game, white)[1])
+    if was_ms is None or took_ms is None or add_ms is None:
+        return False
+    return left_ms == was_ms - took_ms + add_ms
 
 
 def _first_exact(game: Game) -> bool:
@@ -221,7 +237,7 @@ def game_report(
         "title": _title(boards),
         "explorer": site and game.variant == "chess" and site.position(game.key, at.ply),
         "description": _description(boards, in_progress),
-        "drawings": drawings(site.assets if site else None),
+        "drawings": drawings(site.assets if site else None, one_side=not any(board.flipped for board in boards)),
         "boards": [{**value, **_linked(board, site)} for value, board in zip(board_values, boards, strict=True)],
         "evidence": evidence,
         "long": spoken_duration(shown.long_ms),
@@ -234,7 +250,7 @@ def game_report(
         "game.html",
         values,
         styles=("board.css", "chart.css", "game.css"),
-        scripts=("game.js",),
+        scripts=("spoken.js", "game.js"),
         data={**play_data(boards, shown), "own": own},
         site=site,
     )
@@ -357,14 +373,13 @@ def _board_values(
         "reason": result_words(game, goes_on),
         "flipped": board.flipped,
         "drawn": drawn,
-        "timed": timed,
-        "hands": any(state.holdings != (None, None) for state in course.main),
         "first": draw_board(first.board, marked(first.move), white_below=not board.flipped, assets=assets),
         "final": draw_board(final.board, marked(final.move)) if final.board is not None else None,
         "final_text": f"after {where(final)}" if final.move is not None else "at the start",
         "rows": rows,
         "engine_rows": sum(row.kind == "engine" for row in rows),
         "times": times,
+        "timed": timed,
         "columns": 1 + 2 * (1 + times + timed),
         "exact": any(map(is_exact, game.plies)),
         "judged": bool(board.judged),

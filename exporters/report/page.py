@@ -82,10 +82,7 @@ class Site(Protocol):
 
 PIECES = {"K": "king", "Q": "queen", "R": "rook", "B": "bishop", "N": "knight", "P": "pawn"}
 _LONGEST_NAME = 40
-_CASTLES = re.compile(r"[O0]-[O0](-[O0])?")
-_DROP = re.compile(r"([KQRBNP])?@([a-h][1-8])")
 _POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
-_MOVE = re.compile(r"([KQRBN])?([a-h]?[1-8]?)(x?)([a-h][1-8])(?:=?\(?([QRBNK])\)?)?")
 
 
 def visible(text: str) -> str:
@@ -142,24 +139,6 @@ def spoken_duration(ms: int) -> str:
     return ("minus " if ms < 0 else "") + (" ".join(parts) or "0 seconds")
 
 
-def spoken_move(san: str) -> str:
-    """``knight f3 takes e5, check`` for ``Nfxe5+``; the text itself where it is no SAN."""
-    body = san.rstrip("+#!?")
-    end = ", checkmate" if "#" in san else ", check" if "+" in san[len(body) :] else ""
-    if match := _CASTLES.fullmatch(body):
-        return ("castles long" if match[1] else "castles short") + end
-    if match := _DROP.fullmatch(body):
-        return f"drops a {PIECES[match[1] or 'P']} on {match[2]}{end}"
-    match = _MOVE.fullmatch(body)
-    if match is None:
-        return san
-    piece, origin, takes, to, promotion = match.groups()
-    words = [PIECES[piece] if piece else "", origin, "takes" if takes else "", to]
-    if promotion:
-        words.append(f"becomes a {PIECES[promotion]}")
-    return " ".join(word for word in words if word) + end
-
-
 _TEMPLATES = Path(__file__).parent / "templates"
 _MISSING = "A report needs Jinja2: pip install 'ics-recorder[report]'."
 # What could end a script element or be taken for a line's end by JavaScript.
@@ -212,7 +191,7 @@ def render_page(
         .stream(
             {
                 **values,
-                "policy": _policy(style, script, site),
+                "policy": trusted(_policy(style, script, site)),
                 "site": site,
                 "style": site.assets + site_file("style", "css", style) if site else trusted(style),
                 "script": site.assets + site_file("script", "js", script) if site and script else trusted(script),

@@ -169,7 +169,7 @@ def _times(board: PlaybackBoard, number: int, letter: str) -> Panel:
     for white, kind, name in _names(board):
         own = [(move.ply, move.elapsed_ms, is_exact(move)) for move in moves if move.white_moved is white]
         sign = 1 if white else -1
-        plot.bars(kind, 1.8, [(ply, sign * ms / 1000) for ply, ms, _ in own if ms is not None and ms > 0])
+        plot.bars(kind, [(ply, sign * ms / 1000) for ply, ms, _ in own if ms is not None and ms > 0])
         charged = [ms for ply, ms, _ in own if ms is not None and ply > 2]
         middle = f", median {_tenths(median(charged), all(exact for *_, exact in own))} from move 2" if charged else ""
         key.append(

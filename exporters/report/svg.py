@@ -77,6 +77,7 @@ class Plot:
         self._xs, self._ys = xs, (ys[0], ys[1] if ys[1] > ys[0] else ys[0] + 1)
         self._height = height
         self._parts: list[str] = []
+        self._inner: list[str] = []  # in units of x
 
     def _x(self, value: float) -> float:
         low, high = self._xs
@@ -88,41 +89,46 @@ class Plot:
 
     def axes(self, across: Iterable[Tick], up: Iterable[Tick], unit: str) -> None:
         """Ticks with their words, and the unit of the upright axis."""
-        lines = [(self._y(value), words) for value, words in up]
-        grid = "".join(f"M{LEFT} {_n(y)}H{WIDTH - RIGHT}" for y, _ in lines)
+        lines = [(round(self._y(value)), words) for value, words in up]
+        grid = "".join(f"M{LEFT} {y}H{WIDTH - RIGHT}" for y, _ in lines)
         self._parts.append(f'<text x="2" y="11">{unit}</text><path class="grid" d="{grid}"/><g text-anchor="end">')
-        self._parts += [f'<text x="{LEFT - 6}" y="{_n(y + 4)}">{words}</text>' for y, words in lines]
+        self._parts += [f'<text x="{LEFT - 6}" y="{y + 4}">{words}</text>' for y, words in lines]
         self._parts.append('</g><g text-anchor="middle">')
         for value, words in across:
             x = self._x(value)
             anchor = ' text-anchor="end"' if x > WIDTH - 30 else ""
-            self._parts.append(f'<text x="{_n(x)}" y="{self._height - 5}"{anchor}>{words}</text>')
+            self._parts.append(f'<text x="{round(x)}" y="{self._height - 5}"{anchor}>{words}</text>')
         self._parts.append("</g>")
 
     def line(self, kind: str, points: Iterable[tuple[float, float | None]]) -> None:
         """A line, broken where a value is unknown; a point without neighbours is a dot."""
         path, begins, alone = [], True, False
-        for x, y in points:
-            if y is None:
+        last = (0.0, 0)
+        for exact, value in points:
+            x = round(exact, 1)
+            if value is None:
                 path += ["h0"] if alone else []
                 begins, alone = True, False
                 continue
-            path.append(f"{'M' if begins else 'L'}{_n(self._x(x))} {_n(self._y(y))}")
-            begins, alone = False, begins
+            y = round(self._y(value))
+            step = f"{y - last[1]:+d}".replace("+", " ")
+            path.append(
+                f"M{_n(x)} {y}" if begins else f"l{_n(x - last[0])}{step}" if y != last[1] else f"h{_n(x - last[0])}"
+            )
+            begins, alone, last = False, begins, (x, y)
         path += ["h0"] if alone else []
-        self._parts.append(f'<path class="line {kind}" d="{"".join(path)}"/>')
+        self._inner.append(f'<path class="line {kind}" d="{"".join(path)}"/>')
 
     def band(self, kind: str, points: Sequence[tuple[float, float, float]]) -> None:
         """What lies between two lines: x, the lower and the upper value."""
         corners = [(x, low) for x, low, _ in points] + [(x, high) for x, _, high in reversed(points)]
-        path = "L".join(f"{_n(self._x(x))} {_n(self._y(y))}" for x, y in corners)
-        self._parts.append(f'<path class="band {kind}" d="M{path}Z"/>')
+        path = "L".join(f"{_n(x)} {_n(self._y(y))}" for x, y in corners)
+        self._inner.append(f'<path class="band {kind}" d="M{path}Z"/>')
 
-    def bars(self, kind: str, width: float, bars: Iterable[tuple[float, float]]) -> None:
-        """Bars from 0, all of one width: the middle of each, and its value."""
-        path = "".join(f"M{_n(self._x(x))} {_n(self._y(0))}V{_n(self._y(value))}" for x, value in bars)
-        wide = _n(self._x(width) - self._x(0))
-        self._parts.append(f'<path class="bars {kind}" stroke-width="{wide}" d="{path}"/>')
+    def bars(self, kind: str, bars: Iterable[tuple[float, float]]) -> None:
+        """Bars from 0, a little narrower than two: the middle of each, and its value."""
+        path = "".join(f"M{_n(x)} {round(self._y(0))}V{round(self._y(value))}" for x, value in bars)
+        self._inner.append(f'<path class="bars {kind}" d="{path}"/>')
 
     def mark(self, kind: str, x: float, words: str) -> None:
         """A line from top to bottom, with words that a pointer shows."""
@@ -138,7 +144,9 @@ class Plot:
         """The picture; ``label`` is for those who do not see it, ``axis`` what a cursor moves along: ply or time."""
         data = f' data-axis="{axis}" data-from="{_n(self._xs[0])}" data-to="{_n(self._xs[1])}"' if axis else ""
         size = f'viewBox="0 0 {WIDTH} {self._height}" role="img" aria-label="{escape(visible(label))}"'
-        return trusted(f'<svg class="chart" {size}{data}>{"".join(self._parts)}</svg>')
+        scale = self._x(1) - self._x(0)
+        inner = f'<g transform="translate({_n(self._x(0))}) scale({scale:.5g} 1)">{"".join(self._inner)}</g>'
+        return trusted(f'<svg class="chart" {size}{data}>{"".join(self._parts)}{inner}</svg>')
 
 
 class Bar(NamedTuple):
@@ -197,8 +205,8 @@ def piece_drawing(letter: str) -> ElementTree.Element:
 
 
 @cache
-def drawings(assets: str | None = None) -> Markup:
-    """What all boards of a page use by name, once: the twelve pieces, and the empty board from both sides.
+def drawings(assets: str | None = None, *, one_side: bool = False) -> Markup:
+    """What all boards of a page use by name, once: the twelve pieces, and the empty board from both sides or White's.
 
     A page of a site (``assets`` as ``Site`` has it) loads the pieces as files that all pages share.
     """
@@ -211,7 +219,7 @@ def drawings(assets: str | None = None) -> Markup:
             href = assets + site_file(name, "svg", svg)
             piece = trusted(f'<image id="{name}" href="{href}" width="{SQUARE}" height="{SQUARE}"/>')
         found.append(piece)
-    return trusted("").join([*found, _squares(True), _squares(False)])
+    return trusted("").join([*found, _squares(True), *([] if one_side else [_squares(False)])])
 
 
 def _squares(white_below: bool) -> Markup:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean, median
 from typing import TYPE_CHECKING, NamedTuple
@@ -61,20 +62,21 @@ def occurrences_of(
     index = archive.positions
     wanted = position_from_fen(position, Rules.CHESS)
     found = index.occurrences(wanted) if where is None else index.occurrences(wanted, where)
-    groups: dict[tuple[int, int | None], list[Occurrence]] = {}
-    for one in found:
-        groups.setdefault((one.ply, one.move), []).append(one)
     ends_at_s = None if limit_s is None else time.monotonic() + limit_s
-    others: set[Occurrence] = set()
-    for group in groups.values():
-        for one in group:
+
+    def others(those: Iterable[Occurrence]) -> Iterator[Occurrence]:
+        for one in those:
             if ends_at_s is not None and time.monotonic() > ends_at_s:
                 raise SearchTimeoutError(f"The search took more than {limit_s:g} seconds and was stopped.")
             if position not in _positions_of(archive, one.row_id, one.ply):
-                others.add(one)
-            elif one is group[0]:
-                break
-    return [one for one in found if one not in others] if others else found
+                yield one
+
+    firsts = {(one.ply, one.move): one for one in reversed(found)}
+    doubtful = {(one.ply, one.move) for one in others(firsts.values())}
+    if not doubtful:
+        return found
+    wrong = set(others(one for one in found if (one.ply, one.move) in doubtful))
+    return [one for one in found if one not in wrong]
 
 
 def position_of(archive: ArchiveStore, key: str, ply: int) -> str | None:
@@ -150,18 +152,21 @@ def explore(archive: ArchiveStore, where: GameFilter, limit_s: float | None = No
     found = occurrences_of(archive, where.position, replace(where, position=None), limit_s)
     board = chess.Board(f"{where.position} 0 1")
     places: dict[str, Occurrence] = {}
-    played: dict[int, list[Occurrence]] = {}
+    played: dict[int | None, list[Occurrence]] = defaultdict(list)
     for one in found:
         places.setdefault(one.key, one)
-        if one.move is not None:
-            played.setdefault(one.move, []).append(one)
-    moves = []
-    ended = set(places)
+        played[one.move].append(one)
+    moves = {}
     for move, those in played.items():
-        if (explored := _explored(board, chess.Move.from_uci(decode_move(move)), those)) is not None:
-            moves.append(explored)
-            ended.difference_update(one.key for one in those)
-    return Explored(len(places), len(ended), sorted(moves, key=lambda move: (-move.games, move.san)), places)
+        if (
+            move is not None
+            and (explored := _explored(board, chess.Move.from_uci(decode_move(move)), those)) is not None
+        ):
+            moves[move] = explored
+    ended = {one.key for move, those in played.items() if move not in moves for one in those}
+    if ended:  # the position may occur twice in a game
+        ended.difference_update(one.key for move in moves for one in played[move])
+    return Explored(len(places), len(ended), sorted(moves.values(), key=lambda move: (-move.games, move.san)), places)
 
 
 def _explored(board: chess.Board, move: chess.Move, those: Sequence[Occurrence]) -> ExploredMove | None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
-from exporters.report.page import clock_text, number_text, plain_name, spoken_move, visible
+from exporters.report.page import clock_text, number_text, plain_name, visible
 from exporters.report.tables import NOTHING, control_words, result_text
 from exporters.tables.facts import time_control
 from recorder.events.frames import Style12
@@ -46,7 +46,7 @@ class LiveBoard(NamedTuple):
         white_rating, black_rating, kind, control: for people. white_hand, black_hand: pieces in hand, as letters.
         squares: rank 8 first, as ``Style12.board``; empty: a board of another width, which cannot be drawn.
         marked: squares of the last move. flip: whether the server wants Black at the bottom.
-        move: the last move with its number. spoken: the same in words.
+        move: the last move with its number.
         white_ms, black_ms: the clocks at ``at_ms``, when the last board came. running: whose clock runs; None: none.
         white_clock, black_clock: these clocks for people.
         lag: of the last move, as the server prints it.
@@ -69,7 +69,6 @@ class LiveBoard(NamedTuple):
     marked: tuple[str, ...]
     flip: bool
     move: str
-    spoken: str
     white_ms: int | None
     black_ms: int | None
     white_clock: str
@@ -153,7 +152,6 @@ def board_of(run: TrackedGame, session: str, server: str, *, with_chat: bool) ->
         marked=squares.groups() if squares else (),
         flip=bool(frame.flip) and run.me_plays,
         move=visible(f"{number_text(frame.ply)} {san}") if san else "No move yet",
-        spoken=visible(spoken_move(san)),
         white_ms=white_ms,
         black_ms=black_ms,
         white_clock=clock_text(white_ms, False),

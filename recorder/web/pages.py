@@ -202,7 +202,7 @@ def live_page(state: LiveState, *, search: str, playing: bool, hide_results: boo
         "live.html",
         values,
         WebSite((_GAMES, _EXPLORER, _INSIGHTS, _LIVE._replace(here=True))),
-        ("live.js",),
+        ("spoken.js", "live.js"),
         ("board.css", "live.css"),
     )
 

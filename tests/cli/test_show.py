@@ -48,7 +48,7 @@ def test_no_output_names_the_variant_twice(cli: Cli, tmp_path: Path, category: s
     assert f"Kind:                  played rated {category}\n" in cli("show", "last").stdout
     assert f"rated {category}" in cli.table("games")[0].values()
     cli("report", "last", "-o", tmp_path / "page.html")
-    assert f"<dd><bdi>rated {category}</bdi></dd>" in (tmp_path / "page.html").read_text("utf-8")
+    assert f"<dd><bdi>rated {category}</bdi>" in (tmp_path / "page.html").read_text("utf-8")
 
 
 def test_json_is_the_object_of_export_games(filled: Cli, key: str) -> None:

@@ -10,10 +10,9 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize
 
 from exporters.report.game import game_report
-from exporters.report.page import spoken_move
 from recorder.model import Game, Precision
 from storage import ArchiveStore as Storage
-from tests.exporters.games import make_game, random_game
+from tests.exporters.games import make_game
 from tests.exporters.test_report import HOSTILE, chat, hostile_game, taken_back_game
 from tests.support.browsing import DESK, Open
 from tests.support.cli import GUESTS, Cli
@@ -146,16 +145,23 @@ def test_long_thinks_can_be_shortened_or_stopped_at(opened: Open) -> None:
     assert current(page) == "Bc4"
 
 
-def test_every_move_is_spoken_as_pages_without_a_script_write_it(opened: Open) -> None:
-    page = opened(random_game(17, 160))
-    said = page.evaluate(
-        """[...document.querySelectorAll('td button.mv:has(.san)')].map((one) => {
-        one.click();
-        return [one.querySelector('.san').textContent, document.getElementById('live').textContent]; })"""
-    )
-    assert len(said) == 160
-    assert all(f": {spoken_move(san)}. " in f"{words} " for san, words in said)
-    assert any("O-O" in san for san, _ in said)
+def test_moves_are_spoken(opened: Open) -> None:
+    words = {
+        "e4": "e4",
+        "Nf3": "knight f3",
+        "Nbxd7+": "knight b takes d7, check",
+        "R1e2": "rook 1 e2",
+        "exd8=Q#": "e takes d8 becomes a queen, checkmate",
+        "O-O": "castles short",
+        "O-O-O+": "castles long, check",
+        "N@f7": "drops a knight on f7",
+        "@f7": "drops a pawn on f7",
+        "P/e2-e4 <b>": "P/e2-e4 <b>",
+    }
+    page = opened(timed_game())
+    assert page.evaluate("sans => sans.map((san) => spokenMove(san))", [*words]) == [*words.values()]
+    page.keyboard.press("End")
+    assert page.locator("#live").inner_text() == "4, White: queen takes f7, checkmate. Took 2 seconds. 34 seconds left."
 
 
 def test_clocks_of_whole_seconds_never_show_more(opened: Open) -> None:

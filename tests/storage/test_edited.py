@@ -189,7 +189,7 @@ def _read(path: Path, words: tuple[str, ...], key: str) -> tuple[int, str, str]:
     filled = [word.format(out=out, key=key, path=path) for word in words]
     if filled[0] == "web":
         answer = client_of(path).get(filled[1])
-        shown = re.sub(r"<option.*?</option>", "", answer.text)  # choices of a filter
+        shown = re.sub(r"<option[^<]*", "", answer.text)  # choices of a filter
         return (0, shown, "") if answer.status_code in (200, 404) else (ExitCode.ARCHIVE, "", answer.text)
     result = CliRunner().invoke(main, filled, env={"ICS_RECORDER_DB": str(path)})
     if result.exception is not None and not isinstance(result.exception, SystemExit):

@@ -26,7 +26,7 @@ def codes(html: str) -> list[str]:
 def rows(html: str) -> list[list[str]]:
     """The texts of the table's cells that are no names of groups, without those of the last column."""
     body = html.partition("<tbody>")[2].partition("</tbody>")[0]
-    cells = [re.findall(r"<td>(?:<a [^>]*>)?([^<]*)", row) for row in re.findall(r"<tr>.*?</tr>", body)]
+    cells = [[cell.strip() for cell in re.findall(r"<td>(?:<a [^>]*>)?([^<]*)", row)] for row in body.split("<tr>")[1:]]
     return [[unescape(cell) for cell in row] for row in cells]
 
 

@@ -99,7 +99,7 @@ def test_a_game_with_its_clock_words_and_end(tmp_path: Path, journal: JournalWri
     assert (board.white_clock, board.running, board.playing, board.result) == ("2:58", "black", True, "")
     journal.received(REPLY + KIBITZ)
     board = only(reader)
-    assert (board.move, board.spoken, board.running, board.lag) == ("1… e5", "e5", "white", "lag 0.2 s")
+    assert (board.move, board.running, board.lag) == ("1… e5", "white", "lag 0.2 s")
     assert [(one.who, one.text) for one in board.kibitzes] == [("Eve", HOSTILE)]
     journal.received(END)
     board = only(reader)

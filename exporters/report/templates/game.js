@@ -3,7 +3,6 @@
 (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const SIDE = 45, EDGE = 15;
-  const NAMES = { p: "pawn", n: "knight", b: "bishop", r: "rook", q: "queen", k: "king" };
   const WORTH = { Q: 9, R: 5, B: 3, N: 3, P: 1 };
   const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32];
   const TENTHS_BELOW_MS = 20000;
@@ -20,9 +19,13 @@
     data.boards.forEach((board) => {
       let men = null, hands = [null, null], ply = -1, clocks;
       board.states.forEach((packed, n) => {
-        const state = board.states[n] = Array.isArray(packed)
-          ? Object.fromEntries(["to", "san", "took", "left"].slice(0, packed.length).map((name, i) => [name, packed[i]])) : packed;
+        const state = board.states[n] = typeof packed === "string" ? {} : packed;
+        if (state !== packed) packed.split(" ").forEach((one, i) => { state[["to", "san", "took", "left"][i]] = i < 2 ? one : Number(one); });
         state.ply = ply = state.ply === undefined ? ply + 1 : state.ply;
+        const side = ply % 2 ? 0 : 1;
+        if (state.clocks === undefined && state.left === undefined && state.took !== undefined && clocks && clocks[side] != null && board.inc[side] !== null) {
+          state.left = clocks[side] - state.took + board.inc[side];
+        }
         if (state.left !== undefined) state.clocks = ply % 2 ? [state.left, clocks[1]] : [clocks[0], state.left];
         clocks = state.clocks;
         if (state.marks === undefined && state.san !== undefined) {
@@ -79,18 +82,6 @@
       state.took === undefined ? "" : `Took ${duration(state.took)}.`,
       left === null ? "" : `${duration(Math.floor(left / 1000) * 1000)} left.`,
     ].filter(Boolean).join(" ");
-  }
-  // "knight f3 takes e5, check" for "Nfxe5+"; the text itself where it is no SAN.
-  function spokenMove(san) {
-    const body = san.replace(/[+#!?]+$/, ""), word = (letter) => NAMES[letter.toLowerCase()];
-    const end = san.includes("#") ? ", checkmate" : san.slice(body.length).includes("+") ? ", check" : "";
-    const castles = /^[O0]-[O0](-[O0])?$/.exec(body), drop = /^([KQRBNP])?@([a-h][1-8])$/.exec(body);
-    if (castles) return (castles[1] ? "castles long" : "castles short") + end;
-    if (drop) return `drops a ${word(drop[1] || "P")} on ${drop[2]}${end}`;
-    const found = /^([KQRBN])?([a-h]?[1-8]?)(x?)([a-h][1-8])(?:=?\(?([QRBNK])\)?)?$/.exec(body);
-    if (!found) return san;
-    const [, piece, origin, takes, to, promotion] = found;
-    return [piece && word(piece), origin, takes && "takes", to, promotion && `becomes a ${word(promotion)}`].filter(Boolean).join(" ") + end;
   }
   function duration(ms) {
     if (Math.abs(ms) < 10000 && ms % 1000) return `${(ms / 1000).toFixed(1)} seconds`;
@@ -151,7 +142,7 @@
       const cells = [...row.cells];
       if (row.className) {
         for (const one of row.querySelectorAll("button")) place = Number(one.dataset.i);
-        for (const one of cells) if (one.colSpan > 1) one.colSpan = one === cells[0] ? 3 : 2;
+        cells[1].colSpan = 2;
         continue;
       }
       const made = cells.splice(0, 1);
@@ -203,9 +194,29 @@
       make("div", { class: "choices" }, choose("speed", "Speed", speeds, 1),
         choose("thinks", "Long thinks", [[0, "as they were"], ...caps, ["stop", "stop before them"]], 0)));
     document.querySelector(".facts").append(make("details", { class: "card keys" }, make("summary", {}, "Keys"), make("dl", {},
-      ...KEYS.map(([keys, words]) => make("div", {}, make("dt", {}, ...keys.split(" ").flatMap((key) => [make("kbd", {}, key), " "])), make("dd", {}, words))))));
+      ...KEYS.flatMap(([keys, words]) => [make("dt", {}, ...keys.split(" ").flatMap((key) => [make("kbd", {}, key), " "])), make("dd", {}, words)]))));
   }
   makeControls(document.querySelector(".controls"));
+  function makePlates(board, b) {
+    const root = $("board-" + b);
+    root.append(make("p", { class: "sr", id: "position-" + b }));
+    for (const svg of root.querySelectorAll("svg.board")) svg.setAttribute("aria-describedby", "position-" + b);
+    ["White", "Black"].forEach((side) => {
+      const plate = root.querySelector(".plate." + side.toLowerCase());
+      plate.append(make("span", { class: board.hands ? "hand" : "hand material", role: "img" }), make("span", { class: "think", "aria-hidden": "true" }));
+      if (board.timed) plate.append(make("span", { class: "clock", role: "timer", "aria-label": `${side}'s clock` }));
+    });
+  }
+  data.boards.forEach(makePlates);
+  $("now").append(make("ul", { id: "now-said" }));
+  $("now").after(make("p", { class: "sr", id: "live", role: "status", "aria-live": "polite" }));
+  // The empty board from Black's side has the coordinates the other way round.
+  if (!$("board-black")) {
+    const squares = $("board-white").cloneNode(true);
+    squares.id = "board-black";
+    for (const text of squares.querySelectorAll("text")) text.textContent = [...text.textContent].reverse().join("");
+    $("board-white").after(squares);
+  }
 
   // --- where everything is
 

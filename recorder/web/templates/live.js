@@ -3,7 +3,6 @@
 (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const SIDE = 45, EDGE = 15;
-  const NAMES = { p: "pawn", n: "knight", b: "bishop", r: "rook", q: "queen", k: "king" };
   const STALE_MS = 12000, AGAIN_MS = 5000, TICK_MS = 200, PINS = "ics-recorder.pins";
   const $ = (id) => document.getElementById(id);
   const main = $("main"), wall = $("wall"), pinned = $("pinned"), pinnedWall = pinned.querySelector(".wall");
@@ -46,7 +45,7 @@
       men.push(use);
     }));
     svg.querySelector(".men").replaceChildren(...men);
-    svg.setAttribute("aria-label", `Position: ${board.spoken || board.move}`);
+    svg.setAttribute("aria-label", `Position: ${spoken(board)}`);
   };
 
   const isLive = (board) => sessions.some((one) => one.live && one.id === board.session);
@@ -84,6 +83,9 @@
     root.querySelector(".pin").focus();
   };
 
+  // The last move in words, without its number.
+  const spoken = (board) => (/^[0-9]/.test(board.move) ? spokenMove(board.move.slice(board.move.indexOf(" ") + 1)) : board.move);
+
   const drawBoard = (board) => {
     const root = rootOf(board), before = root.dataset.move;
     for (const field of root.querySelectorAll("[data-f]")) field.textContent = board[field.dataset.f];
@@ -109,7 +111,7 @@
     place(root, board);
     if (before !== undefined && before !== board.move && pins.has(board.pin)) {
       if (sound.checked) beep();
-      $("spoken").textContent = `${board.white} – ${board.black}: ${board.move.split(" ")[0]} ${board.spoken}`;
+      $("spoken").textContent = `${board.white} – ${board.black}: ${board.move.split(" ")[0]} ${spoken(board)}`;
     }
   };
 
