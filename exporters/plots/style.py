@@ -50,13 +50,7 @@ class Theme(NamedTuple):
     scale: tuple[str, str]
 
     def side(self, side: str) -> str:
-        """The colour of ``white`` or ``black``.
-
-        Args:
-            side: ``white`` or ``black``.
-        Returns:
-            A colour as matplotlib takes it.
-        """
+        """The colour of ``white`` or ``black``."""
         return self.white if side == "white" else self.black
 
 

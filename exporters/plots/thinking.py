@@ -214,10 +214,6 @@ def _cells_of(found: _Thinks) -> tuple[pd.DataFrame, dict[int, float]]:
     }
 
 
-def _cells_alone(found: _Thinks) -> pd.DataFrame:
-    return _cells_of(found)[0]
-
-
 def _add_colour_bar(ax: Axes, look: Theme, mesh: QuadMesh) -> None:
     figure = ax.get_figure(root=True)
     assert figure is not None

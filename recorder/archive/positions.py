@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean, median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from recorder.errors import SearchTimeoutError, StorageError
 from recorder.rules.fen import position_from_fen
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from recorder.progress import Progress
     from storage import GameFilter, GameStore
     from storage.positions import IndexState
+
+
+_FEW: Final = 20
+"""So many occurrences are all replayed."""
 
 
 def with_position(
@@ -55,9 +59,9 @@ def occurrences_of(
 ) -> list[Occurrence]:
     """All occurrences of a position in the indexed games, or those that match; of the newest game first.
 
-    Two positions may have one key, so games are replayed: of those that reached it after equally many half-moves and
-    went on with the same move one, and all of them if that one did not have the position. ``limit_s`` bounds how long
-    replaying may take.
+    Two positions may have one key, so games are replayed: all of few; of many those that reached it after equally many
+    half-moves and went on with the same move one, and all of them if that one did not have the position. ``limit_s``
+    bounds how long replaying may take.
     """
     index = archive.positions
     wanted = position_from_fen(position, Rules.CHESS)
@@ -71,12 +75,11 @@ def occurrences_of(
             if position not in _positions_of(archive, one.row_id, one.ply):
                 yield one
 
-    firsts = {(one.ply, one.move): one for one in reversed(found)}
-    doubtful = {(one.ply, one.move) for one in others(firsts.values())}
-    if not doubtful:
-        return found
-    wrong = set(others(one for one in found if (one.ply, one.move) in doubtful))
-    return [one for one in found if one not in wrong]
+    wrong = set(others(found if len(found) <= _FEW else {(one.ply, one.move): one for one in reversed(found)}.values()))
+    if wrong and len(found) > _FEW:
+        doubtful = {(one.ply, one.move) for one in wrong}
+        wrong = set(others(one for one in found if (one.ply, one.move) in doubtful))
+    return [one for one in found if one not in wrong] if wrong else found
 
 
 def position_of(archive: ArchiveStore, key: str, ply: int) -> str | None:

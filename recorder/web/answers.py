@@ -401,13 +401,8 @@ def _neighbours(archive: ArchiveStore, key: str, site: WebSite) -> tuple[dict[st
     return {**places}, rank
 
 
-class InsightAnswers:
+class InsightAnswers(_Answers):
     """The insights of an archive; ``public`` without the archive's path."""
-
-    def __init__(self, where: str, choices: FormChoices, *, public: bool) -> None:
-        self._where = where
-        self._choices = choices
-        self._public = public
 
     def insights(self, request: Request) -> Response:
         """A measure of the games that match filters, of one player or of two."""

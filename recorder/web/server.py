@@ -525,7 +525,8 @@ def make_app(archive: SiteArchive, access: Access, feed: LiveFeed, delay_ms: int
     archive.choices.named = access.private
     lists = ListAnswers(archive.where, archive.choices, public=public, check=archive.work.check)
     games = GameAnswers(archive.where, archive.choices, public=public, check=archive.work.check)
-    insights, live = InsightAnswers(archive.where, archive.choices, public=public), _Live(feed, delay_ms, archive.where)
+    insights = InsightAnswers(archive.where, archive.choices, public=public, check=archive.work.check)
+    live = _Live(feed, delay_ms, archive.where)
 
     def made(path: str, make: Callable[[Request], Response], *, shared: bool = True) -> Route:
         return Route(path, Queued(archive.work, make, shared=shared), methods=["GET"])

@@ -169,6 +169,9 @@ def test_a_collision_of_keys_finds_nothing(cli: Cli) -> None:
         index.execute("INSERT INTO positions SELECT ?, game, ply, NULL, NULL, NULL FROM positions", (key,))
         false = "INSERT INTO positions SELECT position, game, 3, NULL, NULL, NULL FROM positions WHERE position = ?"
         index.execute(false, (START_KEY,))
+        every = "INSERT OR IGNORE INTO positions SELECT position, number, ply, move, 1, 1 FROM positions, games"
+        index.execute(f"{every} WHERE ply = 3")
+    assert whites(cli.archive, moves="d4 d5 Nf3") == ["Ann", "Cid", "Eve"]
     with ArchiveStore.open(str(cli.archive), read_only=True) as archive:
         assert archive.positions.occurrences(position_from_fen("4k3/8/8/8/8/8/8/4K3 w - -", Rules.CHESS))
         assert occurrences_of(archive, "4k3/8/8/8/8/8/8/4K3 w - -") == []
