@@ -19,6 +19,7 @@ from recorder.journal.writer import JournalWriter, Sync
 from storage import ArchiveStore
 from storage.maintenance.check import check
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
+from tests.support.effort import long_after
 
 OPTIONS = ("--include", "examined,setup,empty")
 
@@ -270,12 +271,15 @@ def test_a_dry_run_writes_nothing(filled: Cli, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("what", "output"),
-    [
-        ("itself", "is the archive itself"),
-        ("foreign", "is a database, but not an archive of ics-recorder"),
-        ("newer", "has the schema 9999, which is newer than this program's"),
-        ("damaged", "cannot be read as an archive"),
-    ],
+    long_after(
+        2,
+        [
+            ("newer", "has the schema 9999, which is newer than this program's"),
+            ("damaged", "cannot be read as an archive"),
+            ("itself", "is the archive itself"),
+            ("foreign", "is a database, but not an archive of ics-recorder"),
+        ],
+    ),
 )
 def test_an_archive_that_cannot_be_merged_is_reported_and_changes_nothing(
     filled: Cli, tmp_path: Path, what: str, output: str

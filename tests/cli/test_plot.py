@@ -12,6 +12,7 @@ from exporters.plots import FORMATS, PICTURES, TABLE_FORMATS, THEMES
 from recorder.cli import plot
 from tests.support.cli import Cli
 from tests.support.corpus import SERVER
+from tests.support.effort import long_after
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +44,7 @@ def test_list_prints_every_picture(cli: Cli) -> None:
     assert [line.split("\t")[0] for line in lines] == list(PICTURES)
 
 
-@pytest.mark.parametrize("format_name", FORMATS)
+@pytest.mark.parametrize("format_name", long_after(1, FORMATS))
 def test_the_suffix_of_a_picture_chooses_the_format(archive: Cli, tmp_path: Path, format_name: str) -> None:
     out = tmp_path / f"race.{format_name}"
     message = archive("plot", "race", "last", "-o", out, "--dpi", 40).stderr
@@ -79,7 +80,7 @@ def test_nothing_is_overwritten_unasked(archive: Cli, tmp_path: Path) -> None:
     assert out.stat().st_size > 1000
 
 
-@pytest.mark.parametrize("suffix", TABLE_FORMATS)
+@pytest.mark.parametrize("suffix", long_after(1, TABLE_FORMATS))
 def test_the_rows_behind_a_picture(archive: Cli, tmp_path: Path, suffix: str) -> None:
     data = tmp_path / f"cells.{suffix}"
     message = archive("plot", "heatmap", "--player", "tal", "-o", tmp_path / "h.svg", "--data", data).stderr

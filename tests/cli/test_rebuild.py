@@ -22,6 +22,7 @@ from recorder.journal.parts import compress_part
 from recorder.journal.writer import JournalWriter, Sync
 from storage import ArchiveStore, replacing
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
+from tests.support.effort import long_after
 
 
 def exports(cli: Cli, folder: Path) -> dict[str, bytes]:
@@ -137,7 +138,7 @@ def test_what_was_forgotten_stays_forgotten(made: Cli) -> None:
     assert made.json("sources", "--json") == left
 
 
-@pytest.mark.parametrize("how", ["gone", "changed"])
+@pytest.mark.parametrize("how", long_after(1, ["changed", "gone"]))
 def test_a_log_that_cannot_be_found_is_named_and_nothing_replaced(made: Cli, tmp_path: Path, how: str) -> None:
     log = tmp_path / "logs" / ADJOURNED.name
     log.write_bytes(b"fics% another log\n") if how == "changed" else log.unlink()

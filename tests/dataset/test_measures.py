@@ -72,15 +72,16 @@ def die(*how):
 source.parts_of_files = die
 """
 _BACKENDS = ("archive", "dataset", "one_file", "many_files", "postgres", "s3", "dask", "cluster")
+_SLOW = ("many_files", "s3", "dask", "cluster")
 _QUICK = ("time_odds", "game_sides")
-"""What every backend is asked for; the archive is asked for all."""
+"""What other backends are asked for; the archive is asked for all."""
 
 
 def _cases() -> Iterator[Any]:
     for name in measures.__all__:
         for backend in _BACKENDS:
             marks = [pytest.mark.needs("postgres")] if backend == "postgres" else []
-            slow = backend == "cluster" or (name not in _QUICK and backend != "archive")
+            slow = backend in _SLOW or (name not in _QUICK and backend != "archive")
             yield pytest.param(f"of_{backend}", name, marks=[*marks, pytest.mark.long] if slow else marks)
 
 
@@ -257,6 +258,7 @@ def test_matches_of_a_data_set_on_dask(folder: Path, archive: Archive) -> None:
         assert_equal(measures.sitting(of_filter), measures.sitting(archive.matches(player="Karpov")))
 
 
+@pytest.mark.long
 def test_only_the_wanted_games_of_files_count(files_of_games: list[PlyFile]) -> None:
     """Of one file nothing is wanted, of one a game that is in another file, and of one all that were played."""
     first, *others = (one for one in files_of_games if pd.read_parquet(one.path)["kind"][0] == "played")

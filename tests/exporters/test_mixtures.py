@@ -140,7 +140,7 @@ def test_every_page_of_every_mixture_is_written(mixed: Path, monkeypatch: pytest
             assert game_report(game, match=match, evidence=evidence)
 
 
-@pytest.mark.long_except("no clocks")
+@pytest.mark.long
 def test_every_table_of_clocks_of_every_mixture_is_made(mixed: Path) -> None:
     plies = len(Archive(mixed).plies())
     with Storage.open(str(mixed), read_only=True) as archive:

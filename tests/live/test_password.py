@@ -18,6 +18,7 @@ import pytest
 from recorder.errors import PasswordError
 from recorder.live import PASSWORD_VARIABLE
 from recorder.live.login.login import find_password
+from tests.support.effort import long_after
 
 PASSWORD = "s3cretWord"
 
@@ -93,12 +94,15 @@ def test_an_invalid_password_is_refused_before_connecting(
 
 @pytest.mark.parametrize(
     ("typed", "status", "message"),
-    [
-        (b"\x03", 130, "Interrupted"),
-        (b"\x04", 2, "The password of Ann is empty"),
-        (b"\n", 2, "The password of Ann is empty"),
-        (PASSWORD.encode() + b"\n", 8, "refuses the connection"),
-    ],
+    long_after(
+        2,
+        [
+            (b"\x03", 130, "Interrupted"),
+            (PASSWORD.encode() + b"\n", 8, "refuses the connection"),
+            (b"\x04", 2, "The password of Ann is empty"),
+            (b"\n", 2, "The password of Ann is empty"),
+        ],
+    ),
 )
 def test_the_password_prompt(typed: bytes, status: int, message: str, tmp_path: Path) -> None:
     terminal, end = pty.openpty()

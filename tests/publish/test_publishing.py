@@ -114,6 +114,7 @@ def test_new_games_are_added_and_the_others_stay_as_they_are(everything: Cli, ur
     assert publish(everything, url).unchanged
 
 
+@pytest.mark.long
 def test_a_merge_is_noticed(cli: Cli, url: str) -> None:
     """Another source of known games: these are changed, and each counts once."""
     cli("import", PAIR[0])
@@ -144,6 +145,7 @@ def test_a_forgotten_player_is_deleted_there(everything: Cli, url: str, assert_e
     assert handle not in str(of_database(url))
 
 
+@pytest.mark.long
 def test_an_analysis_more_or_less_is_noticed(everything: Cli, url: str, assert_equal: Compare) -> None:
     publish(everything, url)
     analyse(everything.archive, "Other")
@@ -164,6 +166,7 @@ def test_a_rebuilt_archive_is_compared(everything: Cli, url: str, assert_equal: 
     assert_equal()
 
 
+@pytest.mark.long
 def test_a_log_that_has_grown(cli: Cli, url: str, tmp_path: Path) -> None:
     whole = WATCHER.read_bytes()
     log = tmp_path / "growing.raw"
@@ -174,6 +177,7 @@ def test_a_log_that_has_grown(cli: Cli, url: str, tmp_path: Path) -> None:
         assert_as_archive(cli.archive, url)
 
 
+@pytest.mark.long
 def test_a_game_in_progress_is_there_as_it_is(cli: Cli, url: str, tmp_path: Path) -> None:
     log = tmp_path / "followed.raw"
     log.write_bytes(b"")
