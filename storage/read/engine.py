@@ -16,10 +16,12 @@ def new_database() -> DuckDBPyConnection:
     """A database in memory, which puts into files of the folder for temporary ones what needs more than 300 MB."""
     import duckdb  # loads NumPy
 
-    return duckdb.connect(
+    database = duckdb.connect(
         config={
             "memory_limit": _MEMORY,
             "temp_directory": f"{tempfile.gettempdir()}/ics-recorder-{token_hex(8)}",
             "autoinstall_known_extensions": False,
         }
     )
+    database.execute("SET enable_progress_bar = false")  # it prints on standard output where no script runs: python -c
+    return database
