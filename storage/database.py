@@ -53,10 +53,8 @@ class Database:
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
-        if self._transaction is not None:
-            yield self._transaction
-        elif self._snapshot is not None:
-            yield self._snapshot
+        if (driver := self._transaction or self._snapshot) is not None:
+            yield driver
         else:
             with storage_errors(self.path), reading(self.path, read_only=self.read_only) as driver:
                 yield driver

@@ -11,7 +11,7 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from recorder.errors import StorageError
@@ -41,8 +41,7 @@ class Replacement:
         self.remove()
         schema.create(self.path)
         self.path.chmod(self._old.stat().st_mode & 0o777)
-        connection = open_sqlite(self.path)
-        try:
+        with closing(open_sqlite(self.path)) as connection:
             connection.execute("DELETE FROM settings")
             # Decisions follow their games' keys, so they are taken over when the games are there.
             rows = self._lock.execute(
@@ -50,8 +49,6 @@ class Replacement:
                 (f"{DECISIONS}*", CONTENT_VERSION),
             ).fetchall()
             connection.executemany("INSERT INTO settings (name, value) VALUES (?, ?)", rows)
-        finally:
-            connection.close()
 
     def remove(self) -> None:
         """Remove the new file."""
@@ -135,8 +132,7 @@ def replacing(path: Path, *, to_swap: bool = True) -> Iterator[Replacement]:
     schema.require_current(path)
     if to_swap:
         _require_unopened(path)
-    lock = open_sqlite(path)
-    try:
+    with closing(open_sqlite(path)) as lock:  # closing it ends its transaction
         _lock(path, lock)
         new = Replacement(path, lock)
         try:
@@ -144,20 +140,12 @@ def replacing(path: Path, *, to_swap: bool = True) -> Iterator[Replacement]:
             yield new
         finally:
             new.remove()
-    finally:
-        with suppress(sqlite3.Error):
-            if lock.in_transaction:
-                lock.execute("ROLLBACK")
-        lock.close()
 
 
 def _finish(path: Path) -> None:
     """Bring everything into the one file, and that to the disk."""
-    connection = open_sqlite(path)
-    try:
+    with closing(open_sqlite(path)) as connection:
         connection.execute("PRAGMA journal_mode=DELETE")
-    finally:
-        connection.close()
     with path.open("r+b") as file:  # Windows syncs no file that is open for reading only
         os.fsync(file.fileno())
 

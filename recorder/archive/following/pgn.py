@@ -22,7 +22,7 @@ import re
 import stat
 from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
@@ -420,8 +420,7 @@ class FinishedGames(Outlet):
         ``same`` maps keys of the game in all sources to paths of the sources. Without ``add``, write only if an entry
         is there.
         """
-        file = PgnFile(path)
-        try:
+        with closing(PgnFile(path)) as file:
             # Another recorder's process may look after the same journal, if the one that wrote it was killed.
             before, now = self._seen.get(path, ReadPosition()), file.seen
             if before != now:
@@ -445,8 +444,6 @@ class FinishedGames(Outlet):
             else:
                 self._seen[path] = file.seen
             return True
-        finally:
-            file.close()
 
     def _text(self, game: Game) -> bytes:
         return self._exporter.game_text(game).encode("utf-8", "replace")
@@ -536,14 +533,11 @@ class FinishedGames(Outlet):
         self._others |= keys[path][0]
 
     def _is_torn(self, archive: ArchiveStore, path: Path, game: Game) -> bool:
-        file = PgnFile(path)
-        try:
+        with closing(PgnFile(path)) as file:
             if not file.torn:
                 return False
             joined, _ = self._joined(archive, game, archive.source_paths(game.key))
             return file.written_of(self._text(joined)) > 0
-        finally:
-            file.close()
 
 
 def _is_played(game: Game) -> bool:
