@@ -36,6 +36,7 @@ from itertools import chain, combinations, product
 from typing import Final, NamedTuple
 
 from recorder.model import Evidence, EvidenceKind, Game, GameEnd, Ply, StartFacts
+from recorder.relating import connected
 from recorder.relating.board_order import BoardOrders
 from recorder.relating.compare import Verdict, Verdicts, compare
 from recorder.relating.game_view import SKEW_MS, View
@@ -354,19 +355,7 @@ def _adjourned_between(view: View, other: View) -> bool:
 
 def _components(near: Sequence[set[int]]) -> list[list[int]]:
     """Connected numbers, each list ascending, by their first."""
-    done: set[int] = set()
-    components: list[list[int]] = []
-    for first in range(len(near)):
-        if first in done:
-            continue
-        group: set[int] = set()
-        reached = {first}
-        while reached:
-            group |= reached
-            reached = {other for number in reached for other in near[number]} - group
-        done |= group
-        components.append(sorted(group))
-    return components
+    return connected(range(len(near)), ((one, other) for one, others in enumerate(near) for other in others))
 
 
 def _joined(parts: list[ObservationGroup], decided: Decided) -> list[ObservationGroup]:

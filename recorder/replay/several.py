@@ -13,6 +13,7 @@ from functools import cache
 from typing import Final, NamedTuple, overload
 
 from recorder.model import Game, LinkKind, TimeBasis
+from recorder.relating import connected
 from recorder.relating.match import board_order, timeline
 from recorder.replay.moments import GameMoment, ShownPly, by_offset, moments_of_game, timed_moments
 from recorder.replay.timing import ReplayMoment, Timing, cap_idle, mark
@@ -179,18 +180,9 @@ def _groups(outlines: Sequence[Outline]) -> list[list[int]]:
     """Group the games that are played together: chains of overlapping games, and partners."""
     spans = [outline.span for outline in outlines]
     by_key = {outline.key: number for number, outline in enumerate(outlines)}
-    parent = list(range(len(outlines)))
-
-    def root(number: int) -> int:
-        while parent[number] != number:
-            parent[number] = parent[parent[number]]
-            number = parent[number]
-        return number
-
-    for number, outline in enumerate(outlines):
-        for key in outline.partners:
-            if key in by_key:
-                parent[root(by_key[key])] = root(number)
+    together = [
+        (number, by_key[key]) for number, outline in enumerate(outlines) for key in outline.partners if key in by_key
+    ]
     scales: dict[object, list[int]] = {}
     for number, span in enumerate(spans):
         scales.setdefault(span.scale, []).append(number)
@@ -199,15 +191,12 @@ def _groups(outlines: Sequence[Outline]) -> list[list[int]]:
         reached, holder = None, 0
         for number in members:
             if reached is not None and spans[number].first < reached:
-                parent[root(number)] = root(holder)
+                together.append((holder, number))
             if reached is None or spans[number].last > reached:
                 reached, holder = spans[number].last, number
-    groups: dict[int, list[int]] = {}
-    for number in range(len(outlines)):
-        groups.setdefault(root(number), []).append(number)
     # In the order of the caller, but games on one scale by their time.
-    firsts = {id(group): min(spans[number].first for number in group) for group in groups.values()}
-    ordered = list(groups.values())
+    ordered = connected(range(len(outlines)), together)
+    firsts = {id(group): min(spans[number].first for number in group) for group in ordered}
     places: dict[object, list[int]] = {}
     for at, group in enumerate(ordered):
         places.setdefault(spans[group[0]].scale, []).append(at)

@@ -23,6 +23,7 @@ from recorder.corrections import NO_TEXTS, from_json, is_fact, rewritten, to_jso
 from recorder.errors import StorageError
 from recorder.model import Correction, LinkKind, TimeBasis, known_site
 from recorder.openings import opening_names
+from recorder.relating import connected
 from recorder.relating.grouping import pair_of
 from recorder.rules.variants import SPEEDS, is_known_variant
 from recorder.text import NameWord, plural, words_of
@@ -356,27 +357,19 @@ def _column(place: str) -> str:
 
 def _beginnings(driver: sqlite3.Connection) -> dict[int, int]:
     """Game → the moment from which its times count: the same one for all sources of a game, and for both boards."""
-    begun: dict[int, int] = {}
-    group: dict[int, int] = {}
-
-    def root(game: int) -> int:
-        while group.get(game, game) != game:
-            game = group[game]
-        return game
-
     pairs = "SELECT id, merged_into FROM original.games WHERE merged_into IS NOT NULL"
     partners = "SELECT game_id, other_game_id FROM original.game_links WHERE kind = ?"
-    for one, other in [*driver.execute(pairs), *driver.execute(partners, (LinkKind.PARTNER.value,))]:
-        group[root(one)] = root(other)
     starts = (
         "SELECT g.id, coalesce(min(o.started_at_ms), g.started_at_ms) FROM original.games g"
         " LEFT JOIN original.observations o ON o.game_id = g.id GROUP BY g.id"
     )
-    rows = driver.execute(starts).fetchall()
-    for game, at_ms in rows:
-        if at_ms is not None:
-            begun[root(game)] = min(begun.get(root(game), at_ms), at_ms)
-    return {game: begun.get(root(game), 0) for game, _ in rows}
+    started: dict[int, int | None] = dict(driver.execute(starts).fetchall())
+    of_one = [*driver.execute(pairs), *driver.execute(partners, (LinkKind.PARTNER.value,))]
+    begun: dict[int, int] = {}
+    for group in connected(started, of_one):
+        known = [at_ms for game in group if (at_ms := started[game]) is not None]
+        begun |= dict.fromkeys(group, min(known, default=0))
+    return begun
 
 
 def _refuse_handles(path: Path, handles: _Handles) -> None:

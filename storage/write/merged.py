@@ -19,6 +19,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from recorder.model import EventKind, Game, LinkKind
+from recorder.relating import connected
 from storage.mapping import EVIDENCE, SEGMENTS, game_row
 from storage.read.games import load_games
 from storage.settings import decide, load_decided
@@ -154,27 +155,6 @@ def overlapping(driver: sqlite3.Connection) -> list[int]:
 def _shared(one: _Row, other: _Row) -> int:
     """Bytes of a source in which two games overlap."""
     return min(one.last_offset, other.last_offset) - max(one.first_offset, other.first_offset)
-
-
-def connected(numbers: Iterable[int], pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Numbers in groups: two are in one if pairs lead from one to the other.
-
-    The groups come by their first numbers; within each the numbers are as they were given.
-    """
-    parents = {number: number for number in numbers}
-
-    def root(number: int) -> int:
-        while parents[number] != number:
-            parents[number] = parents[parents[number]]
-            number = parents[number]
-        return number
-
-    for one, other in pairs:
-        parents[root(one)] = root(other)
-    groups: dict[int, list[int]] = {}
-    for number in parents:
-        groups.setdefault(root(number), []).append(number)
-    return list(groups.values())
 
 
 _TOGETHER_MS: Final = 5_000
