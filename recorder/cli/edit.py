@@ -11,7 +11,7 @@ import click
 
 from recorder.archive.exporting import chosen_games, named_games
 from recorder.archive.locate import open_archive
-from recorder.cli.option_types import NameType
+from recorder.cli.option_types import NAME
 from recorder.cli.options import Command, archive_option, filter_options, game_filter, json_option, wide_option
 from recorder.cli.output import confirm, print_rows, say
 from recorder.text import plural
@@ -26,7 +26,7 @@ _FIELDS = ("Date", "Time", "White", "Black", "Result", "Event", "Site", "Variant
 
 
 def _set_option(field: str, metavar: str, about: str) -> Callable[[_AnyCommand], _AnyCommand]:
-    return click.option(f"--{field.lower()}", f"new_{field.lower()}", type=NameType(), metavar=metavar, help=about)
+    return click.option(f"--{field.lower()}", f"new_{field.lower()}", type=NAME, metavar=metavar, help=about)
 
 
 @click.command(

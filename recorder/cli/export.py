@@ -18,7 +18,7 @@ from recorder.cli.export_options import (
     pgn_options,
     say_written,
 )
-from recorder.cli.option_types import NameType, SecondsType, SpeedType, WholeNumber, WordSet, complete_keys
+from recorder.cli.option_types import NAME, SecondsType, SpeedType, WholeNumber, WordSet, complete_keys
 from recorder.cli.options import Command, Group, Rare, archive_option, filter_options, game_filter, unique_option
 from recorder.cli.output import say
 from recorder.text import byte_size
@@ -277,7 +277,7 @@ def _picture_options(command: _AnyCommand) -> _AnyCommand:
             "--size", type=click.IntRange(120, 1200), metavar="PIXELS", default=400, show_default=True,
             help="Side of a board.",
         ),
-        click.argument("key", type=NameType(), shell_complete=complete_keys),
+        click.argument("key", type=NAME, shell_complete=complete_keys),
     ):  # fmt: skip
         command = option(command)
     return command

@@ -5,67 +5,59 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from recorder.archive.pages.completions import Completion, completions
-from recorder.errors import ExportError, SourceError
+from recorder.errors import RecorderError
 from recorder.times import parse_zone
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
-
-    from recorder.filters import Filter
 
     ParamType = click.ParamType[Any]
 else:
     ParamType = click.ParamType  # not generic in older versions
 
 
-class ZoneType(ParamType):
-    """A time zone's name (``Europe/Vienna``, ``UTC``) or offset (``+02:00``), checked but kept as text."""
+class Checked(ParamType):
+    """A text that a function accepts, kept as text, or as what the function makes of it."""
 
-    name = "zone"
+    def __init__(self, name: str, read: Callable[[str], Any], *, keep: bool = True) -> None:
+        self.name = name
+        self._read = read
+        self._keep = keep
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:
-            parse_zone(value)
-        except ValueError as error:
+            found = self._read(value)
+        except (ValueError, RecorderError) as error:
             self.fail(str(error), param, ctx)
-        return str(value)
+        return value if self._keep else found
 
 
-class NameType(ParamType):
-    """A word that is not empty: an empty one would name everything or nothing."""
+def _refuse_empty(value: str) -> None:
+    if not value.strip():
+        raise ValueError("it is empty.")
 
-    name = "name"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if not value.strip():
-            self.fail("it is empty.", param, ctx)
-        return str(value)
+def _read_format(value: str) -> None:
+    from recorder.sources.name_dates import check_format  # loads all kinds of logs
+
+    check_format(str(value))
+
+
+NAME: Final = Checked("name", _refuse_empty)
+"""A word that is not empty: an empty one would name everything or nothing."""
+ZONE: Final = Checked("zone", parse_zone)
+NAME_FORMAT: Final = Checked("format", _read_format)
 
 
 class WholeNumber(click.IntRange):
     """A whole number within limits."""
 
     name = "whole number"
-
-
-class FilterType(ParamType):
-    """A value of a filter, checked but kept as text."""
-
-    def __init__(self, filtering: Filter) -> None:
-        self.name = filtering.name
-        self._read = filtering.read
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        try:
-            self._read(value)
-        except ExportError as error:
-            self.fail(str(error), param, ctx)
-        return value
 
 
 class WordSet(ParamType):
@@ -142,20 +134,6 @@ class SecondsType(ParamType):
         if not 0 <= ms <= 10**9:
             self.fail(f"{value!r} is not a number of seconds.", param, ctx)
         return ms
-
-
-class NameFormatType(ParamType):
-    """The format of a date in a file's name."""
-
-    name = "format"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from recorder.sources.name_dates import check_format  # loads all kinds of logs
-
-        try:
-            return check_format(str(value))
-        except SourceError as error:
-            self.fail(str(error), param, ctx)
 
 
 _Completer = Callable[["click.Context", "click.Parameter", str], "list[CompletionItem]"]

@@ -13,13 +13,13 @@ import click
 from recorder.archive.locate import default_archive
 from recorder.archive.pages.completions import Completion
 from recorder.cli.option_types import (
+    NAME,
+    NAME_FORMAT,
+    ZONE,
+    Checked,
     DateType,
-    FilterType,
-    NameFormatType,
-    NameType,
     WholeNumber,
     WordSet,
-    ZoneType,
     complete_handles,
     complete_keys,
     complete_sources,
@@ -195,7 +195,7 @@ def dataset_option(command: _AnyCommand) -> _AnyCommand:
         return command(*words, **values)
 
     help_text = "Data set (folder or s3:// URL) to read instead of an archive."
-    option = click.option("--dataset", cls=Rare, metavar="DIR", type=NameType(), help=help_text)
+    option = click.option("--dataset", cls=Rare, metavar="DIR", type=NAME, help=help_text)
     return option(cast("_AnyCommand", checked))
 
 
@@ -222,7 +222,7 @@ def dask_option(command: _AnyCommand) -> _AnyCommand:
     return click.option(
         "--dask",
         cls=Rare,
-        type=NameType(),
+        type=NAME,
         metavar="ADDRESS",
         help="Use the cluster of this Dask scheduler, e.g. tcp://host:8786; requires the extra `dask`.",
     )(command)
@@ -273,7 +273,7 @@ def reading_options(command: _AnyCommand) -> _AnyCommand:
             show_default="public",
             help="Chat to store; own: public chat, and tells and partner tells during your own games.",
         ),
-        click.option("--tz", type=ZoneType(), help="Time zone of times that have none (Europe/Vienna, +02:00)."),
+        click.option("--tz", type=ZONE, help="Time zone of times that have none (Europe/Vienna, +02:00)."),
         click.option(
             "--date",
             type=DateType(),
@@ -283,7 +283,7 @@ def reading_options(command: _AnyCommand) -> _AnyCommand:
             "--date-from-name",
             cls=Rare,
             metavar="FORMAT",
-            type=NameFormatType(),
+            type=NAME_FORMAT,
             help="Take this date from the name of each file, in a format such as %Y-%m-%d; before --date.",
         ),
         click.option(
@@ -315,7 +315,7 @@ def _filter_option(one: Filter) -> _Option:
             return click.option(one.flag, one.name, default=None, help=one.about)
         value = not one.flag.startswith("--no-")
         return click.option(one.flag, one.name, flag_value=value, type=bool, default=None, help=one.about)
-    kind: Any = FilterType(one)
+    kind: Any = Checked(one.name, one.read)
     if one.name == "include":
         return click.option("--include", type=WordSet(*INCLUDES), default="", help=one.about)
     if one.words:
@@ -347,7 +347,7 @@ def filter_options(command: _AnyCommand) -> _AnyCommand:
     own = {word for param in getattr(command, "__click_params__", ()) for word in param.opts}
     options = [_filter_option(one) for one in FILTERS.values() if one.option and f"--{one.name}" not in own]
     found = in_section(_FILTERS, cast("_AnyCommand", checked), *reversed(options))
-    return click.argument("keys", nargs=-1, type=NameType(), metavar="[KEY…]", shell_complete=complete_keys)(found)
+    return click.argument("keys", nargs=-1, type=NAME, metavar="[KEY…]", shell_complete=complete_keys)(found)
 
 
 def unique_option(command: _AnyCommand) -> _AnyCommand:

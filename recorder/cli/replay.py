@@ -20,7 +20,7 @@ from click.core import ParameterSource
 from click.exceptions import Exit
 
 from recorder.cli.export_options import format_of
-from recorder.cli.option_types import ParamType, SecondsType, SpeedType
+from recorder.cli.option_types import Checked, SecondsType, SpeedType
 from recorder.cli.options import (
     Command,
     Group,
@@ -33,7 +33,7 @@ from recorder.cli.options import (
 )
 from recorder.cli.output import long_work, print_json, say
 from recorder.cli.recording_options import listen_option
-from recorder.errors import EngineError, ExitCode, ReplayError, SourceError
+from recorder.errors import EngineError, ExitCode, SourceError
 from recorder.live.net.sockets import Address
 from recorder.text import clean, plural
 
@@ -84,24 +84,16 @@ def _write(lines: list[str]) -> None:
         sys.stdout.flush()
 
 
-class PlaceType(ParamType):
-    """A place in a recording, as ``recorder.replay.places`` has them: ``20w``, ``1:30``, ``takeback``."""
+def _read_place(value: str) -> Position:
+    from recorder.replay.places import parse_position
 
-    name = "place"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Position:
-        from recorder.replay.places import parse_position
-
-        try:
-            return parse_position(str(value))
-        except ReplayError as error:
-            self.fail(str(error), param, ctx)
+    return parse_position(str(value))
 
 
 def place_option(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """``--from``."""
     about = "Start at a move, time, game or event: 20w, 1:30, #2, #2/20w, takeback …"
-    return click.option("--from", name, type=PlaceType(), metavar="PLACE", help=about)
+    return click.option("--from", name, type=Checked("place", _read_place, keep=False), metavar="PLACE", help=about)
 
 
 def wait_options(command: Callable[..., Any]) -> Callable[..., Any]:
