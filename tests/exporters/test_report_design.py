@@ -22,6 +22,7 @@ from tests.docs.run_page import look_alike
 from tests.docs.screenshots import IMAGES, KEY, SHOTS, take, write_page
 from tests.exporters.test_report import bughouse_match, chat, taken_back_game
 from tests.support import browsing
+from tests.support.effort import long_after
 
 pytestmark = pytest.mark.needs("chromium")
 
@@ -84,7 +85,7 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return found
 
 
-@pytest.fixture(scope="module", params=SHOTS)
+@pytest.fixture(scope="module", params=long_after(2, SHOTS))
 def report(request: pytest.FixtureRequest, browser: Browser, paths: dict[str, Path]) -> Iterator[Report]:
     """Whatever the console says, and every request for anything but the page, fails the size's last test."""
     page = browser.new_page(viewport=SHOTS[request.param], reduced_motion="reduce")

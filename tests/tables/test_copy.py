@@ -59,6 +59,7 @@ def test_new_games_are_added_and_others_stay(cli: Cli, monkeypatch: pytest.Monke
     assert before.items() < files(cli).items()
 
 
+@pytest.mark.long
 def test_games_that_are_gone_or_changed_are_not_found(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     cli("import", WATCHER)
     is_right(cli, monkeypatch)
@@ -89,6 +90,7 @@ def test_a_copy_that_cannot_be_used_is_rebuilt(cli: Cli, monkeypatch: pytest.Mon
     is_right(cli, monkeypatch)
 
 
+@pytest.mark.long
 def test_small_files_and_those_with_few_rows_in_use_are_joined(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     is_right(cli, monkeypatch)
     count = len(files(cli))
