@@ -313,8 +313,8 @@ def _gif(
 ) -> None:  # fmt: skip
     """Export a game as a moving picture: GIF, WebP or MP4.
 
-    It has the board, names, both running clocks, the think time as a bar (all of it is the longest one that is shown),
-    and marks the last move. A bughouse match has both boards side by side. Each position is shown for 0.2 seconds at
+    It has the board, names, both running clocks, the think time as a bar (the longest one of the game fills it), and
+    marks the last move. A bughouse match has both boards side by side. Each position is shown for 0.2 seconds at
     least, and for a second where its time is unknown. Requires the extra `gif`.
     """
     kind = format_of(format_name, output, _FILMS)
