@@ -12,6 +12,7 @@ import pytest
 from tests.support.cli import Cli
 
 _PARSING = ("recorder.events", "recorder.rules.legality")  # what lines and moves need; the tables take 20 ms
+_RELATING = ("recorder.relating.game_view", "recorder.relating.grouping")  # what comparing games needs
 
 
 def test_a_command_loads_its_own_module_only() -> None:
@@ -41,7 +42,7 @@ def test_importing_loads_no_module_that_makes_tables(filled: Cli, tmp_path: Path
     [
         (
             "export pgn|games",
-            ("zstandard", "numpy", "recorder.pipeline", "recorder.tracking", "recorder.relating", *_PARSING),
+            ("zstandard", "numpy", "recorder.pipeline", "recorder.tracking", *_RELATING, *_PARSING),
         ),
         (
             "export pgn --engine --comments --variations|export games|export plies|show last|sources|anomalies|clocks",
