@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recorder.model import Game, GameKind, LinkKind
+from storage import GameFilter
 from storage.dataset.reading import DatasetStore
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from recorder.model import Anomaly
     from recorder.relating.match import Match
-    from storage import ArchiveStore, GameFilter, GameStore, SourceRow
+    from storage import ArchiveStore, GameStore, SourceRow
 
 
 def examinations(archive: ArchiveStore, game: Game) -> list[tuple[str, Game, str]]:
@@ -23,7 +24,6 @@ def examinations(archive: ArchiveStore, game: Game) -> list[tuple[str, Game, str
     Each comes with a word for what it is (``Examination of``, ``Examined in``) and the evidence.
     """
     from recorder.relating.examined import link_examined
-    from storage import GameFilter
 
     linked = [link for link in game.links if link.kind is LinkKind.EXAMINED]
     played = game.kind is GameKind.PLAYED
@@ -93,8 +93,6 @@ def games_by_source(archive: ArchiveStore, game: Game) -> list[tuple[SourceRow, 
     """The game in each of its sources, with the source."""
     if not game.merged_from:
         return [(archive.game_sources(game.key)[0], game)]
-    from storage import GameFilter
-
     chosen = GameFilter(keys=frozenset(game.merged_from), kinds=frozenset(), min_plies=0, per_source=True)
     linked = [(one.observations[0].source, one) for one in archive.games(chosen)]
     return [(archive.source(source.sha256), one) for source, one in linked if source is not None]
@@ -105,8 +103,6 @@ def other_boards(archive: ArchiveStore, games: Iterable[Game]) -> list[Game]:
 
     Those they are linked with; else those of the same logs, and those of any log with the number that a line named.
     """
-    from storage import GameFilter
-
     games = [game for game in games if game.variant == "bughouse"]
     keys = {game.key for game in games}
     linked = frozenset(link.key for game in games for link in game.links if link.kind is LinkKind.PARTNER)
@@ -136,7 +132,6 @@ def match_of(archive: GameStore, game: Game) -> tuple[Match, str] | None:
         return None
     from recorder.relating.bughouse import pair_bughouse
     from recorder.relating.match import board_order
-    from storage import GameFilter
 
     if isinstance(archive, DatasetStore):
         if not (keys := frozenset(link.key for link in game.links)):
