@@ -21,7 +21,6 @@ from exporters.plots.style import (
     add_legend,
     add_titles,
     clock_axis,
-    clock_text,
     draw_points,
     dress,
     move_axis,
@@ -41,6 +40,7 @@ from exporters.plots.words import (
     whole_seconds,
 )
 from exporters.report.events import mark_of
+from exporters.report.svg import clock_text
 
 
 class Mark(NamedTuple):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from textwrap import wrap
 from typing import Any, Final, Literal, NamedTuple, overload
 
 import numpy as np
@@ -20,9 +21,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator, PercentFormatter
 from matplotlib.transforms import ScaledTranslation
 
-from exporters.report.svg import SECONDS
+from exporters.report.svg import SECONDS, clock_text, round_step
 from recorder.errors import ExportError
-from recorder.times import short_hms
 
 LegendEntry = tuple[Artist, str]
 """What a legend shows, and its words."""
@@ -211,14 +211,8 @@ def _wrapped(text: str, ax: Axes, points: float = _TEXT_POINTS) -> list[str]:
 def fill_lines(text: str, width: float, points: float) -> list[str]:
     """Break a text at its blanks into lines of about ``width`` points."""
     most = max(int(width / (points * _CHARACTER)), 20)
-    lines = [""]
-    for word in text.split(" "):
-        longer = f"{lines[-1]} {word}".strip(" ")
-        if len(longer) > most and lines[-1]:
-            lines.append(word)
-        else:
-            lines[-1] = longer
-    return lines
+    words = " ".join(filter(None, text.split(" ")))
+    return wrap(words, most, break_long_words=False, break_on_hyphens=False) or [text]
 
 
 def add_legend(ax: Axes, theme: Theme, entries: Sequence[LegendEntry], footer: str = "", drop: float = 0.0) -> None:
@@ -285,14 +279,6 @@ def add_footer(ax: Axes, theme: Theme, footer: str, *, drop: float = 0.0) -> Non
         )
 
 
-def clock_text(seconds: float) -> str:
-    """``4:57``, ``1:04:57``, ``0:00.5``; a minus sign in front of all of it."""
-    tenths = round(abs(seconds) * 10)
-    whole, tenth = divmod(tenths, 10)
-    sign = "−" if seconds < 0 and tenths else ""
-    return f"{sign}{short_hms(whole)}" + (f".{tenth}" if tenth else "")
-
-
 def duration_text(ms: float, *, whole_seconds: bool = False) -> str:
     """``1.3 s``, ``250 ms``, ``2:05 min``: no finer than what was printed."""
     seconds = ms / 1000
@@ -305,18 +291,15 @@ def duration_text(ms: float, *, whole_seconds: bool = False) -> str:
 
 def percent_axis(axis: Axis, most: float) -> None:
     """Ticks at round percents of shares from 0 to ``most``, with the decimals that the step between them has."""
-    step = next((step for step in _STEPS_PERCENT if most * 100 / step <= _TICKS), math.ceil(most * 100 / _TICKS))
+    step = round_step(most * 100, _TICKS, _STEPS_PERCENT)
     axis.set_major_locator(MultipleLocator(step / 100))
     axis.set_major_formatter(PercentFormatter(1.0, decimals=0 if step >= 1 else 1))
 
 
 def clock_axis(axis: Axis, low_s: float, high_s: float, *, ticks: int = 7, whole_seconds: bool = False) -> None:
     """Ticks at round times between two limits in seconds."""
-    span = max(high_s - low_s, 0.0)
     steps = [step for step in SECONDS if step >= 1 or not whole_seconds]
-    step = next((step for step in steps if span / step <= ticks), None)
-    if step is None:  # a clock of years: no server's, but a file may hold it
-        step = 10.0 ** math.ceil(math.log10(span / ticks))
+    step = round_step(max(high_s - low_s, 0.0), ticks, steps)
     axis.set_major_locator(MultipleLocator(step))
     axis.set_major_formatter(FuncFormatter(lambda value, _: clock_text(value)))
 

@@ -21,7 +21,7 @@ from exporters.report.events import (
     result_words,
     source_name,
 )
-from exporters.report.moves import PlaybackBoard, move_rows, took_text, verdict_counts, verdicts
+from exporters.report.moves import MoveRows, PlaybackBoard, took_text, verdict_counts, verdicts
 from exporters.report.page import (
     PIECES,
     clock_text,
@@ -364,7 +364,7 @@ def _board_values(
     drawn = any(state.board is not None for state in (course.start, *course.main))
     goes_on = game.key in in_progress
     times, timed = any(ply.elapsed_ms is not None for ply in game.plies), _has_clocks(board)
-    rows = move_rows(game, course, shown, number, gives, board.judged)
+    rows = MoveRows(game, course, shown, number, gives, board.judged).read()
     return {
         "letter": board.letter,
         "index": number,

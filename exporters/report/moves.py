@@ -142,32 +142,23 @@ class Row:
     closed: bool = False
 
 
-def move_rows(
-    game: Game,
-    course: Course,
-    play: Playback,
-    board: int,
-    gives: Mapping[int, str] = MappingProxyType({}),
-    judged: Mapping[int, MoveVerdict] = MappingProxyType({}),
-) -> list[Row]:
+class MoveRows:
     """The rows of one board.
 
     Both moves of a pair have one row; what happened between them is below it. A played game is in the order of play.
     Variations of a saved or an examined game are behind the move that they replace.
     """
-    return _Rows(game, course, play, board, gives, judged).read()
 
-
-class _Rows:
     def __init__(
         self,
         game: Game,
         course: Course,
         play: Playback,
         board: int,
-        gives: Mapping[int, str],
-        judged: Mapping[int, MoveVerdict],
+        gives: Mapping[int, str] = MappingProxyType({}),
+        judged: Mapping[int, MoveVerdict] = MappingProxyType({}),
     ) -> None:
+        """Read what the playback shows."""
         self._game, self._course, self._gives, self._judged = game, course, gives, judged
         self._untimed = game.base_s == 0 and not game.increment_s
         self._places: dict[int, int] = {}
@@ -185,6 +176,7 @@ class _Rows:
         self._rows: list[Row] = []
 
     def read(self) -> list[Row]:
+        """Make the rows."""
         if self._game.kind is GameKind.PLAYED:
             self._in_order_of_play()
         else:

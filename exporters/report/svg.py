@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from html import escape
@@ -43,7 +44,7 @@ class Panel(NamedTuple):
 
 def clock_ticks(low_s: float, high_s: float, most: int = _MOST_TICKS) -> list[Tick]:
     """Round times in seconds as a clock shows them."""
-    return [(value, _hms(value)) for value in _round_values(low_s, high_s, SECONDS, most)]
+    return [(value, clock_text(value)) for value in _round_values(low_s, high_s, SECONDS, most)]
 
 
 def number_ticks(low: float, high: float) -> list[Tick]:
@@ -53,13 +54,22 @@ def number_ticks(low: float, high: float) -> list[Tick]:
     ]
 
 
-def _hms(value_s: float) -> str:
-    sign = "−" if value_s < 0 else ""
-    return f"{sign}{abs(value_s):.1f}" if value_s % 1 else f"{sign}{short_hms(abs(int(value_s)))}"
+def clock_text(seconds: float) -> str:
+    """``4:57``, ``1:04:57``, ``0:00.5``; a minus sign in front of all of it."""
+    tenths = round(abs(seconds) * 10)
+    whole, tenth = divmod(tenths, 10)
+    sign = "−" if seconds < 0 and tenths else ""
+    return f"{sign}{short_hms(whole)}" + (f".{tenth}" if tenth else "")
+
+
+def round_step(span: float, most: int, steps: Iterable[float]) -> float:
+    """The first of the steps that divides a span into at most so many parts; a power of ten if none does."""
+    found = next((step for step in steps if span / step <= most), None)
+    return 10.0 ** math.ceil(math.log10(span / most)) if found is None else found
 
 
 def _round_values(low: float, high: float, steps: Sequence[float], most: int = _MOST_TICKS) -> Iterator[float]:
-    step = next((step for step in steps if (high - low) / step <= most), (high - low) / most)
+    step = round_step(high - low, most, steps)
     value = -(-low // step) * step
     while value <= high:
         yield value

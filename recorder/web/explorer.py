@@ -66,7 +66,7 @@ def explorer_page(
         "fields": fields,
         "form": form_of(listed.values, choices, without=(*_POSITION, "next")),
         "opening": f"{opening.name} ({opening.eco})" if opening else unnamed,
-        "defs": drawings(site.assets),
+        "defs": drawings(site.assets, one_side=True),
         "board": draw_board(position.board),
         "board_words": f"Position {listed.where.position}",
         "to_move": "White" if position.white_to_move else "Black",

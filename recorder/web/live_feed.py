@@ -1,15 +1,10 @@
 """Pushes what running recordings see to all pages that show it: one thread reads, each page has a short queue.
 
-The thread runs while pages are open, and a minute longer. A page gets the whole state first and then what changes. One
-that takes its events too slowly is sent the whole state again, so that neither its queue nor its delay grows. Pages
-reconnect by themselves (``EventSource``) and get the whole state again; no event has to be repeated.
+The thread runs while pages are open, and a minute longer. Each journal is read once, by the pipeline that also follows
+logs; of one in many parts only the last. A page gets the whole state first and then what changes; one that takes its
+events too slowly, or reconnects (``EventSource``), gets the whole state again, so that no event is repeated.
 
 Source: Server-sent events in the HTML standard of WHATWG.
-
-Reads the journals and state files of running recordings: the recorders never learn of it.
-
-Each journal is read once, by the pipeline that also follows logs, however many pages show it. A journal of many parts
-is read from its last parts on, because only the games in progress are shown.
 """
 
 from __future__ import annotations

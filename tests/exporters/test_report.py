@@ -16,7 +16,7 @@ from exporters.evaluations import thoughts_by_ply
 from exporters.holdings import match_holdings
 from exporters.report.events import is_engine_talk, provenance
 from exporters.report.game import game_report
-from exporters.report.moves import move_rows, verdicts
+from exporters.report.moves import MoveRows, verdicts
 from exporters.report.page import clock_text, spoken_duration
 from exporters.report.playback import STEP_MS, play
 from exporters.report.positions import Course
@@ -241,7 +241,7 @@ def test_taken_back_moves_are_played_and_taken_back() -> None:
         (20, False, False),
         (21, False, False),
     ]
-    rows = move_rows(game, course, play([game], [course]), 0)
+    rows = MoveRows(game, course, play([game], [course]), 0).read()
     at = next(number for number, row in enumerate(rows) if row.kind == "moves" and row.number == "10.")
     assert [(row.kind, [cell.san for cell in row.cells]) for row in rows[at + 1 : at + 3]] == [
         ("branch", ["Bg4"]),
@@ -276,7 +276,7 @@ def test_moves_of_a_pair_have_one_row_with_what_was_said_below() -> None:
     game = make_game()
     game.observations[0].events.append(chat(0, 3, "depth 9 score +0.31"))
     course = Course(game)
-    rows = move_rows(game, course, play([game], [course]), 0)
+    rows = MoveRows(game, course, play([game], [course]), 0).read()
     assert [(row.kind, row.number) for row in rows] == [
         ("moves", "1."),
         ("moves", "2."),
@@ -383,7 +383,7 @@ def test_evaluations_are_shown_with_their_moves() -> None:
     pipeline = make_pipeline(SourceKind.PGN)
     (game,) = [*pipeline.receive(PGN), *pipeline.finish()]
     shown = play([game], [course := Course(game)])
-    rows = [row for row in move_rows(game, course, shown, 0, judged=verdicts(game)) if row.kind == "moves"]
+    rows = [row for row in MoveRows(game, course, shown, 0, judged=verdicts(game)).read() if row.kind == "moves"]
     cells = [cell for row in rows for cell in (row.white, row.black) if cell is not None]
     judged = [cell.judged and (cell.judged.evaluation, cell.judged.word, cell.judged.lost) for cell in cells]
     assert judged == [
@@ -414,7 +414,7 @@ def test_variations_of_an_examined_game_are_no_takebacks() -> None:
     games = recorded("a10_examine", "observer_GuestExb")
     game = next(game for game in games if any(len(seen.lines) > 1 for seen in game.observations))
     course = Course(game)
-    rows = move_rows(game, course, play([game], [course]), 0)
+    rows = MoveRows(game, course, play([game], [course]), 0).read()
     branches = [(row.heading, [cell.san for cell in row.cells]) for row in rows if row.kind == "branch"]
     assert branches == [("Variation", ["d4", "d5", "c4", "dxc4", "e4"]), ("Variation", ["b5", "g3"])]
 
