@@ -53,8 +53,8 @@ Examples:
 def _positions(what: str | None, where: str) -> None:
     """Print how many games the index of positions has, index all, or delete it.
 
-    `games --position` and the site's list of games use the index. It is a file beside the archive, FILE-positions, and
-    can be deleted at any time.
+    `games --position` and the site's list of games use the index. It is a file beside the archive, FILE-positions, or
+    in the user's folder for caches if nothing can be written there. It can be deleted at any time.
     """
     from recorder.archive.positions import index_sentence
 

@@ -143,6 +143,12 @@ def test_no_player_is_erased_without_confirmation(filled: Cli) -> None:
     assert len(filled.json("games", "--json")) == 6
 
 
+def test_a_read_only_archive_is_reported_before_the_question(filled: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = filled.archive.parent
+    monkeypatch.setattr("os.access", lambda file, _mode: Path(file) != folder)
+    assert "or its folder is read-only" in filled("forget", "Carlsen", code=ExitCode.ARCHIVE).stderr
+
+
 @pytest.mark.parametrize("word", ["game", "White", "rated", "e4", "Nf3", "rnbqkbnr", "Jan", "a", "x y", "Ann_", "*"])
 def test_words_that_lines_are_made_of_are_refused(filled: Cli, word: str) -> None:
     assert "cannot be erased" in filled("forget", "--yes", "--", word, code=ExitCode.USAGE).stderr
