@@ -17,7 +17,7 @@ from storage.read.columns import NULL
 
 _SHARED: Final = {"black": "white", "black_id": "white_id", "black_time_control": "time_control"}
 """Columns of games whose words are those of another column too: a side has those of either."""
-_AT_ONCE: Final = 16
+_AT_ONCE: Final = 13
 """Columns that are read at a time: DuckDB and NumPy have the values of these twice."""
 _WORDS: Final = [name for name, kind in GAME_TYPES.items() if kind == "VARCHAR"]
 
@@ -39,8 +39,8 @@ def encode_games(connection: Any, columns: Sequence[Column]) -> None:
     connection.execute(f"CREATE OR REPLACE TABLE encoded AS SELECT * REPLACE ({casts}) FROM chosen")
 
 
-def frame_of(connection: Any, columns: Sequence[Column], select: str, order: Sequence[str] = ()) -> pd.DataFrame:
-    """Return the rows of a SELECT, sorted by columns of integers. Words may be of a type that knows them all."""
+def frame_of(connection: Any, columns: Sequence[Column], select: str, order: str = "0") -> pd.DataFrame:
+    """Return the rows of a SELECT, sorted by an integer. Words may be of a type that knows them all."""
     kinds = dict(zip((found := connection.sql(select)).columns, found.types, strict=True))
     texts = {}
     for column in columns:
@@ -55,11 +55,10 @@ def frame_of(connection: Any, columns: Sequence[Column], select: str, order: Seq
     made: dict[str, Any] = {}
     for first in range(0, len(columns), _AT_ONCE):
         some = columns[first : first + _AT_ONCE]
-        asked = [*(f'{texts[one.name]} AS "{one.name}"' for one in some), *(f"{name} AS _{name}" for name in order)]
-        values = connection.sql(f"SELECT {', '.join(asked)} FROM ({select})").fetchnumpy()
-        rows = np.lexsort([values.pop(f"_{name}") for name in reversed(order)]) if order else None
-        if rows is not None and (rows[:-1] < rows[1:]).all():
-            rows = None
+        asked = [f'{texts[one.name]} AS "{one.name}"' for one in some]
+        values = connection.sql(f"SELECT {', '.join(asked)}, {order} AS _order FROM ({select})").fetchnumpy()
+        places = values.pop("_order")
+        rows = None if (places[:-1] <= places[1:]).all() else np.argsort(places, kind="stable")
         for one in some:
             found = values.pop(one.name)
             made[one.name] = column_of(one, found if rows is None else found[rows], words.get(one.name))
@@ -94,8 +93,9 @@ def column_of(column: Column, values: Any, words: Sequence[str] | None = None) -
         return pd.arrays.BooleanArray(np.where(missing, False, plain).astype(bool), missing)
     if column.kind == "number":
         return pd.arrays.FloatingArray(np.where(missing, 1.0, plain).astype(np.float64), missing)
-    kind = np.int32 if column.dtype == "Int32" else np.int64
-    return pd.arrays.IntegerArray(np.where(missing, 1, plain.astype(kind)), missing)
+    known = plain.astype(np.int32 if column.dtype == "Int32" else np.int64, copy=False)
+    known[missing] = 1
+    return pd.arrays.IntegerArray(known, missing)
 
 
 def instants(values: Any) -> Any:

@@ -371,9 +371,9 @@ class GamesTables:
         stored = [one for one in columns if one.name not in _OF_BOARDS]
         texts = self._texts([one.name for one in stored])
         texts = {one.name: texts[one.name] for one in stored} | {"place": "g.place"}
-        order = ("place", "ply")
+        order = "place << 32 | ply"
         if of_matches:
-            texts["place"], order = f"min(g.place) OVER (PARTITION BY {self._shape.match})", ("place", "moment")
+            texts["place"], order = f"min(g.place) OVER (PARTITION BY {self._shape.match})", "place << 32 | moment"
         select = f"SELECT {selected(texts)} {self._plies.format('encoded')}"
         select += f" WHERE {texts['match']} IS NOT NULL" if of_matches else ""
         frame = frame_of(self.connection, stored, select, order)
@@ -414,7 +414,7 @@ class GamesTables:
             f"SELECT {selected(of_sides(white))}, g.place, {1 - white} AS black FROM encoded g"
             for white in (True, False)
         )
-        return frame_of(self.connection, SIDE_COLUMNS, sides, ("place", "black"))
+        return frame_of(self.connection, SIDE_COLUMNS, sides, "place << 1 | black")
 
     def side_rows(self, player: str | None = None) -> list[dict[str, Any]]:
         """The sides, or those of a handle, in the order of the games; an instant is milliseconds since 1970."""
@@ -453,7 +453,7 @@ class GamesTables:
 
         encode_games(self.connection, GAME_COLUMNS)
         select = f"SELECT {selected(of_games())}, g.place FROM encoded g"
-        return frame_of(self.connection, GAME_COLUMNS, select, ("place",))
+        return frame_of(self.connection, GAME_COLUMNS, select, "place")
 
 
 @contextmanager
