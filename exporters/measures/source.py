@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from exporters.tables.columns import ALL_PLY_COLUMNS
 from exporters.tables.facts import ChosenPlayer, NamedPlayer, choose_player
-from recorder.urls import is_url
-from storage.dataset.files import PlyFile, listed, register
+from storage.dataset.files import PlyFile, connect, listed
 from storage.read.engine import new_database
 
 if TYPE_CHECKING:
@@ -205,9 +204,7 @@ def parts_of_files(files: Sequence[PlyFile], statements: Mapping[str, str]) -> d
 
 @contextmanager
 def _files_as_given(files: Sequence[PlyFile]) -> Iterator[DuckDBPyConnection]:
-    with new_database() as connection:
-        if is_url(files[0].path):
-            register(connection, files[0].path)
+    with connect(files[0].path) as connection:
         wanted = [(file.path, key) for file in files for key in file.keys or ()]
         connection.execute(
             "CREATE TABLE wanted AS SELECT unnest(?::VARCHAR[]) AS filename, unnest(?::VARCHAR[]) AS key",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from exporters.tables.columns import EVENT_COLUMNS
 from recorder.model import Game, TimeBasis
@@ -18,15 +18,10 @@ def event_frame(games: Iterable[Game]) -> pd.DataFrame:
     """The events of these games, in the order of their lines; equal events of several sources once."""
     from exporters.tables.frames import frame_of_lists
 
-    return frame_of_lists(EVENT_COLUMNS, event_values(games))
-
-
-def event_values(games: Iterable[Game]) -> dict[str, list[Any]]:
-    """The same as plain values by column: an instant is milliseconds since 1970."""
     # No row keeps its game in memory.
     rows = [(game.key, game.reason_key, game.time_basis, event) for game in games for event in game.events]
     names = ("ply", "detail", "actor", "value", "text", "white_clock_ms", "black_clock_ms")
-    return {
+    values = {
         "key": [key for key, *_ in rows],
         "kind": [event.kind.value for *_, event in rows],
         **{name: [getattr(event, name) for *_, event in rows] for name in names},
@@ -35,6 +30,7 @@ def event_values(games: Iterable[Game]) -> dict[str, list[Any]]:
         "arrival_ms": [event.at_ms for *_, event in rows],
         "time_basis": [basis.value for _, _, basis, _ in rows],
     }
+    return frame_of_lists(EVENT_COLUMNS, values)
 
 
 def events_of(storage: GameStore, where: GameFilter) -> pd.DataFrame:

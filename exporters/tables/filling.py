@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +17,7 @@ from exporters.tables.sql import GAME_TYPES, PLY_TYPES
 from recorder.ledger import Cause, LedgerEntry, ledger_rows
 from recorder.model import Game, Ply
 from recorder.model.boards import phases
-from storage.read.columns import NULL, ColumnReader, pieces
+from storage.read.columns import NULL, ColumnReader
 
 Arrays = dict[str, NDArray[Any]]
 """The columns of a table: a text is an object, an integer that is unknown ``NULL``, a word its place in ``_WORDS``."""
@@ -166,7 +165,14 @@ def _column(kind: str, values: Sequence[Any]) -> NDArray[Any]:
 
 
 def in_pieces(games: Sequence[tuple[int, int]], plies: int) -> Iterator[list[tuple[int, int]]]:
-    """Games in runs of at most so many plies."""
-    rest = iter(games)
-    for ids in pieces(games, plies):
-        yield list(islice(rest, len(ids)))
+    """Games (row number, number of plies) in runs of at most so many plies, unless one game has more."""
+    run: list[tuple[int, int]] = []
+    count = 0
+    for game in games:
+        if run and count + game[1] > plies:
+            yield run
+            run, count = [], 0
+        run.append(game)
+        count += game[1]
+    if run:
+        yield run

@@ -93,9 +93,9 @@ def column_of(column: Column, values: Any, words: Sequence[str] | None = None) -
         return pd.arrays.BooleanArray(np.where(missing, False, plain).astype(bool), missing)
     if column.kind == "number":
         return pd.arrays.FloatingArray(np.where(missing, 1.0, plain).astype(np.float64), missing)
-    known = plain.astype(np.int32 if column.dtype == "Int32" else np.int64, copy=False)
-    known[missing] = 1
-    return pd.arrays.IntegerArray(known, missing)
+    integers: Any = plain.astype(np.int32 if column.dtype == "Int32" else np.int64, copy=False)
+    integers[missing] = 1
+    return pd.arrays.IntegerArray(integers, missing)
 
 
 def instants(values: Any) -> Any:

@@ -394,8 +394,6 @@ class GamesTables:
 
     def batches(self, rows: int, extra: Collection[str] = ()) -> Iterator[pd.DataFrame]:
         """As ``ply_frame``, in runs of at most so many rows and at least one game."""
-        from exporters.tables.filling import in_pieces
-
         for run in in_pieces(self.games, rows):
             self.choose(run)
             yield self._ply_frame(run, extra)

@@ -255,7 +255,7 @@ def _warn_of_size(rows: int, free: int | None) -> None:
         warnings.warn(
             f"The table of {rows:,} plies has about {byte_size(rows * _BYTES_IN_ROW)}, and reading it takes about "
             f"{byte_size(rows * _BYTES_TO_READ_ROW)} of memory, of which {byte_size(free)} are free: read pieces of it "
-            " with batches(), or a data set with recorder.Dataset.",
+            "with batches(), or a data set with recorder.Dataset.",
             stacklevel=3,  # the caller of Archive.plies
         )
 

@@ -105,15 +105,10 @@ def find_files(where: str) -> DatasetFiles:
 
 
 def connect(where: str = "") -> DuckDBPyConnection:
-    """A database in memory: what needs more than 300 MB is put into files of the folder for temporary ones."""
+    """A database that can read the files of a data set, also where they are not on this computer."""
     connection = new_database()
-    if is_url(where):
-        register(connection, where)
-    return connection
-
-
-def register(connection: DuckDBPyConnection, where: str) -> None:
-    """Let a connection read the files of a data set that are not on this computer."""
+    if not is_url(where):
+        return connection
     system = file_system(where, listed=True)
     system.invalidate_cache()
     try:
@@ -121,6 +116,7 @@ def register(connection: DuckDBPyConnection, where: str) -> None:
     except Exception as error:  # the libraries below fsspec have errors of their own
         raise StorageError(f"{where} cannot be read: {reason(error)}.") from None
     connection.register_filesystem(system)
+    return connection
 
 
 def listed(paths: Collection[str]) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Unpack
@@ -316,17 +316,3 @@ def _integers(column: NDArray[Any]) -> Ints:
     if len(column) and column.dtype.kind not in "iub":
         raise UnsoundError("a number is none")
     return column.astype(np.int64, copy=False)
-
-
-def pieces(games: Iterable[tuple[int, int]], plies: int) -> Iterator[list[int]]:
-    """Divide games (row number, number of plies) into pieces of at most ``plies``, unless one game has more."""
-    ids: list[int] = []
-    count = 0
-    for row_id, ply_count in games:
-        if ids and count + ply_count > plies:
-            yield ids
-            ids, count = [], 0
-        ids.append(row_id)
-        count += ply_count
-    if ids:
-        yield ids
