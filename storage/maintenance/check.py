@@ -356,7 +356,15 @@ def check(path: Path) -> list[str]:
     """
     require_current(path)
     with storage_errors(path), reading(path, read_only=True) as driver:
-        return _findings(driver)
+        if findings := list(malformed_pages(driver)):
+            return findings  # the other questions would only repeat it
+        findings = [*malformed_values(driver), *missing_rows(driver)]
+        findings += [f"The schema differs from the migrations': {difference}." for difference in differences(driver)]
+        if findings := [*findings, *foreign_statements(driver)]:
+            return findings  # the rules between tables are about values of the right types
+        return list(broken_rules(driver)) or [
+            f"Game {key} is not merged from its sources: run `ics-recorder db upgrade`." for key in unmerged(driver)
+        ]
 
 
 def require_sound(path: Path) -> None:
@@ -365,21 +373,3 @@ def require_sound(path: Path) -> None:
         looks = malformed_pages(driver), malformed_values(driver), missing_rows(driver), broken_rules(driver)
         for found in chain.from_iterable(looks):
             raise StorageError(f"{path}: {found} The archive is corrupt: `ics-recorder db check` lists all findings.")
-
-
-def _findings(driver: sqlite3.Connection) -> list[str]:
-    findings = list(malformed_pages(driver))
-    if findings:
-        return findings  # the other questions would only repeat it
-    findings = list(malformed_values(driver))
-    findings += missing_rows(driver)
-    findings += [f"The schema differs from the migrations': {difference}." for difference in differences(driver)]
-    findings += foreign_statements(driver)
-    if findings:
-        return findings  # the rules between tables are about values of the right types
-    return list(broken_rules(driver)) or _unmerged(driver)
-
-
-def _unmerged(driver: sqlite3.Connection) -> list[str]:
-    keys = unmerged(driver)
-    return [f"Game {key} is not merged from its sources: run `ics-recorder db upgrade`." for key in keys]

@@ -381,21 +381,18 @@ def _refuse_handles(path: Path, handles: _Handles) -> None:
                 place = f"{table}.{name}"
                 if place in _PLAIN:
                     continue
-                is_word = _WORDING.get(place, _never)
+                is_word = _WORDING.get(place)
                 rows = driver.execute(
                     f'SELECT DISTINCT "{name}" FROM "{table}" WHERE typeof("{name}") IN (\'text\', \'blob\')'
                 )
-                texts = (text for (value,) in rows if not is_word(text := _text_of(value)))
-                count = sum(1 for text in texts if handles.text(text) is not text)
+                texts = (_text_of(value) for (value,) in rows)
+                judged = (text for text in texts if is_word is None or not is_word(text))
+                count = sum(1 for text in judged if handles.text(text) is not text)
                 if count:
                     raise StorageError(
                         f"{plural(count, 'value')} of {place} would contain a handle; this is an error of "
                         "this program, please report it."
                     )
-
-
-def _never(_text: str) -> bool:
-    return False
 
 
 def _text_of(value: str | bytes) -> str:
