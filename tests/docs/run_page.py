@@ -51,10 +51,12 @@ class Terminal:
 
         reader = threading.Thread(target=read)
         reader.start()
-        with self._instead():
-            status = command()
-        os.write(self._theirs, _END)
-        reader.join()
+        try:
+            with self._instead():
+                status = command()
+        finally:
+            os.write(self._theirs, _END)
+            reader.join()
         return status, pieces.removesuffix(_END).decode().replace("\r\n", "\n")
 
     def close(self) -> None:
