@@ -93,7 +93,7 @@ class ClientLines:
         if self._return is None or not self.begun:
             return None
         line = self._line(self._return)
-        self._long, self._rest = False, True
+        self._rest = True
         return line
 
     def finish(self) -> Typed | None:
@@ -106,18 +106,15 @@ class ClientLines:
         if first in ((b"\n", b"\x00") if rest else (b"\x00",) if self._return is not None else ()):
             self._add(first, offset + begin)
             lines.append(self._line(offset + begin + 1))
-            self._long = False
             return begin + 1
         if self._return is not None and first not in b"\r\n" and self.begun:
             lines.append(self._line(self._return))
-            self._long = False
         self._return = None
         match = _END.search(piece, begin)
         end = len(piece) if match is None else match.end()
         self._add(piece[begin:end], offset + begin)
         if match is not None and match[0] == b"\n":
             lines.append(self._line(offset + end))
-            self._long = False
         elif match is not None:
             self._return = offset + end
         return end
@@ -140,7 +137,8 @@ class ClientLines:
             self._begin += len(piece)
         self._text.clear()
         self._first = self._return = None
-        if self._long or len(text) > _LONGEST_LINE:
+        long, self._long = self._long, False
+        if long or len(text) > _LONGEST_LINE:
             return Typed(pieces)
         return _typed(pieces, text, 0 if first is None else first - begin)
 
