@@ -82,23 +82,23 @@ class BoardOrders:
 
     def _pair(self, game: Game, other: Game) -> _Pair:
         """What two games have in common, computed once."""
-        found = self._pairs.get((game.key, other.key))
-        if found is None:
+        pair = self._pairs.get((game.key, other.key))
+        if pair is None:
             mine, its = View(game), View(other)
             plies = sorted(mine.live_plies & its.live_plies)
             lines = tuple((mine.plies[ply].offset, its.plies[ply].offset) for ply in plies)
-            found = _Pair(compare(mine, its).verdict, lines, game.variant == "bughouse")
+            pair = _Pair(compare(mine, its).verdict, lines, game.variant == "bughouse")
             if len(self._pairs) == _CACHED:
                 del self._pairs[next(iter(self._pairs))]
-            self._pairs[game.key, other.key] = found
-        return found
+            self._pairs[game.key, other.key] = pair
+        return pair
 
 
 def _unique(pairs: Iterable[tuple[Game, Game]]) -> list[tuple[Game, Game]]:
     """Pairs neither game of which is in another one."""
-    found = list(pairs)
-    uses = Counter(game.key for pair in found for game in pair)
-    return [(mine, its) for mine, its in found if uses[mine.key] == uses[its.key] == 1]
+    every = list(pairs)
+    uses = Counter(game.key for pair in every for game in pair)
+    return [(mine, its) for mine, its in every if uses[mine.key] == uses[its.key] == 1]
 
 
 def _order(first: _Pair, second: _Pair) -> float:

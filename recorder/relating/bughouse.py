@@ -91,7 +91,7 @@ def _candidates(games: list[_Seen]) -> list[_Pair]:
     )
     open_ones: list[tuple[str, int, _Seen]] = []
     for source, begin, end, _, seen in stretches:
-        open_ones = [one for one in open_ones if one[0] == source and one[1] >= begin]
+        open_ones = [stretch for stretch in open_ones if stretch[0] == source and stretch[1] >= begin]
         for _, _, other in open_ones:
             add(seen, other)
         open_ones.append((source, end, seen))
@@ -164,10 +164,10 @@ def _shared(board: _Seen, other: _Seen) -> bool:
 
 def _saved(board: _Seen, other: _Seen) -> str | None:
     """Both are boards of one match of a file of saved matches: they end at the same place of it."""
-    seen = [game.observations[0] for game in (board.game, other.game) if game.observations]
-    if len(seen) < 2 or any(each.kind is not ObservationKind.PGN for each in seen):
+    observations = [game.observations[0] for game in (board.game, other.game) if game.observations]
+    if len(observations) < 2 or any(each.kind is not ObservationKind.PGN for each in observations):
         return None
-    if seen[0].source != seen[1].source or seen[0].end_offset != seen[1].end_offset:
+    if observations[0].source != observations[1].source or observations[0].end_offset != observations[1].end_offset:
         return None
     return "both boards of one saved match"
 

@@ -348,20 +348,21 @@ class _Agreement:
         self.take_joined(view, other)
         return None
 
-    def take(self, one: View, other: View, number: int) -> bool:
+    def take(self, view: View, other: View, number: int) -> bool:
         """Compare the times of a ply; False: they contradict each other."""
-        mine, its = one.plies[number], other.plies[number]
-        both_live = number in one.live_plies and number in other.live_plies
-        if both_live and one.span_ms and other.span_ms and mine.at_ms is not None and its.at_ms is not None:
+        mine, its = view.plies[number], other.plies[number]
+        both_live = number in view.live_plies and number in other.live_plies
+        if both_live and view.span_ms and other.span_ms and mine.at_ms is not None and its.at_ms is not None:
             self.apart_ms.append(abs(mine.at_ms - its.at_ms))
-        spent = one.spent_ms.get(number), other.spent_ms.get(number)
+        spent = view.spent_ms.get(number), other.spent_ms.get(number)
         clocks, precisions = (mine.clock_ms, its.clock_ms), (mine.precision_code, its.precision_code)
         if spent[0] is not None and spent[1] is not None and not self._take_spent(spent[0], spent[1]):
             # Between two clocks there may be a takeback or added time, which a saved game does not have.
-            computed = not (spent[0].printed and spent[1].printed) and number not in one.live_plies & other.live_plies
+            computed = not (spent[0].printed and spent[1].printed) and number not in view.live_plies & other.live_plies
             if not computed or None in clocks or not CLOCK_DERIVED.isdisjoint(precisions):
                 return False
-        if (both_live or any(one is None or not one.printed for one in spent)) and not close_clocks(clocks, precisions):
+        computed = any(took is None or not took.printed for took in spent)
+        if (both_live or computed) and not close_clocks(clocks, precisions):
             return False
         if CLOCK_DERIVED.isdisjoint(precisions):
             if mine.lag_ms is not None and its.lag_ms is not None:

@@ -83,21 +83,21 @@ def find_duplicates(games: Sequence[Game], shown: Mapping[str, Game], decided: D
     return DuplicateGroup(sorted(pairs, key=rank), frozenset(near), facts)
 
 
-def fold(found: Iterable[DuplicateGroup], chosen: Collection[str]) -> dict[str, str]:
+def fold(contents: Iterable[DuplicateGroup], chosen: Collection[str]) -> dict[str, str]:
     """Groups of probable duplicates, each folded to the game of which most is known.
 
     A group holds no two games that contradict each other: where a game fits several of those, the best pair counts.
     """
     stays: dict[str, str] = {}
-    for contained in found:
+    for contained in contents:
         groups: dict[str, list[str]] = {}
         for pair in contained.pairs:
             if pair.key not in chosen or pair.other not in chosen:
                 continue
-            one, other = groups.get(pair.key, [pair.key]), groups.get(pair.other, [pair.other])
-            if one is other or any(pair_of(a, b) not in contained.open for a in one for b in other):
+            mine, its = groups.get(pair.key, [pair.key]), groups.get(pair.other, [pair.other])
+            if mine is its or any(pair_of(a, b) not in contained.open for a in mine for b in its):
                 continue
-            joined = [*one, *other]
+            joined = [*mine, *its]
             groups |= dict.fromkeys(joined, joined)
         for group in groups.values():
             best = max(sorted(group), key=lambda key: contained.facts[key])

@@ -71,7 +71,7 @@ class Decided(NamedTuple):
             if one not in home or other not in home or home[one] == home[other]:
                 continue
             first, second = sorted((home[one], home[other]))
-            keys = [[key for number in joined[place] for key in groups[number]] for place in (first, second)]
+            keys = [[key for number in joined[group] for key in groups[number]] for group in (first, second)]
             if self.part(*keys):
                 continue
             joined[first] += joined.pop(second)
@@ -244,16 +244,16 @@ class _ComparedViews:
         """Join undecided pairs whose logs have the same lines in the same order."""
         alike = self.alike
         repeated: Counter[int] = Counter()
-        for one, other in undecided:
-            repeated[one] += len(alike[other])
-            repeated[other] += len(alike[one])
-        for one, other in undecided:
-            if max(repeated[one], repeated[other]) > _MOST_REPEATED:
+        for number, other in undecided:
+            repeated[number] += len(alike[other])
+            repeated[other] += len(alike[number])
+        for number, other in undecided:
+            if max(repeated[number], repeated[other]) > _MOST_REPEATED:
                 continue
-            by_order = (orders.same(mine, its) for mine, its in product(alike[one], alike[other]))
+            by_order = (orders.same(mine, its) for mine, its in product(alike[number], alike[other]))
             if (why := next(filter(None, by_order), None)) is not None:
-                self._join(one, other)
-                self._verdicts[one, other] = Verdicts(Verdict.SAME, why)
+                self._join(number, other)
+                self._verdicts[number, other] = Verdicts(Verdict.SAME, why)
 
     def contradict(self, members: Collection[int]) -> bool:
         """Whether two of these contradict each other."""

@@ -266,12 +266,12 @@ def transfers_of(board: str, taken: list[CapturedPiece], arrived: list[PassedPie
         before, after = places.get(capture.ply - 1), places.get(capture.ply + 1)
         passed = next(
             (
-                one
-                for one in free
-                if one.white != capture.white
-                and one.piece in capture.pieces
-                and (before is None or one.place.before(before) is False)
-                and (after is None or after.before(one.place) is False)
+                arrival
+                for arrival in free
+                if arrival.white != capture.white
+                and arrival.piece in capture.pieces
+                and (before is None or arrival.place.before(before) is False)
+                and (after is None or after.before(arrival.place) is False)
                 and (before is not None or after is not None)
             ),
             None,

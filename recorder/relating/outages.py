@@ -150,8 +150,8 @@ def _first_moves_ms(earlier: View, later: View) -> int:
     first = earlier.plies.get(1)
     free = first is not None and (first.elapsed_ms or 0) >= _ROUNDING_MS and _is_whole(first.white_clock_ms, earlier)
     spent = [later.spent_ms.get(ply) for ply in (1, 2)] if free else []
-    printed = [one for one in spent if one is not None and one.printed]
-    return max(sum(one.ms if one.fine else max(one.ms - _ROUNDING_MS, 0) for one in printed), _LISTED_MS)
+    printed = [took for took in spent if took is not None and took.printed]
+    return max(sum(took.ms if took.fine else max(took.ms - _ROUNDING_MS, 0) for took in printed), _LISTED_MS)
 
 
 def _is_whole(clock_ms: int | None, view: View) -> bool:
@@ -191,14 +191,16 @@ def _moments(earlier: Game, later: View) -> list[_Moment]:
     boards = [later.first_board]
     if later.first_board.precision_code not in EXACT:  # clocks in seconds are cut elsewhere on each board
         boards += [later.plies[ply] for ply in sorted(later.live_plies) if ply > later.first_board.ply]
-    known = [(one, one.at_ms, clocks) for one in boards if one.at_ms is not None and (clocks := _clocks_ms(one))]
-    found = [(one.ply, at_ms, clocks, one.precision_code in EXACT) for one, at_ms, clocks in known]
-    if found and later.game.reason_key == "time" and later.game.ended_at_ms is not None:
-        ply, _, (white_ms, black_ms), exact = found[-1]
+    timed = [
+        (board, board.at_ms, clocks) for board in boards if board.at_ms is not None and (clocks := _clocks_ms(board))
+    ]
+    shown = [(board.ply, at_ms, clocks, board.precision_code in EXACT) for board, at_ms, clocks in timed]
+    if shown and later.game.reason_key == "time" and later.game.ended_at_ms is not None:
+        ply, _, (white_ms, black_ms), exact = shown[-1]
         flagged = (white_ms, min(black_ms, 0)) if later.game.result == "1-0" else (min(white_ms, 0), black_ms)
-        found.append((ply, later.game.ended_at_ms, flagged, exact))
+        shown.append((ply, later.game.ended_at_ms, flagged, exact))
     moments = []
-    for ply, at_ms, clocks_ms, exact in found:
+    for ply, at_ms, clocks_ms, exact in shown:
         # What is missing from both clocks has been played: the game began at least so long before this board. Rounding
         # and moves that were charged without taking time make that less certain, and are subtracted.
         used_ms = _used_ms(earlier, later.game, ply, sum(clocks_ms))

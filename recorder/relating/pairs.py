@@ -32,8 +32,8 @@ def pairs_to_compare(views: Sequence[View]) -> Iterator[_Pair]:
 
     In the order of their moves those that continue a game's known first moves follow it.
     """
-    known = sorted((view.opening, number) for number, view in enumerate(views) if view.plies or view.starts)
-    alike = [(opening, [number for _, number in some]) for opening, some in groupby(known, itemgetter(0))]
+    openings = sorted((view.opening, number) for number, view in enumerate(views) if view.plies or view.starts)
+    alike = [(opening, [number for _, number in some]) for opening, some in groupby(openings, itemgetter(0))]
     for index, (opening, same) in enumerate(alike):
         further: list[int] = []
         for longer, others in alike[index + 1 :]:
@@ -41,10 +41,10 @@ def pairs_to_compare(views: Sequence[View]) -> Iterator[_Pair]:
                 break
             further += others
         if len(same) <= _MANY:
-            found: Iterable[_Pair] = chain(combinations(same, 2), product(same, further))
+            pairs: Iterable[_Pair] = chain(combinations(same, 2), product(same, further))
         else:
-            found = _of_many(views, same, [*same, *further])
-        yield from ((one, other) if one < other else (other, one) for one, other in found)
+            pairs = _of_many(views, same, [*same, *further])
+        yield from ((one, other) if one < other else (other, one) for one, other in pairs)
     yield from _taken_back(views)
 
 

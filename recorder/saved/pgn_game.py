@@ -223,16 +223,16 @@ def _start(header: PgnHeader, tags: TagsAt, note: _Note) -> _Start:
     inferred = "chess" if header.variant is None else None
     if text is None:
         if header.ours:  # we write no FEN only for the normal position
-            known: tuple[str, int] | None = (STANDARD_BOARD, 0 if rules is Rules.SUICIDE else 15)
+            usual: tuple[str, int] | None = (STANDARD_BOARD, 0 if rules is Rules.SUICIDE else 15)
         else:
-            known = known_start(header.start_word, rules)
-        if known is None:
+            usual = known_start(header.start_word, rules)
+        if usual is None:
             at = tags[0][2] if tags else 0
             note(AnomalyKind.MOVETEXT, at, f"a game of {header.variant} without its start position", "")
             return _Start(None, 0, None, None)
         holdings = ("", "") if rules is Rules.CRAZYHOUSE else None
-        position = start_position(known[0], True, known[1], -1, rules, holdings)
-        return _Start(position, 0, None if known[0] == STANDARD_BOARD else fen(position, 0, 1), inferred)
+        position = start_position(usual[0], True, usual[1], -1, rules, holdings)
+        return _Start(position, 0, None if usual[0] == STANDARD_BOARD else fen(position, 0, 1), inferred)
     at = next(place for name, _, place in tags if name == "FEN")
     text = with_brackets(text)
     if " " not in text:

@@ -487,12 +487,12 @@ class Movetext:
         if begin not in self._turns:
             # Up to the next number there are so many half-moves; those that are not moves by their form must be among
             # the words that no rule reads.
-            words, known, ply = self._words_from(begin)
-            missing = -1 if ply is None else ply - 1 - self._line.ply - known
+            words, moves, ply = self._words_from(begin)
+            missing = -1 if ply is None else ply - 1 - self._line.ply - moves
             if missing < 0:
                 missing = sum(not prose for _, prose in words)
             words.sort(key=itemgetter(1))
-            self._turns.update((place, number < missing) for number, (place, _) in enumerate(words))
+            self._turns.update((where, number < missing) for number, (where, _) in enumerate(words))
         return self._turns[begin]
 
     def _words_from(self, begin: int) -> tuple[list[tuple[int, bool]], int, int | None]:
@@ -502,10 +502,10 @@ class Movetext:
         number announces, or None.
         """
         words: list[tuple[int, bool]] = []
-        known = depth = 0
+        moves = depth = 0
         for match in matches(self._text, begin):
-            place = match.start(1)
-            if place < 0:
+            where = match.start(1)
+            if where < 0:
                 token = token_of(match)
                 kind = token.kind
                 depth += (kind is TokenKind.OPEN) - (kind is TokenKind.CLOSE)
@@ -514,24 +514,24 @@ class Movetext:
                 if kind is TokenKind.NUMBER and not depth:
                     ply = self._announced(self._line, token.at)
                     if ply is not None:
-                        return words, known, ply
+                        return words, moves, ply
                 if kind is not TokenKind.OTHER and token.at != begin:
                     continue
-                place, word = token.at, self._text[token.at : token.end]
+                where, word = token.at, self._text[token.at : token.end]
             else:
-                if place != match.start() and not depth:
+                if where != match.start() and not depth:
                     ply = self._announced(self._line, match.start())
                     if ply is not None:
-                        return words, known, ply
+                        return words, moves, ply
                 word = match[1]
             plain = plain_word(word)[0]
-            if depth or len(plain) > _LONGEST or (_is_mark(plain) and place != begin):
+            if depth or len(plain) > _LONGEST or (_is_mark(plain) and where != begin):
                 continue
             if not _NULL.isdisjoint((word, plain)) or _LIKE_MOVE.fullmatch(plain):
-                known += 1
+                moves += 1
             else:
-                words.append((place, _PROSE.fullmatch(plain) is not None))
-        return words, known, None
+                words.append((where, _PROSE.fullmatch(plain) is not None))
+        return words, moves, None
 
     def _pass(self, line: _Line, begin: int) -> None:
         """A null move: the other side is to move on the same board. No rule proves it, so the board is an anchor."""
@@ -639,17 +639,17 @@ class Movetext:
             )
         )
 
-    def _think(self, line: _Line, found: PrintedEvaluation, pv: str, token: Token) -> None:
+    def _think(self, line: _Line, printed: PrintedEvaluation, pv: str, token: Token) -> None:
         white = line.ply % 2 == 1
-        same = found.by_mover and not found.whites
-        score_cp, mate = (n if white or same or n is None else -n for n in (found.score_cp, found.mate))
-        if found.by_mover and self.thinking and self.thinking[-1].ply == line.ply - 1:
+        same = printed.by_mover and not printed.whites
+        score_cp, mate = (n if white or same or n is None else -n for n in (printed.score_cp, printed.mate))
+        if printed.by_mover and self.thinking and self.thinking[-1].ply == line.ply - 1:
             return  # our export wrote the same as commands
-        engine = (self._names[not white] or None) if found.by_mover else None
+        engine = (self._names[not white] or None) if printed.by_mover else None
         self.thinking.append(
             Thinking(
-                len(self.thinking), line.ply - 1, engine, white, found.depth, score_cp, mate, found.time_ms,
-                found.nodes, found.selective_depth, found.nodes_per_s, None, pv, None, self._offset + token.at,
+                len(self.thinking), line.ply - 1, engine, white, printed.depth, score_cp, mate, printed.time_ms,
+                printed.nodes, printed.selective_depth, printed.nodes_per_s, None, pv, None, self._offset + token.at,
             )
         )  # fmt: skip
 
@@ -658,12 +658,12 @@ class Movetext:
 
         False: they do not follow here, and the text is a comment.
         """
-        found = [(2 * int(number) - (dots == "."), *rest) for number, dots, *rest in _NUMBERED.findall(text)]
-        plies = [line.ply if line.rows else 0, *(ply for ply, *_ in found)]
+        halves = [(2 * int(number) - (dots == "."), *rest) for number, dots, *rest in _NUMBERED.findall(text)]
+        plies = [line.ply if line.rows else 0, *(ply for ply, *_ in halves)]
         if any(before >= after for before, after in pairwise(plies)):
             return False
         begin = self._offset + token.at
-        for ply, san, nags, sign, clock, part in found:
+        for ply, san, nags, sign, clock, part in halves:
             if ply > line.ply:  # not before the position that the game begins with
                 line.before, line.position, line.ply = line.position, None, ply
             line.rows.append((ply, None, san, None, None, None, None, None, None, None, _UNPROVED, _PGN, None, begin))

@@ -155,17 +155,17 @@ def _read_site(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None:
     if site in ("", "?"):
         used.add("Site")
         return
-    known = known_site(site)
-    if known is not None:
-        header.dialect, header.server = _DIALECTS[known], known
-        if site == known:
+    site_name = known_site(site)
+    if site_name is not None:
+        header.dialect, header.server = _DIALECTS[site_name], site_name
+        if site == site_name:
             used.add("Site")
         return
     match = _ICS_SITE.fullmatch(site) or _URL.fullmatch(site)
     host = match[1] if match is not None else site if _HOST.fullmatch(site) else None
     if host is not None:
-        known = known_site(host)
-        header.dialect, header.server = (None, host) if known is None else (_DIALECTS[known], known)
+        site_name = known_site(host)
+        header.dialect, header.server = (None, host) if site_name is None else (_DIALECTS[site_name], site_name)
         if site == header.server:
             used.add("Site")
 

@@ -101,8 +101,8 @@ def _complete_anchor(run: TrackedGame, white: str, black: str) -> None:
     assert run.current is not None
     assert run.position is not None
     anchors = run.current.anchors
-    place = next((at for at, anchor in enumerate(anchors) if (anchor.line, anchor.ply) == (0, run.base_ply)), None)
-    if place is None or "[" in anchors[place].fen:
+    anchor_no = next((at for at, anchor in enumerate(anchors) if (anchor.line, anchor.ply) == (0, run.base_ply)), None)
+    if anchor_no is None or "[" in anchors[anchor_no].fen:
         return
     holdings = (Counter(white), Counter(black))
     positions = [run.position]
@@ -111,10 +111,10 @@ def _complete_anchor(run: TrackedGame, white: str, black: str) -> None:
         before, after = run.history[index - 1], run.history[index]
         if run.position.rules is not Rules.CRAZYHOUSE or not _undo(ply, before, after, holdings, run.current):
             return
-        known = before._replace(rules=run.position.rules)
-        positions.append(with_holdings(known, *("".join(hand.elements()) for hand in holdings)))
+        position = before._replace(rules=run.position.rules)
+        positions.append(with_holdings(position, *("".join(hand.elements()) for hand in holdings)))
     run.history[:] = reversed(positions)
-    anchors[place] = _anchor_with_holdings(anchors[place], run.history[0])
+    anchors[anchor_no] = _anchor_with_holdings(anchors[anchor_no], run.history[0])
 
 
 def _undo(

@@ -58,16 +58,16 @@ def play_move(position: Position, move: MoveText) -> Step | str:
         capture = board[to] != "-" or (letter == "P" and origin.isalpha() and origin != move.target[0])
         front = f"{letter if letter != 'P' else ''}{origin}{'x' * capture}"
         return play_san(position, f"{front}{move.target}{_promotion(position, letter, move)}{mark}")
-    at = index_of(origin)
-    letter = board[at].upper()
+    start = index_of(origin)
+    letter = board[start].upper()
     if letter == "-" or move.piece not in (None, letter):
         return "illegal: no such piece on that square"
-    if letter == "K" and (castling := _castling(position, at, to)) is not None:
+    if letter == "K" and (castling := _castling(position, start, to)) is not None:
         return advance(position, "o-o-o" if castling else "o-o", "O-O-O" if castling else "O-O", None)
     promotion = _promotion(position, letter, move)
     if move.letter and not promotion and position.rules is Rules.BOARDS:
         return "a letter that the rules of chess do not know"  # in some variants a piece comes in with the move
-    pretty = _san(position, letter, at, to, promotion) if position.rules is Rules.BOARDS else None
+    pretty = _san(position, letter, start, to, promotion) if position.rules is Rules.BOARDS else None
     return advance(position, f"{letter}/{origin}-{move.target}{promotion}", pretty, None)
 
 
@@ -77,24 +77,24 @@ def _promotion(position: Position, letter: str, move: MoveText) -> str:
     return f"={(move.letter or 'Q').upper()}" if letter == "P" and last else ""
 
 
-def _castling(position: Position, at: int, to: int) -> bool | None:
+def _castling(position: Position, origin: int, to: int) -> bool | None:
     """Whether a king's move is castling to the queen's side (True) or the king's; None: it is a plain move."""
     own_rook = "R" if position.white_to_move else "r"
     if position.board[to] == own_rook:
-        return to < at
+        return to < origin
     to_its_place = position.rules is not Rules.CHESS960 or to % 9 in (2, 6)
-    if at // 9 == to // 9 and abs(at - to) == 2 and to_its_place:
-        return to < at
+    if origin // 9 == to // 9 and abs(origin - to) == 2 and to_its_place:
+        return to < origin
     return None
 
 
-def _san(position: Position, letter: str, at: int, to: int, promotion: str) -> str:
+def _san(position: Position, letter: str, start: int, to: int, promotion: str) -> str:
     board = position.board
     target = NAMES[to]
-    capture = "x" if board[to] != "-" or (letter == "P" and at % 9 != to % 9) else ""
+    capture = "x" if board[to] != "-" or (letter == "P" and start % 9 != to % 9) else ""
     if letter == "P":
-        return f"{_FILES[at % 9] if capture else ''}{capture}{target}{promotion}"
-    origin = NAMES[at] if board.count(board[at]) > 1 else ""
+        return f"{_FILES[start % 9] if capture else ''}{capture}{target}{promotion}"
+    origin = NAMES[start] if board.count(board[start]) > 1 else ""
     return f"{letter}{origin}{capture}{target}"
 
 

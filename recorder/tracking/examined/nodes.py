@@ -204,7 +204,7 @@ def could_follow(before: Position, after: str, plies: int) -> bool:
     if rules in (Rules.BOARDS, Rules.FRAMES):
         return True
     if before.holdings is None and rules not in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
-        back = any(after[at] == "pP"[at > 17] != was[at] for at in (*range(9, 17), *range(54, 62)))
+        back = any(after[square] == "pP"[square > 17] != was[square] for square in (*range(9, 17), *range(54, 62)))
         if back or _pieces(after) > _pieces(was):
             return False
     # Two squares a ply, three en passant, four castling; one explosion may clear many.
