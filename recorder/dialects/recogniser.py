@@ -115,7 +115,8 @@ class Recogniser:
         """End the stream and emit the events that were waiting for more lines."""
         out: list[Event] = []
         self._again(self.units.release(), out)
-        self._release(out)
+        while self._pending is not None:
+            self._release(out)
         self._end_list(out)
         return out
 
@@ -164,7 +165,7 @@ class Recogniser:
         if removed:
             self._quote(line.text[:removed])
             line = line._replace(text=text)
-        if self._pending is not None:
+        while self._pending is not None:  # a line that was held back may be cut, too
             if not removed and self._joined(line, out):
                 return
             self._release(out)
@@ -279,14 +280,14 @@ class Recogniser:
         return True
 
     def _release(self, out: list[Event]) -> None:
-        if self._pending is not None:
-            line, event = self._pending
-            self._pending = None
-            self._quote(line.text[4:])
-            self._emit(event, out)
-            held, self._held = self._held, []
-            self._again(held, out)
-            self._look()
+        assert self._pending is not None
+        line, event = self._pending
+        self._pending = None
+        self._quote(line.text[4:])
+        self._emit(event, out)
+        held, self._held = self._held, []
+        self._again(held, out)
+        self._look()
 
     # Other lines
 

@@ -182,6 +182,14 @@ def test_a_cut_result_is_joined_only_with_the_words_of_a_server() -> None:
     assert kinds("{Game 12 (A vs. B) A res") == ["Malformed"]
 
 
+def test_no_cut_line_is_lost_behind_another_cut_line() -> None:
+    result = "{Game 12 (Capablanca vs. Znosko-Borovsky) Znosko-Borovsky forfeits on"
+    assert kinds(LONG[:80], result) == ["Malformed", "Malformed"]
+    assert kinds(result, result, result, result) == ["Malformed"] * 4
+    assert kinds(LONG[:80], result, LONG[:80], "X kibitzes: hi") == ["Malformed"] * 3 + ["ChatLine"]
+    assert kinds(LONG[:80], result, "time} 1-0") == ["Malformed", "GameEnded"]
+
+
 def test_a_cut_frame_is_not_joined_with_text() -> None:
     assert kinds(FRAME[:110], "X tells you: hello") == ["Malformed", "ChatLine"]
     assert kinds(FRAME[:110]) == ["Malformed"], "nor lost at the end"
