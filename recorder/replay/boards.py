@@ -74,7 +74,7 @@ class BoardState(NamedTuple):
 
 def start_of(game: Game, fen: str | None, with_holdings: bool = False) -> Position | None:
     """Return the position of a FEN, or the normal start, under the game's rules; None if no known rules can read it."""
-    rules = rules_of(game.variant or ("chess" if fen is None else "chess960"))
+    rules = rules_of(game.variant or "chess")
     if rules is Rules.FRAMES:
         if fen is not None:
             return None

@@ -299,8 +299,4 @@ def rules_of_board(frame: Style12) -> Rules:
     """Rules for a first board of an unknown variant."""
     if not has_plain_board(frame.board):
         return Rules.FRAMES
-    castling = frame.castling
-    for rights, rank, king in ((castling & 3, frame.board[-8:], "K"), (castling & 12, frame.board[:8], "k")):
-        if rights and king in rank and rank[4] != king:
-            return Rules.CHESS960  # of chess, the king would have moved
     return Rules.CHESS if frame.has_move or frame.board == STANDARD_BOARD else Rules.CHESS960

@@ -166,14 +166,3 @@ def test_the_list_of_a_game_called_wild_is_not_played_from_the_normal_start() ->
     game = listed("wild", "e4", "e5")
     assert [(ply.uci, ply.proof) for ply in game.plies] == [(None, Proof.UNPROVED)] * 2
     assert game.variant == "wild"
-
-
-def test_a_shuffled_game_joined_without_a_header_is_no_chess() -> None:
-    # Lasker and chessd print no header to observers; in chess a king on d1 has moved, and cannot castle.
-    fen = "1r1k3r/pppppppp/8/8/8/8/PPPPPPPP/1R1K3R w HBhb - 0 10"
-    table = Table(board=chess.Board(fen, chess960=True))
-    table.play("a3")
-    game = only(read(log(table.observing(), table.play("a6"), *table.plays("O-O-O", "O-O", "h3"))))
-    assert (game.variant, game.start_fen) == (None, "1r1k3r/1ppppppp/p7/8/8/P7/1PPPPPPP/1R1K3R w KQkq - 0 11")
-    assert sans(game) == ["O-O-O", "O-O", "h3"]
-    assert proved(game)
