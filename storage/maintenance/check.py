@@ -359,7 +359,7 @@ def check(path: Path) -> list[str]:
         if findings := list(malformed_pages(driver)):
             return findings  # the other questions would only repeat it
         findings = [*malformed_values(driver), *missing_rows(driver)]
-        findings += [f"The schema differs from the migrations': {difference}." for difference in differences(driver)]
+        findings += [f"The schema differs from the migrations': {difference}." for difference in differences(path)]
         if findings := [*findings, *foreign_statements(driver)]:
             return findings  # the rules between tables are about values of the right types
         return list(broken_rules(driver)) or [

@@ -233,7 +233,10 @@ def _finish_merging(path: Path) -> None:
 
 @contextmanager
 def _for_alembic(driver: sqlite3.Connection) -> Iterator[Connection]:
-    """SQLAlchemy's view of a connection. What the driver begins in the block is committed at its end."""
+    """SQLAlchemy's view of a connection.
+
+    It ends the transaction of the driver before the block; one that is begun in the block is committed at its end.
+    """
     from sqlalchemy import create_engine
     from sqlalchemy.pool import StaticPool
 
@@ -259,24 +262,25 @@ def _row_counts(driver: sqlite3.Connection) -> dict[str, int]:
     return {name: driver.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for (name,) in names.fetchall()}
 
 
-def differences(driver: sqlite3.Connection) -> list[object]:
+def differences(path: Path) -> list[object]:
     """What ``alembic check`` would report: differences between the tables there and ``storage.schema.tables``.
 
     Where each table and index was made by the statement that makes it today, there are none, and Alembic is not asked.
     """
-    there = driver.execute(
-        "SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'index') AND sql IS NOT NULL "
-        "AND name NOT IN ('alembic_version', 'sqlite_sequence')"
-    )
-    if {name: sql.strip() for name, sql in there} == _statements():
-        return []
-    from alembic.autogenerate import compare_metadata
-    from alembic.runtime.migration import MigrationContext
+    with reading(path, read_only=True) as driver:
+        there = driver.execute(
+            "SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'index') AND sql IS NOT NULL "
+            "AND name NOT IN ('alembic_version', 'sqlite_sequence')"
+        )
+        if {name: sql.strip() for name, sql in there} == _statements():
+            return []
+        from alembic.autogenerate import compare_metadata
+        from alembic.runtime.migration import MigrationContext
 
-    from storage.schema.tables import metadata
+        from storage.schema.tables import metadata
 
-    with _for_alembic(driver) as connection:
-        return list(compare_metadata(MigrationContext.configure(connection), metadata))
+        with _for_alembic(driver) as connection:
+            return list(compare_metadata(MigrationContext.configure(connection), metadata))
 
 
 @cache

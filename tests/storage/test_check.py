@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,24 @@ def test_damage_is_found(archive: ArchiveStore, path: Path, sql: str, finding: s
     connection.execute(sql)
     connection.close()
     assert any(finding in found for found in check(archive.path))
+
+
+def test_an_upgraded_archive_is_checked_as_it_was_at_one_moment(
+    archive: ArchiveStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import_bytes(archive, b"one", [make_game(0)])
+    with closing(open_sqlite(path)) as connection:  # as batch migrations leave a table
+        connection.execute("PRAGMA writable_schema=ON")
+        connection.execute("""UPDATE sqlite_master SET sql = replace(sql, 'TABLE players', 'TABLE "players"')""")
+
+    def another_writes(_driver: sqlite3.Connection) -> list[str]:
+        with closing(open_sqlite(path)) as connection:
+            connection.execute("DELETE FROM plies WHERE id = 2")
+        return []
+
+    monkeypatch.setattr("storage.maintenance.check.foreign_statements", another_writes)
+    assert check(path) == []
+    assert check(path) != []
 
 
 def test_a_corrupt_page_is_found(path: Path) -> None:
