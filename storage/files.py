@@ -6,6 +6,7 @@ import os
 import sqlite3
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -135,12 +136,25 @@ def _prepare(connection: sqlite3.Connection, *, read_only: bool) -> None:
     they hold, and ``db check`` checks the whole file.
     """
     if not read_only:
-        connection.execute("PRAGMA journal_mode=WAL")
+        _use_wal(connection)
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("PRAGMA foreign_keys=OFF")
     connection.create_function("is_guest", 4, _is_guest, deterministic=True)
     connection.create_function("is_computer", 1, _is_computer, deterministic=True)
     connection.create_function("small_letters", 1, _small_letters, deterministic=True)
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Change to WAL; SQLite does not wait while others have just opened the file, too."""
+    until = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
 
 
 def open_to_write(path: Path) -> sqlite3.Connection:

@@ -141,8 +141,11 @@ def _unknown(path: Path, revision: str, newest: str) -> StorageError:
 
 def create(path: Path) -> None:
     """Make a new archive, or finish one whose making was interrupted. All or nothing."""
-    if not path.exists():
+    try:
         create_file(path)
+    except StorageError:
+        if not path.exists():
+            raise
     try:
         with closing(open_to_write(path)) as driver:
             driver.execute("BEGIN IMMEDIATE")

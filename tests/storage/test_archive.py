@@ -29,6 +29,7 @@ from recorder.model import (
 )
 from recorder.model.games import shown_line
 from storage import ArchiveStore, GameFilter
+from storage.files import create_file, open_sqlite
 from storage.maintenance.check import check
 
 from .conftest import EVERYTHING, MAY_2020, import_bytes, make_game
@@ -45,6 +46,30 @@ def test_a_new_archive_is_its_owners_alone(path: Path) -> None:
     finally:
         os.umask(before)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_an_archive_that_another_program_makes_at_the_same_time_is_taken(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_late(place: Path) -> None:
+        monkeypatch.undo()
+        ArchiveStore.open(str(place), create=True).close()
+        create_file(place)
+
+    monkeypatch.setattr("storage.schema.upgrade.create_file", too_late)
+    with ArchiveStore.open(str(path), create=True) as archive:
+        assert archive.count() == 0
+
+
+def test_the_first_transaction_waits_for_another_program_that_has_just_opened_the_archive(
+    path: Path, archive: ArchiveStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(open_sqlite(path)) as other:
+        other.execute("PRAGMA journal_mode=DELETE")
+        other.execute("BEGIN IMMEDIATE")
+        monkeypatch.setattr("time.sleep", lambda _seconds: other.execute("ROLLBACK"))
+        import_bytes(archive, b"x", [make_game()])
+    assert archive.count() == 1
 
 
 @pytest.mark.parametrize("where", ["", ":memory:", "sqlite://", "postgresql://localhost/games", "no such://"])
@@ -309,7 +334,7 @@ def test_games_are_named_by_the_beginning_of_their_key_or_by_age(archive: Archiv
 
 def test_an_ambiguous_key_lists_the_candidates(archive: ArchiveStore) -> None:
     import_bytes(archive, b"one", [make_game(0, key="ab" * 10), make_game(1, key="ac" * 10)])
-    with pytest.raises(StorageError, match=r"abababababababababab \(Ann vs. Bob\), acac"):
+    with pytest.raises(StorageError, match=r"abababababab \(Ann vs. Bob\), acac"):
         archive.game("a")
 
 
