@@ -24,11 +24,6 @@ class Selection:
 
     Attributes:
         complete: only games whose every ply from the first to the end line is there.
-        rating_from, rating_to: bounds of both ratings. plies_from, plies_to: of the number of half-moves.
-        lasts_from, lasts_to: bounds of the duration: ``10m``, a timedelta, or a number of minutes; not of data sets.
-        clock_below: a clock was below this after a move: ``10s``, ``1:30``, a timedelta, or a number of seconds.
-        lead: the loser's clock was above the winner's by more than this, where each was known last.
-        happened: ``takeback``, ``draw-offer``, ``time-added``, ``pause``, ``disconnection``, ``gap``, ``kibitz``.
         guests, computers: False excludes games in which either player is one.
         include: also take ``examined`` games, ``setup`` positions, ``empty`` games (without a known move).
         taken: games that went through ``select``. excluded: reason → games; a game counts under its first reason.

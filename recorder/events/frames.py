@@ -116,27 +116,6 @@ class Style12:
     Source: "help style12" (all editions); token numbers are theirs minus the nine first.
     """
 
-    __slots__ = (
-        "at_ms",
-        "black_clock_ms",
-        "block",
-        "board",
-        "elapsed_ms",
-        "irreversible",
-        "lag_ms",
-        "names",
-        "number",
-        "offset",
-        "partial",
-        "ply",
-        "precision_code",
-        "pretty",
-        "relation",
-        "text",
-        "verbose",
-        "white_clock_ms",
-    )
-
     def __init__(
         self,
         board: str,

@@ -212,11 +212,6 @@ class _Line:
     out, if not all of them have numbers. ``counts``: events and problems before it, and the number of its first event.
     """
 
-    __slots__ = (
-        "before", "begin", "counts", "leaps", "number", "numbered", "numbered_ply", "ply", "position", "rows",
-        "start_ply", "steady",
-    )  # fmt: skip
-
     def __init__(self, number: int, rows: list[PlyRow], ply: int, position: Position | None, begin: int = 0) -> None:
         self.number = number
         self.rows = rows

@@ -93,65 +93,6 @@ class ListSeen:
         return self.positions[index] if 0 <= index < len(self.positions) else None
 
 
-_FIELDS = (
-    "alias",
-    "anchored",
-    "base_ply",
-    "black",
-    "black_clock_ms",
-    "clocks_settled",
-    "current",
-    "delta",
-    "end",
-    "end_offset",
-    "examined",
-    "facts",
-    "first_offset",
-    "following",
-    "game_no",
-    "gapped",
-    "hands",
-    "holdings",
-    "history",
-    "increment_ms",
-    "last",
-    "left",
-    "limits",
-    "list_forms",
-    "lists",
-    "longest",
-    "lost_rules",
-    "me_plays",
-    "names",
-    "observations",
-    "ply",
-    "position",
-    "reason",
-    "reason_key",
-    "renewed",
-    "result",
-    "result_at_ms",
-    "rival",
-    "rows",
-    "rules_stated",
-    "seq",
-    "session",
-    "setup",
-    "start_frame",
-    "strange",
-    "suspended",
-    "termination",
-    "timed",
-    "navigation",
-    "tree",
-    "unjoined",
-    "variant",
-    "variant_inferred",
-    "white",
-    "white_clock_ms",
-)
-
-
 class TrackedGame:
     """A game under observation.
 
@@ -181,8 +122,6 @@ class TrackedGame:
         tree: boards of an examined game; its observation has events and holdings only.
         navigation: how, by a line, its next board is reached (``nodes.FORWARD`` …).
     """
-
-    __slots__ = _FIELDS
 
     def __init__(self, game_no: int | None, white: str, black: str, facts: HeaderFacts, offset: int) -> None:
         self.game_no = game_no
@@ -270,7 +209,7 @@ class TrackedGame:
     def copy(self) -> TrackedGame:
         """A shallow copy: the values are shared."""
         other = TrackedGame(self.game_no, self.white, self.black, self.facts, self.first_offset)
-        for name in _FIELDS:
+        for name in getattr(TrackedGame, "__mypyc_attrs__", None) or vars(self):
             setattr(other, name, getattr(self, name))
         return other
 

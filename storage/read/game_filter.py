@@ -15,36 +15,17 @@ ANY: frozenset[str] = frozenset()
 class GameFilter:
     """What a game must be; an empty set or None asks nothing.
 
+    ``recorder.filters`` says what each attribute means that an option or a field sets. Case does not count in handles,
+    variants, categories and servers. A game of which the value is unknown does not match; ``count_unknown`` counts it.
+
     Attributes:
-        players: handles of which at least one played, in any colour. white, black: in that colour.
-            Handles are case-insensitive, and ``*`` is any text. opponents: handles of which one played against one of
-            ``players``.
-        variants, categories, results, servers: the values as stored; variants, categories and servers are
-            case-insensitive. The server ``unknown`` also means games of no known server.
-        since_ms, until_ms: first and last allowed start (inclusive, milliseconds since 1970). Games without a known
-            date do not match; ``count_unknown`` counts them.
-        ecos: beginnings of ECO codes (``B9``). openings: parts of openings' names; case and accents do not count.
-        min_plies: least number of known half-moves; 1 by default.
-        complete: True excludes games with gaps, without a beginning or without an end line.
-        no_guests, no_computers: exclude games of such a player (``Player.is_guest``, ``Player.is_computer``).
-        kinds: kinds of games; played ones by default.
-        keys: prefixes of keys, one of which must match.
-        source: an id (or its beginning) as ``sources`` prints it.
-        me: the handle whose connection recorded the game.
+        since_ms, until_ms: inclusive, milliseconds since 1970.
+        kinds: played games by default.
         per_source: the games as each source has them, instead of merged games.
         folded: keys of games that are counted with another one; they are excluded.
         unique: probable duplicates are to be folded; of an archive ``recorder.archive.exporting`` finds ``folded``.
-        last: only the newest so many, after all else.
-        max_plies: most known half-moves.
         time_controls: White's base time and increment in seconds, as ``300+3``.
-        speeds: ``lightning``, ``blitz``, ``standard`` or ``untimed``.
-        endings: how games ended: values of ``reason_key`` (``checkmate``, ``time``) or of ``ending``.
-        outcomes: how one of ``players`` did: ``win``, ``draw`` or ``loss``.
-        min_rating, max_rating: bounds of both players' ratings; games with an unknown rating do not match.
-        min_duration_s, max_duration_s: bounds of the time from start to end; games without both do not match.
-        clock_below_ms: a clock of one of the players was below this after a move of the main line.
-        lead_ms: the loser's clock was above the winner's by more than this, where each was known last.
-        happened: some of ``HAPPENINGS``, of which at least one source of the game reports one.
+        endings: values of ``reason_key`` (``checkmate``, ``time``) or of ``ending``.
         position: the first four fields of a FEN, which the game reached. ``recorder.archive.positions`` finds these.
         next_move: the move that is played there, as ``encode_move`` encodes it.
         reached: the keys of the games that reached the position, or of a group of insights; None: not known yet.
