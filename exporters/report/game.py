@@ -59,7 +59,7 @@ def play_data(boards: Sequence[PlaybackBoard], shown: Playback) -> dict[str, Any
     or neither, if it follows from ``took``;
     ``san``; ``took``; ``eval``: White's chances in thousandths, and the evaluation; ``hands``, where they differ from
     those before. A state with nothing but ``to``, ``san``, ``took`` and ``left``, or the first of these, is one text.
-    ``inc``: what both clocks get for a move. ``still``: no clock runs.
+    ``inc``: what both clocks get for a move. ``still``: no clock runs. ``thinks``: moves took time.
     ``play``: what comes when: ``after`` so many milliseconds, which stand alone for a new state; without ``state`` the
     state after the last one. ``end``: what is behind the last of them. ``long``: a longer think is long.
     """
@@ -88,6 +88,7 @@ def play_data(boards: Sequence[PlaybackBoard], shown: Playback) -> dict[str, Any
                 "low": low_limit_ms(board.game.base_s),
                 "inc": [in_ms(control_of(board.game, white)[1]) for white in (True, False)],
                 "still": not any(showing.run for showing in shown.showings if showing.board == number),
+                "thinks": any(showing.think_ms is not None for showing in shown.showings if showing.board == number),
                 "names": [plain_name(board.game.white.handle), plain_name(board.game.black.handle)],
                 "states": states[number],
             }

@@ -145,6 +145,18 @@ def test_long_thinks_can_be_shortened_or_stopped_at(opened: Open) -> None:
     assert current(page) == "Bc4"
 
 
+def test_long_thinks_are_found_without_clocks(opened: Open) -> None:
+    def timed_alone(ply: int) -> tuple[None, None, int, None]:
+        return None, None, 20_000 if ply == 5 else 2_000, None
+
+    page = opened(make_game(clocks=timed_alone, base_s=None, increment_s=None))
+    page.get_by_role("button", name="To the next long think").click()
+    assert current(page) == "Nc6"
+    page.get_by_role("button", name="Play").click()
+    page.clock.run_for(500)
+    assert page.locator(".plate.white .think").inner_text().endswith(" s")
+
+
 def test_moves_are_spoken(opened: Open) -> None:
     words = {
         "e4": "e4",

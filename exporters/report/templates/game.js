@@ -60,9 +60,9 @@
       const board = data.boards[one.board], before = shown[one.board];
       if (one.state === undefined) { one.state = next[one.board]; next[one.board] += 1; }
       const state = shown[one.board] = board.states[one.state];
-      if (board.still || one.back || !before || state.san === undefined || state.ply !== before.ply + 1) return;
-      one.think = state.took;
-      one.run = ran(board, before, state);
+      if (one.back || !before || state.san === undefined || state.ply !== before.ply + 1) return;
+      if (board.thinks) one.think = state.took;
+      if (!board.still) one.run = ran(board, before, state);
     });
     data.end = pass(data.end);
   }
