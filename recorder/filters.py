@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from recorder.errors import ExportError
+from recorder.model import EventKind
 from recorder.times import read_period
 
 _ECO: Final = re.compile(r"[A-Ea-e][0-9]{0,2}", re.ASCII)
@@ -140,15 +141,16 @@ _SPEEDS: Final = {
     "standard": "standard (15 minutes and more)",
     "untimed": "untimed",
 }
-_HAPPENED: Final = {
-    "takeback": "takebacks",
-    "draw-offer": "draw offers",
-    "time-added": "added time",
-    "pause": "pauses",
-    "disconnection": "disconnections",
-    "gap": "missing moves",
-    "kibitz": "kibitzes",
+HAPPENINGS: Final = {
+    "takeback": ("takebacks", EventKind.TAKEBACK.value, "%"),
+    "draw-offer": ("draw offers", EventKind.NOTICE.value, "draw-offer"),
+    "time-added": ("added time", EventKind.NOTICE.value, "time-added"),
+    "pause": ("pauses", EventKind.NOTICE.value, "paused"),
+    "disconnection": ("disconnections", EventKind.NOTICE.value, "disconnected"),
+    "gap": ("missing moves", EventKind.GAP.value, "%"),
+    "kibitz": ("kibitzes", EventKind.CHAT.value, "kibitz"),
 }
+"""What the site calls it, a kind of events, and a pattern of their details, for LIKE."""
 _DATE: Final = "this day, month or year (UTC; YYYY-MM-DD, YYYY-MM, YYYY)."
 
 
@@ -243,7 +245,8 @@ _ALL: Final = (
         read_duration_ms, "TIME", label="Lost with a lead of (seconds)",
     ),
     _choice(
-        "happened", "happened", "happening", _HAPPENED, "Only games in which this happened.", label="With",
+        "happened", "happened", "happening", {name: words for name, (words, *_) in HAPPENINGS.items()},
+        "Only games in which this happened.", label="With",
     ),
     _named(
         "ending", "endings", "WORD", "Only games that ended so (checkmate, resign, time, adjourned).",

@@ -54,8 +54,6 @@ from recorder.tracking.session import ServerSession
 class ListSeen:
     """A movelist that belongs to a run, replayed: its observation and the positions after each ply."""
 
-    __slots__ = ("event", "first_ply", "observation", "positions", "start")
-
     def __init__(
         self,
         event: MovelistRead,

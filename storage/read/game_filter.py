@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
-from recorder.model import EventKind, GameKind
+from recorder.model import GameKind
 
 ANY: frozenset[str] = frozenset()
 
@@ -71,18 +69,6 @@ class GameFilter:
     position: str | None = None
     next_move: int | None = None
     reached: frozenset[str] | None = None
-
-
-HAPPENINGS: Final[Mapping[str, tuple[str, str]]] = {
-    "takeback": (EventKind.TAKEBACK.value, "%"),
-    "draw-offer": (EventKind.NOTICE.value, "draw-offer"),
-    "time-added": (EventKind.NOTICE.value, "time-added"),
-    "pause": (EventKind.NOTICE.value, "paused"),
-    "disconnection": (EventKind.NOTICE.value, "disconnected"),
-    "gap": (EventKind.GAP.value, "%"),
-    "kibitz": (EventKind.CHAT.value, "kibitz"),
-}
-"""What games can be searched for by their events: a kind and a pattern of its details, for LIKE."""
 
 
 ALL_PLAYED = GameFilter()

@@ -13,8 +13,9 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from recorder.errors import SearchTimeoutError, StorageError
+from recorder.filters import HAPPENINGS
 from recorder.model import MINUTE_MS, TimeBasis
-from storage.read.game_filter import ALL_PLAYED, HAPPENINGS, GameFilter
+from storage.read.game_filter import ALL_PLAYED, GameFilter
 from storage.read.store import SqlDriver
 
 _LAST = re.compile(r"last(?:~(\d{1,9}))?")
@@ -296,7 +297,7 @@ def _of_course(where: GameFilter, words: FilterWords) -> list[_Condition]:
     if where.lead_ms is not None:
         found.append((f"{_lead(words)} > ?", (where.lead_ms,)))
     if where.happened:
-        kinds = [HAPPENINGS[name] for name in sorted(where.happened)]
+        kinds = [HAPPENINGS[name][1:] for name in sorted(where.happened)]
         text, values = _either([("e.kind = ? AND e.detail LIKE ?", kind) for kind in kinds])
         found.append((words.events.format(text), values))
     return found

@@ -35,8 +35,6 @@ class Times(NamedTuple):
 class DatagramBoard(Style12):
     """A board that no frame printed; its text is the datagram's, and it has only the clocks that datagrams contain."""
 
-    __slots__ = ("reported", "tokens")
-
     reported: Times
     tokens: list[str]
 
