@@ -50,7 +50,7 @@ def open_sqlite(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     Where a process was killed while it made a new archive, SQLite must undo that before the first read, which it does
     not do for a connection that may only read: then the connection may write, but takes no statement that does.
     """
-    undo = read_only and path.with_name(f"{path.name}-journal").exists() and os.access(path, os.W_OK)
+    undo = read_only and _beside(path, "-journal").exists() and os.access(path, os.W_OK)
     uri = uri_to_read(path) if read_only and not undo else f"{_uri_of(path)}?mode=rw"
     connection = sqlite3.connect(
         uri, uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_MS / 1000, check_same_thread=False
@@ -71,12 +71,18 @@ def uri_to_read(path: Path) -> str:
 
 def _is_read_alone(path: Path) -> bool:
     """Whether a file is in a folder that cannot be written, and has all changes: no log beside it has others."""
-    return not (os.access(path.parent, os.W_OK | os.X_OK) or unwritten(path))
+    return not (os.access(path.resolve().parent, os.W_OK | os.X_OK) or unwritten(path))
+
+
+def _beside(path: Path, end: str) -> Path:
+    """A file of SQLite: of a link it is beside the file that the link leads to."""
+    real = path.resolve()
+    return real.with_name(f"{real.name}{end}")
 
 
 def unwritten(path: Path) -> list[Path]:
     """Files beside an archive that have changes which it lacks."""
-    logs = [path.with_name(f"{path.name}{end}") for end in ("-wal", "-journal")]
+    logs = [_beside(path, end) for end in ("-wal", "-journal")]
     return [log for log in logs if log.exists() and log.stat().st_size]
 
 
@@ -104,7 +110,7 @@ def unchanged_while_read(path: Path) -> Iterator[None]:
 
 def _stamp(path: Path) -> tuple[bytes, int, int, int] | None:
     """What changes when a database is written: the counter in its header, its size and time, the size of its WAL."""
-    wal = path.with_name(f"{path.name}-wal")
+    wal = _beside(path, "-wal")
     try:
         with path.open("rb") as file:  # opening also makes a network file system ask for news
             file.seek(24)

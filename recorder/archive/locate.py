@@ -172,7 +172,7 @@ def _refuse_read_only(path: Path) -> None:
 
 def _can_write(path: Path) -> bool:
     """Whether the user may write an archive, which needs files beside it; True if it is not there."""
-    return not path.is_file() or (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+    return not path.is_file() or (os.access(path, os.W_OK) and os.access(path.resolve().parent, os.W_OK))
 
 
 def _is_locked(reason: BaseException | None) -> bool:

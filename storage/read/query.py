@@ -523,8 +523,8 @@ def resolve(driver: SqlDriver, spec: str, words: FilterWords = _ARCHIVE) -> int:
         raise StorageError(f"{spec!r} is not a game: give the first characters of a key, last, or last~2.")
     text, values = words.named("w", [spec.lower()])
     named = f"SELECT coalesce(w.merged_into, w.id) AS id, min(w.key) AS own FROM games w WHERE {text} GROUP BY 1"
-    query = f"{_SHOWN}, n.own FROM games g JOIN ({named}) n ON n.id = g.id WHERE {words.shown} ORDER BY n.own LIMIT 11"
-    rows = driver.execute(query, values).fetchall()
+    shown = f"{_SHOWN}, n.own FROM games g JOIN ({named}) n ON n.id = g.id WHERE {words.shown}"
+    rows = driver.execute(f"{shown} ORDER BY n.own, g.id LIMIT 11", values).fetchall()
     if not rows:
         raise StorageError(f"No game has a key that begins with {spec}.")
     if len({key for _, key, *_ in rows}) > 1:  # sources of a data set may have games with equal keys

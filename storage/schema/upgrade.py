@@ -109,7 +109,7 @@ def _why_unreadable(path: Path) -> str | None:
     """What the rights of a file and its folder forbid, and what to do; None: nothing that reading needs."""
     if not os.access(path, os.R_OK):
         return "you may not read this file"
-    for log in () if os.access(path.parent, os.W_OK | os.X_OK) else unwritten(path):
+    for log in () if os.access(path.resolve().parent, os.W_OK | os.X_OK) else unwritten(path):
         return f"{log.name} beside it has the last changes, and you may not write in their folder; copy both elsewhere"
     return None
 

@@ -100,6 +100,27 @@ def test_an_archive_in_a_read_only_folder_is_read_without_files_beside_it(
         open_archive(str(path), read_only=False)
 
 
+def test_of_a_link_the_folder_counts_that_its_file_is_in(
+    path: Path, archive: ArchiveStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = path.parent / "links" / "link.db"
+    link.parent.mkdir()
+    link.symlink_to(path)
+    forbid_writing(link.parent, monkeypatch)
+    with ArchiveStore.open(str(link), read_only=True) as reader, closing(open_sqlite(path)):
+        import_bytes(archive, b"x", [make_game()])
+        assert reader.count() == 1, "although only the log beside the file has it"
+    open_archive(str(link), read_only=False).close()
+    with closing(open_sqlite(path)) as connection:
+        connection.execute("PRAGMA journal_mode=DELETE")
+    forbid_writing(path.parent, monkeypatch)
+    with ArchiveStore.open(str(link), read_only=True) as reader, reader.snapshot():
+        assert reader.count() == 1
+        assert {file.name for file in path.parent.iterdir()} == {path.name, "links"}
+    with pytest.raises(StorageError, match="or its folder is read-only"):
+        open_archive(str(link), read_only=False)
+
+
 @pytest.mark.parametrize("failing", [False, True])
 def test_a_change_by_others_of_an_archive_in_a_read_only_folder_is_reported(
     path: Path, archive: ArchiveStore, monkeypatch: pytest.MonkeyPatch, failing: bool
