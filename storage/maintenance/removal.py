@@ -198,7 +198,7 @@ class HandleReport:
 
 
 _PLAYED_BY_THEM = f"""
-SELECT id FROM games WHERE white_id IN (SELECT id FROM temp.gone) OR black_id IN (SELECT id FROM temp.gone)
+SELECT id, merged_into FROM games WHERE white_id IN (SELECT id FROM temp.gone) OR black_id IN (SELECT id FROM temp.gone)
   OR {_WAS_THEIRS}
 """
 _CHAT_BY_THEM = "DELETE FROM events WHERE kind = 'chat' AND actor IS NOT NULL AND is_forgotten(actor)"
@@ -220,10 +220,11 @@ def redact_rows(driver: sqlite3.Connection, words: HandleText) -> HandleReport:
     driver.execute("CREATE TEMP TABLE gone AS SELECT id FROM main.players WHERE is_forgotten(handle)")
     try:
         with closing_up(driver):
-            theirs = [number for (number,) in driver.execute(_PLAYED_BY_THEM)]
+            rows = driver.execute(_PLAYED_BY_THEM).fetchall()
+            theirs, games = [number for number, _ in rows], sum(merged_into is None for _, merged_into in rows)
             delete_analyses(driver, theirs)
             delete_decisions(driver, theirs)
-            found, _, _ = delete_games(driver, theirs)
+            delete_games(driver, theirs)
             delete_unused_players(driver)
     finally:
         driver.execute("DROP TABLE temp.gone")
@@ -238,7 +239,7 @@ def redact_rows(driver: sqlite3.Connection, words: HandleText) -> HandleReport:
     texts += _rewrite(driver, "sources", "name", "file_name(name)")
     for source in forgotten_sources(driver):
         note_source(driver, source._replace(name=words.name(source.name)))
-    return HandleReport(found, chats, texts + _redact_warnings(driver, words))
+    return HandleReport(games, chats, texts + _redact_warnings(driver, words))
 
 
 def _is_utf8(driver: sqlite3.Connection, source: int) -> bool:

@@ -22,7 +22,7 @@ from recorder.sources.redaction import Forgotten, Redactor, hash_handle, is_hand
 from storage import ArchiveStore
 from tests.cli.test_merging import state
 from tests.edge_cases.scripts import Table
-from tests.support.cli import ADJOURNED, GUESTS, WATCHER, Cli
+from tests.support.cli import ADJOURNED, GUESTS, SERVER, WATCHER, Cli
 from tests.support.corpus import Stream, scenarios, stream_bytes, streams
 from tests.support.effort import long_after, representative_first
 from tests.support.icc import dg, sent_moves, started
@@ -49,6 +49,12 @@ def handles_in(cli: Cli) -> list[str]:
 
 
 SIDES = ("white", "black")
+
+
+def test_a_game_of_several_logs_counts_once(cli: Cli) -> None:
+    cli("import", *(SERVER / "x03_zippy_engines").glob("xboard_*.debug.gz"))
+    assert len(cli.json("games", "--player", "Judit", "--include", "examined,setup,empty", "--json")) == 2
+    assert "2 games, " in cli("forget", "--dry-run", "Judit").stderr
 
 
 @pytest.mark.parametrize("stream", representative_first(STREAMS))
