@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -165,8 +165,10 @@ def _use_wal(connection: sqlite3.Connection) -> None:
 
 def open_to_write(path: Path) -> sqlite3.Connection:
     """A connection for transactions; one that is not committed is undone when the connection is closed."""
-    connection = open_sqlite(path)
-    _prepare(connection, read_only=False)
+    with ExitStack() as opened:
+        connection = opened.enter_context(closing(open_sqlite(path)))
+        _prepare(connection, read_only=False)
+        opened.pop_all()
     return connection
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -252,13 +252,14 @@ class SourceInProgress:
         self._path = path
         self._where = str(path)
         self._mark = mark
-        with storage_errors(path):
-            self._driver = open_to_write(path)
+        with storage_errors(path), ExitStack() as opened:
+            self._driver = opened.enter_context(closing(open_to_write(path)))
             self._driver.execute(f"PRAGMA busy_timeout={_WAIT_MS}")
             self._driver.execute("PRAGMA wal_autocheckpoint=0")
             row = self._driver.execute("SELECT id FROM sources WHERE sha256 = ?", (sha256,)).fetchone()
-        if row is None:
-            raise OvertakenError(f"The source {sha256[:12]} is no longer in {path}.")
+            if row is None:
+                raise OvertakenError(f"The source {sha256[:12]} is no longer in {path}.")
+            opened.pop_all()
         self._row_id: int = row[0]
         self._file = identity_of(path)
         self._version = -1

@@ -29,8 +29,9 @@ from recorder.model import (
 )
 from recorder.model.games import shown_line
 from storage import ArchiveStore, GameFilter
-from storage.files import create_file, open_sqlite
+from storage.files import create_file, open_sqlite, open_to_write
 from storage.maintenance.check import check
+from storage.write.source import OvertakenError, SourceInProgress
 
 from .conftest import EVERYTHING, MAY_2020, import_bytes, make_game
 
@@ -72,6 +73,28 @@ def test_the_first_transaction_waits_for_another_program_that_has_just_opened_th
     assert archive.count() == 1
 
 
+def test_a_connection_whose_use_cannot_begin_is_closed(
+    path: Path, archive: ArchiveStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[sqlite3.Connection] = []
+
+    def noted(place: Path, *, read_only: bool = False) -> sqlite3.Connection:
+        opened.append(open_sqlite(place, read_only=read_only))
+        return opened[-1]
+
+    monkeypatch.setattr("storage.files.open_sqlite", noted)
+    other = tmp_path / "no.db"
+    other.write_bytes(b"no database" * 100)
+    with pytest.raises(sqlite3.DatabaseError):
+        open_to_write(other)
+    with pytest.raises(OvertakenError):
+        SourceInProgress(path, "0" * 64, "mark")
+    assert len(opened) == 2
+    for connection in opened:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            connection.execute("SELECT 1")
+
+
 @pytest.mark.parametrize("where", ["", ":memory:", "sqlite://", "postgresql://localhost/games", "no such://"])
 def test_what_is_no_file_is_refused(where: str) -> None:
     with pytest.raises(StorageError):
@@ -107,7 +130,8 @@ def test_of_a_link_the_folder_counts_that_its_file_is_in(
     link.parent.mkdir()
     link.symlink_to(path)
     forbid_writing(link.parent, monkeypatch)
-    with ArchiveStore.open(str(link), read_only=True) as reader, closing(open_sqlite(path)):
+    with ArchiveStore.open(str(link), read_only=True) as reader, closing(open_sqlite(path)) as other:
+        other.execute("SELECT count(*) FROM games").fetchone()  # an import that is not alone leaves its log
         import_bytes(archive, b"x", [make_game()])
         assert reader.count() == 1, "although only the log beside the file has it"
     open_archive(str(link), read_only=False).close()
