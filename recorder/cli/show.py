@@ -229,7 +229,8 @@ def _headers(game: Game, in_progress: bool, shown: Analysis | None) -> list[tupl
     opening, eco = game.opening, None
     if opening is not None:
         tags = [event.text for event in game.events if event.kind is EventKind.TAG and event.detail == "ECO"]
-        eco = f"{opening.eco} by position; ECO tag: {tags[0]}" if {*tags} - {opening.eco, "?"} else opening.eco
+        others = [tag for tag in tags if tag != "?" and not tag.startswith(opening.eco)]  # it may have the name, too
+        eco = f"{opening.eco} by position; ECO tag: {others[0]}" if others else opening.eco
     marks = [] if game.complete or in_progress else ["incomplete"]
     end = "in progress" if in_progress else game.end
     marks += ["continues an adjourned game"] if game.continued else []

@@ -51,6 +51,16 @@ def test_no_output_names_the_variant_twice(cli: Cli, tmp_path: Path, category: s
     assert f"<dd><bdi>rated {category}</bdi>" in (tmp_path / "page.html").read_text("utf-8")
 
 
+@pytest.mark.parametrize(
+    ("tag", "shown"),
+    [("C20 King's pawn", "C20"), ("?", "C20"), ("A00 Polish", "C20 by position; ECO tag: A00 Polish")],
+)
+def test_an_eco_tag_is_shown_beside_another_code(cli: Cli, tmp_path: Path, tag: str, shown: str) -> None:
+    (tmp_path / "a.pgn").write_text(f'[White "Ann"]\n[Black "Bob"]\n[Result "*"]\n[ECO "{tag}"]\n\n1. e4 e5 *\n')
+    cli("import", tmp_path / "a.pgn")
+    assert f"Opening:               King's Pawn Game ({shown})\n" in cli("show", "last").stdout
+
+
 def test_json_is_the_object_of_export_games(filled: Cli, key: str) -> None:
     assert filled.json("show", key, "--json") == filled.json("export", "games", key)
 
