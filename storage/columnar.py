@@ -11,7 +11,7 @@ from pathlib import Path
 def place_beside(path: Path, kind: str) -> Path:
     """Where a copy of an archive is, or will be: in the folder for caches if nothing can be written beside it."""
     beside = path.with_name(f"{path.name}-{kind}")
-    if beside.exists() or os.access(path.parent, os.W_OK):
+    if beside.is_dir() or os.access(path.parent, os.W_OK):  # a copy is only read, but an index is locked, too
         return beside
     import platformdirs
 

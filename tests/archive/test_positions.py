@@ -138,6 +138,19 @@ def test_an_archive_that_grows_is_indexed_again_only_where_it_has_changed(cli: C
     assert len(whites(cli.archive, moves="d4 d5 Nf3")) == 4
 
 
+def test_an_index_in_a_folder_that_cannot_be_written_is_made_elsewhere(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli("db", "positions", "--build")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    monkeypatch.setattr("os.access", lambda place, _mode: Path(place) != cli.archive.parent)
+    before = cli.archive.with_name("games.sqlite-positions").read_bytes()
+    with Archive(cli.archive, read_only=True) as archive:
+        assert len([*archive.games(moves="d4 d5 Nf3")]) == 3
+    assert cli.archive.with_name("games.sqlite-positions").read_bytes() == before
+    assert [path.parent.name for path in (tmp_path / "caches").rglob("*") if path.is_file()] == ["positions"]
+
+
 def test_what_is_erased_is_not_kept_in_the_index(cli: Cli) -> None:
     index = cli.archive.with_name("games.sqlite-positions")
     cli("db", "positions", "--build")
