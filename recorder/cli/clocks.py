@@ -14,13 +14,11 @@ from recorder.cli.option_types import complete_names
 from recorder.cli.options import (
     Command,
     Rare,
-    archive_option,
     dask_option,
     dataset_option,
-    filter_options,
     game_filter,
+    games_options,
     list_option,
-    unique_option,
     wide_option,
 )
 from recorder.cli.output import long_work, print_table, say
@@ -53,9 +51,7 @@ Examples:
   ics-recorder clocks --table profile --csv -o players.csv
 """,
 )
-@filter_options
-@unique_option
-@archive_option
+@games_options
 @dataset_option
 @dask_option
 @wide_option

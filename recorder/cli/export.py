@@ -19,7 +19,7 @@ from recorder.cli.export_options import (
     say_written,
 )
 from recorder.cli.option_types import NAME, SecondsType, SpeedType, WholeNumber, WordSet, complete_keys
-from recorder.cli.options import Command, Group, Rare, archive_option, filter_options, game_filter, unique_option
+from recorder.cli.options import Command, Group, Rare, archive_option, game_filter, games_options
 from recorder.cli.output import say
 from recorder.text import byte_size
 
@@ -74,9 +74,7 @@ Examples:
   ics-recorder export pgn --style fics --clock emt --last 1
 """,
 )
-@filter_options
-@unique_option
-@archive_option
+@games_options
 @output_options
 @click.option("--append", is_flag=True, help="Add only what the file does not contain yet.")
 @click.option(
@@ -133,9 +131,7 @@ Examples:
   ics-recorder export bpgn --player Karpov --clock clk --append -o karpov.bpgn
 """,
 )
-@filter_options
-@unique_option
-@archive_option
+@games_options
 @output_options
 @click.option("--append", is_flag=True, help="Add only what the file does not contain yet.")
 @click.option(
@@ -180,9 +176,7 @@ Examples:
   ics-recorder export plies --dataset -o set/
 """,
 )
-@filter_options
-@unique_option
-@archive_option
+@games_options
 @output_options
 @click.option(
     "--format",
@@ -229,9 +223,7 @@ Examples:
   ics-recorder export games --player Morphy -o morphy.parquet
 """,
 )
-@filter_options
-@unique_option
-@archive_option
+@games_options
 @output_options
 @click.option(
     "--format",

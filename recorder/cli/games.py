@@ -11,16 +11,7 @@ import click
 from recorder.archive.exporting import chosen_games, count_excluded, named_games, without_games
 from recorder.archive.locate import open_archive
 from recorder.cli.export_options import say_excluded
-from recorder.cli.options import (
-    Command,
-    archive_option,
-    filter_options,
-    game_filter,
-    json_option,
-    position_options,
-    unique_option,
-    wide_option,
-)
+from recorder.cli.options import Command, game_filter, games_options, json_option, position_options, wide_option
 from recorder.cli.output import print_rows, say
 from recorder.model import GameEnd
 from recorder.text import named, plural
@@ -60,9 +51,7 @@ Examples:
 """,
 )
 @position_options
-@filter_options
-@unique_option
-@archive_option
+@games_options
 @json_option
 @wide_option
 def command(where: str, as_json: bool, **filters: Any) -> None:

@@ -350,10 +350,10 @@ def filter_options(command: _AnyCommand) -> _AnyCommand:
     return click.argument("keys", nargs=-1, type=NAME, metavar="[KEY…]", shell_complete=complete_keys)(found)
 
 
-def unique_option(command: _AnyCommand) -> _AnyCommand:
-    """``--unique``: count probable duplicates once."""
-    option = click.option("--unique", is_flag=True, help="Count probable duplicates once (see `duplicates`).")
-    return in_section(_FILTERS, command, option)
+def games_options(command: _AnyCommand) -> _AnyCommand:
+    """Which games of which archive: the filters, ``--unique`` and ``--db``."""
+    unique = click.option("--unique", is_flag=True, help="Count probable duplicates once (see `duplicates`).")
+    return filter_options(in_section(_FILTERS, archive_option(command), unique))
 
 
 def position_options(command: _AnyCommand) -> _AnyCommand:

@@ -16,17 +16,7 @@ from recorder.archive.exporting import named_games, one_player, protected, requi
 from recorder.archive.locate import open_games
 from recorder.cli.export_options import csv_option, format_of, output_options, say_excluded
 from recorder.cli.option_types import complete_names
-from recorder.cli.options import (
-    Command,
-    Rare,
-    archive_option,
-    dataset_option,
-    filter_options,
-    force_option,
-    game_filter,
-    list_option,
-    unique_option,
-)
+from recorder.cli.options import Command, Rare, dataset_option, force_option, game_filter, games_options, list_option
 from recorder.cli.output import long_work, say
 from recorder.errors import ExportError
 from recorder.text import byte_size, plural
@@ -85,9 +75,7 @@ Examples:
 """,
 )
 @click.argument("name", metavar="PICTURE", type=click.Choice(tuple(NAMES)), shell_complete=complete_names(NAMES))
-@filter_options
-@unique_option
-@archive_option
+@games_options
 @dataset_option
 @click.option("-o", "--output", metavar="FILE", help="Output file: FILE.svg, .png or .pdf; - needs --format.")
 @force_option
@@ -281,9 +269,7 @@ Examples:
   ics-recorder report --site public/ --base-url https://example.org/games/
 """,
 )
-@filter_options
-@unique_option
-@archive_option
+@games_options
 @dataset_option
 @click.option("--index", is_flag=True, help="Report on the archive: games, players, time controls, sources.")
 @click.option("--site", metavar="DIR", help="Write a folder with pages of all matching games and their players.")
