@@ -100,7 +100,8 @@ def event_words(event: GameEvent, exact: bool) -> EventWords | None:
     if kind is EventKind.CHAT:
         return EventWords("chat", event.actor, detail, event.text)
     if kind is EventKind.NOTICE:
-        return EventWords("notice", None, "", _GAME_NO.sub("", event.text))
+        ignored = "Ignored, because it came too late: " if detail == "move-ignored" else ""
+        return EventWords("notice", None, "", ignored + _GAME_NO.sub("", event.text))
     if kind is EventKind.TAKEBACK:
         return EventWords("notice", None, "", f"{plural(event.value or 0, 'half-move')} taken back.")
     if kind is EventKind.GAP:

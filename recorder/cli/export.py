@@ -326,7 +326,7 @@ Examples:
 @click.option("--ply", type=WholeNumber(0), metavar="N", show_default="the last", help="Half-move to show.")
 @_picture_options
 def _png(key: str, where: str, output: str, force: bool, ply: int | None, size: int, flip: bool) -> None:
-    """Export a position of a game as PNG: the picture of `export gif` after a half-move, or at the end.
+    """Export a position of a game as PNG: after a half-move, or at the end.
 
     Requires the extra `gif`.
     """
