@@ -22,7 +22,7 @@ _UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
 def byte_size(count: float) -> str:
     """Write a number of bytes: ``94 kB``, ``1.7 GB``."""
     unit = 0
-    while count >= 1000 and unit < len(_UNITS) - 1:
+    while round(count) >= 1000 and unit < len(_UNITS) - 1:
         count, unit = count / 1000, unit + 1
     return f"{count:.{int(unit > 1)}f} {_UNITS[unit]}"
 
