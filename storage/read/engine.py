@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from contextlib import suppress
 from secrets import token_hex
 from typing import TYPE_CHECKING, Final
 
@@ -23,5 +24,6 @@ def new_database() -> DuckDBPyConnection:
             "autoinstall_known_extensions": False,
         }
     )
-    database.execute("SET enable_progress_bar = false")  # it prints on standard output where no script runs: python -c
+    with suppress(duckdb.InvalidInputException):  # a notebook without ipywidgets, where no bar can be drawn
+        database.execute("SET enable_progress_bar = false")  # it prints on standard output where no script runs
     return database
