@@ -228,7 +228,11 @@ class Outcome:
         return self.message is not None and not stray
 
     def count(self, games: list[Game]) -> None:
-        """Add games that were stored: all of this log, each once."""
+        """Add games that were stored.
+
+        Args:
+            games: all games of this log, each once.
+        """
         self.games += len(games)
         for game in games:
             self.plies += game.ply_count
