@@ -205,7 +205,6 @@ def on_terminal(home: Path, **variables: str) -> str:
     return shown
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs a terminal of its own")
 def test_without_an_archive_a_terminal_shows_what_to_begin_with(tmp_path: Path) -> None:
     shown = on_terminal(tmp_path)
     assert all(len(line) <= 80 for line in shown.splitlines())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 import sys
 from pathlib import Path
@@ -68,7 +67,6 @@ def test_without_pillow(filled: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert not target.exists()
 
 
-@pytest.mark.skipif(os.name != "posix", reason="the program is a script")
 def test_mp4_is_made_by_ffmpeg(filled: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("export", "gif", "last", "--size", 120, "--to", 2, "-o", tmp_path / "game.mp4")
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))

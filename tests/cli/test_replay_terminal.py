@@ -137,7 +137,7 @@ def codes_of(**environment: str) -> tuple[set[str], bool]:
         4,
         [
             ({"TERM": "xterm"}, {"few"}, False),
-            ({"TERM": "of-nobody"}, set(), False),
+            ({"TERM": "of-no-terminal"}, set(), False),
             ({"TERM": "xterm-256color", "NO_COLOR": "1"}, set(), False),
             ({"TERM": "xterm-256color", "LC_ALL": "C"}, {"many"}, True),
             ({"TERM": "xterm-256color"}, {"many"}, False),
