@@ -1,6 +1,7 @@
-"""The 35 oddities that ``tests/corpus/server/OBSERVED.md`` numbers, each under its number.
+"""The 35 oddities seen in the transcripts of ``tests/corpus/server``, each described at its test.
 
-Most go through whole recorded streams; the rest through the literal bytes that the list quotes.
+Scenarios are in brackets; A, B and C are the dialects of README.md there. Most tests read whole recorded streams, the
+rest the literal bytes.
 """
 
 from __future__ import annotations
@@ -51,6 +52,8 @@ def bare(found: Found) -> list[tuple[str, list[str], str]]:
 
 
 def test_oddity_01_line_feed_before_carriage_return() -> None:
+    # The line end is LF CR. Nearly every chunk ends behind a prompt, because the connections were local: cut the
+    # stream elsewhere when testing.
     chunks = corpus.stream_chunks("a01_standard", "observer_GuestObsA")
     data = b"".join(data for _, data in chunks)
     assert b"fics% \n\r<12> " in data
@@ -60,6 +63,9 @@ def test_oddity_01_line_feed_before_carriage_return() -> None:
 
 
 def test_oddity_02_prompt_on_the_line_of_a_message() -> None:
+    # A prompt without line end stands before nearly everything, also on the line of useful text: `fics% <b1> game 1
+    # …` (B, C), `fics% Game 1: Kramnik goes forward 1 move.` (A). Several can follow each other. A `<12>` normally
+    # begins a line of its own.
     found = recorded("b09_crazyhouse", "observer_GuestXy")
     data = corpus.stream_bytes("b09_crazyhouse", "observer_GuestXy")
     assert b"fics% <b1> game 1 " in data
@@ -68,6 +74,8 @@ def test_oddity_02_prompt_on_the_line_of_a_message() -> None:
 
 
 def test_oddity_03_other_prompts_and_telnet_options() -> None:
+    # `set prompt`, `iset defprompt 1` give other prompts [a08]; telnet WILL and WONT ECHO stand around the password
+    # prompt.
     for connection in ("observer_GuestObsM", "observer_GuestObsO", "observer_Recorder"):
         data = corpus.stream_bytes("a08_wrap_prompt_style", connection)
         found = recorded("a08_wrap_prompt_style", connection)
@@ -80,6 +88,7 @@ def test_oddity_03_other_prompts_and_telnet_options() -> None:
 
 
 def test_oddity_04_blocks() -> None:
+    # `iset block 1` [a09]: frames of others' moves come outside of blocks.
     data = corpus.stream_bytes("a09_ivariables", "observer_GuestBlk")
     assert b"\x1680\x16You are now observing game 2.\n\r" in data
     found = recorded("a09_ivariables", "observer_GuestBlk")
@@ -88,6 +97,8 @@ def test_oddity_04_blocks() -> None:
 
 
 def test_oddity_05_wrapped_lines() -> None:
+    # Long lines are broken with `\n\r\\ ` at the width (79), kibitz and whisper, too. `<12>`, `<b1>` and move lists
+    # are never broken here.
     data = corpus.stream_bytes("a08_wrap_prompt_style", "observer_GuestObsL")
     assert b"\n\r\\   " in data
     narrow = recorded("a08_wrap_prompt_style", "observer_GuestObsL").games[0]
@@ -99,6 +110,7 @@ def test_oddity_05_wrapped_lines() -> None:
 
 
 def test_oddity_06_three_two_or_one_integers_after_the_move() -> None:
+    # Integers after the SAN: A three (flip, ticking, lag ms), B two, C one.
     for scenario, connection, dialect, lag in (
         ("a01_standard", "observer_GuestObsA", "FatICS", True),
         ("b01_standard", "observer_Watcher", "Lasker", False),
@@ -112,6 +124,8 @@ def test_oddity_06_three_two_or_one_integers_after_the_move() -> None:
 
 
 def test_oddity_07_the_same_games_in_seconds_and_milliseconds() -> None:
+    # Clocks are seconds, or milliseconds with `iset ms 1` (A); a neighbour without ms gets seconds. B accepts `iset
+    # ms 1` and sends seconds. `moves` has milliseconds for those with ms.
     seconds = recorded("a09_ivariables", "observer_GuestIva").games
     thousandths = recorded("a09_ivariables", "observer_GuestIvb").games
     for one, other in zip(seconds, thousandths, strict=True):
@@ -125,6 +139,8 @@ def test_oddity_07_the_same_games_in_seconds_and_milliseconds() -> None:
 
 
 def test_oddity_08_lag_only_of_sealed_movers() -> None:
+    # Lag is 0 unless the mover uses timeseal; up to 1156 ms in [a13]. The first move of each side shows time 0 and
+    # lag 0.
     found = recorded("a13_timeseal_lag", "observer_GuestTsa")
     lags = [[ply.lag_ms for ply in game.plies] for game in found.games]
     assert max(lag or 0 for game in lags for lag in game) > 500
@@ -138,6 +154,8 @@ def test_oddity_08_lag_only_of_sealed_movers() -> None:
 
 
 def test_oddity_09_double_push_file() -> None:
+    # Double-push field: A gives the file only when en passant is possible, B and C always. In [b02] it contains
+    # garbage after every castling: `W -8365560 0 0 1 1`; other B sessions have -1 there.
     data = corpus.stream_bytes("b02_features", "observer_GuestXc")
     assert b" W -8365560 0 0 " in data
     found = recorded("b02_features", "observer_GuestXc")
@@ -155,6 +173,7 @@ def test_oddity_09_double_push_file() -> None:
 
 
 def test_oddity_10_promotion_without_its_piece() -> None:
+    # Verbose move: `P/e2-e4`, `o-o`, `o-o-o`, `P/@@-c4`; promotions `P/c7-b8=B` in A, without the piece in B and C.
     data = corpus.stream_bytes("b02_features", "observer_GuestXc")
     assert b"=N " in data
     moves = [ply for game in recorded("b02_features", "observer_GuestXc").games for ply in game.plies if "=" in ply.san]
@@ -163,6 +182,7 @@ def test_oddity_10_promotion_without_its_piece() -> None:
 
 
 def test_oddity_11_negative_count_in_examined_games() -> None:
+    # The irreversible-ply counter can be negative in examine mode of B and C, -32 after `backward 999`.
     frame = (
         "<12> rnbqkbnr pppp-ppp -------- ----p--- ----P--- -------- PPPP-PPP RNBQKBNR "
         "W 4 1 1 1 1 -2 1 Kramnik Topalov -2 5 0 39 39 300 300 2 P/e7-e5 (0:00) e5 0 1"
@@ -183,6 +203,8 @@ def test_oddity_11_negative_count_in_examined_games() -> None:
 
 
 def test_oddity_12_the_same_position_repeated() -> None:
+    # Ticking is 0 before and after White's first move, 1 from Black's first move on. `moretime`, `refresh`, an
+    # illegal move attempt and `style 12` send the same position again, with other clocks.
     found = recorded("a06_chatter_takebacks", "observer_Euwe")
     assert found.frames(SAME) == [20]
     assert bare(found) == played("a06_chatter_takebacks")
@@ -193,6 +215,7 @@ def test_oddity_12_the_same_position_repeated() -> None:
 
 
 def test_oddity_13_material_is_not_used() -> None:
+    # Crazyhouse starts with material 24 in A and 39 in B; pockets are counted.
     for scenario, connection in (("a03_crazyhouse", "observer_GuestObsD"), ("b09_crazyhouse", "observer_GuestXy")):
         found = recorded(scenario, connection)
         assert bare(found) == played(scenario)
@@ -201,6 +224,8 @@ def test_oddity_13_material_is_not_used() -> None:
 
 
 def test_oddity_14_castling_flags_of_shuffled_starts() -> None:
+    # Wild games [c03]: the castling flags are `1 1 1 1` even where king and rooks are shuffled; wild 5 has White's
+    # pieces on ranks 7 and 8. chess960 castling is `o-o` in verbose.
     found = recorded("c03_wild", "observer_GuestXg")
     assert bare(found) == played("c03_wild")
     fens = [game.start_fen or "" for game in found.games]
@@ -217,6 +242,8 @@ def test_oddity_14_castling_flags_of_shuffled_starts() -> None:
 
 
 def test_oddity_15_arrow_line_before_its_board() -> None:
+    # A capture in crazyhouse: first, alone, the arrow line `<b1> game 4 … <- BN`, then the `<12>` of that capture,
+    # then a plain `<b1>` as part of the same message. After every `<12>` a plain `<b1>` follows.
     data = corpus.stream_bytes("a03_crazyhouse", "observer_GuestObsD")
     found = recorded("a03_crazyhouse", "observer_GuestObsD")
     assert found.holdings(HOLDINGS, PASS) == [506, 100]
@@ -231,6 +258,8 @@ def test_oddity_15_arrow_line_before_its_board() -> None:
 
 
 def test_oddity_16_pieces_come_from_the_other_board() -> None:
+    # Bughouse: the arrow line has the other board's number and comes before the `<12>` of the capturing board. An
+    # observer of one board sees pockets grow without a move. A has an empty line in between.
     found = recorded("b06_bughouse", "observer_GuestXp")
     assert {game.variant for game in found.games} == {"bughouse"}
     assert found.holdings(PASS, HOLDINGS, FOREIGN) == [47, 136, 0]
@@ -239,6 +268,7 @@ def test_oddity_16_pieces_come_from_the_other_board() -> None:
 
 
 def test_oddity_17_letter_behind_the_arrow() -> None:
+    # The letters after `<-` are the receiver's colour and the piece; promoted pieces captured arrive as P.
     found = recorded("a03_crazyhouse", "observer_GuestObsD")
     passes = {
         (change.passed[0], change.passed[1])
@@ -256,6 +286,8 @@ def test_oddity_17_letter_behind_the_arrow() -> None:
 
 
 def test_oddity_18_lines_for_an_observer() -> None:
+    # Observers get a line with ratings, rated flag and variant in A, only `You are now observing game 1.` in B and C.
+    # Players get `Creating: ...` and `{Game 1 (W vs. B) Creating unrated blitz match.}`.
     table = Table(2, "Short", "Anand", increment=1)
     header = "Game 2: Short (----) Anand (----) unrated blitz 5 1"
     game = only(read(log(table.observing(), header, "", table.frame())))
@@ -269,6 +301,8 @@ def test_oddity_18_lines_for_an_observer() -> None:
 
 
 def test_oddity_19_end_lines() -> None:
+    # End lines differ: `by agreement` (A), `by mutual agreement` (B, C); `Caruana lost connection; game adjourned`
+    # (A), `{Game 1 (Steinitz vs. Zukertort) adjourned} *` (B, C).
     keys = {
         game.reason_key
         for scenario in ("a01_standard", "b01_standard", "a04_suicide", "a11_adjourn_disconnect", "b08_adjourn")
@@ -297,6 +331,7 @@ def test_oddity_19_end_lines() -> None:
 
 
 def test_oddity_20_number_reused_by_the_same_players() -> None:
+    # Then `Removing game 1 from observation list.`; the number is used again at once, often by the same two players.
     found = recorded("b04_chatter_takeback_pause", "observer_Botvinnik")
     assert [(game.game_no, game.white.handle, game.result) for game in found.games] == [
         (1, "Capablanca", "0-1"),
@@ -307,6 +342,8 @@ def test_oddity_20_number_reused_by_the_same_players() -> None:
 
 
 def test_oddity_21_adjourned_game_goes_on() -> None:
+    # An adjourned game goes on under `Continuing rated standard match.`; its first frame is in the middle, and
+    # `moves` has the earlier moves, in A with times of 0.
     games = recorded("a11_adjourn_disconnect", "observer_GuestAda").games[:3]
     assert [(game.end, len(game.plies)) for game in games] == [("adjourned", 11), ("adjourned", 18), ("result", 45)]
     # Only the players receive the line that an adjourned game continues; here neither asked for the list.
@@ -322,6 +359,7 @@ def test_oddity_21_adjourned_game_goes_on() -> None:
 
 
 def test_oddity_22_takebacks_with_and_without_a_word() -> None:
+    # Takeback: A prints for observers who requests and accepts it; B and C only send an earlier position.
     named = recorded("a06_chatter_takebacks", "observer_Euwe")
     silent = recorded("b04_chatter_takeback_pause", "observer_Botvinnik")
     assert "takeback-accepted" in {detail for game in named.games for detail in details(game, "notice")}
@@ -337,6 +375,8 @@ def test_oddity_22_takebacks_with_and_without_a_word() -> None:
 
 
 def test_oddity_23_no_minutes_and_an_increment() -> None:
+    # B treats `0 1` as untimed ("You can't flag an untimed game."); A and C start it with 10 s (minutes 0, clocks `10
+    # 10`).
     for clocks, base in (((10_000, 10_000), 10), ((0, 0), 0)):
         table = Table(base=0, increment=1, clocks=clocks)
         game = only(read(log(table.frame(), table.play("e4"))))
@@ -347,6 +387,8 @@ def test_oddity_23_no_minutes_and_an_increment() -> None:
 
 
 def test_oddity_24_names_and_clocks_of_examined_games() -> None:
+    # A, and scratch games in C: both names are the examiner's, clocks and time control 0. B keeps names, time control
+    # and clocks, but a move typed as a variation has garbage clocks: `147990324 -423172` [b05].
     for scenario, names in (("a10_examine", {"Kramnik"}), ("c05_examine_bsetup", {"Kramnik"})):
         connection = "observer_GuestExa" if scenario[0] == "a" else "observer_GuestXk"
         found = recorded(scenario, connection)
@@ -361,6 +403,8 @@ def test_oddity_24_names_and_clocks_of_examined_games() -> None:
 
 
 def test_oddity_25_words_of_navigation_move_nothing() -> None:
+    # B prints `Game 0: Kramnik goes forward 1 move.` while the frames say game 1; C prints `Kramnik backs up 1 move.`
+    # `forward 10` gives one frame, the last. A typed move gives the frame, then `Kramnik moves: e4` (B, C).
     table = Table(1, "Kramnik", "Topalov", relation=-2, tokens=32)
     lines = [table.frame(), "Game 0: Kramnik goes forward 1 move.", table.play("e4"), "fics% Kramnik moves: e4"]
     table.plays("e5", "Nf3")
@@ -382,6 +426,9 @@ def test_oddity_25_words_of_navigation_move_nothing() -> None:
 
 
 def test_oddity_26_set_up_boards() -> None:
+    # bsetup (B [b05]) sends frames of an empty board and of every position on the way, also without kings, always
+    # with `none (0:00) none`; `wname` and `bname` change the names. Later `forward` printed `Game 0: Black checkmated
+    # 1-0`, and the move list was dated 2013.
     for connection in ("player_Kramnik", "player_Topalov", "observer_GuestXk", "observer_GuestXl"):
         found = recorded("b05_examine_bsetup", connection)
         assert found.frames(Disposition.MALFORMED, Disposition.CONFLICT) == [0, 0]
@@ -395,6 +442,8 @@ def test_oddity_26_set_up_boards() -> None:
 
 
 def test_oddity_27_chat_that_imitates_the_server() -> None:
+    # Chat with `<12> ...` or `{Game 1 (W vs. B) W resigns} 0-1` passes unchanged after `Name(----)[1] kibitzes: `.
+    # After wrapping, its end can stand at the start of a line after `\\ `.
     for scenario, connection in (
         ("a06_chatter_takebacks", "observer_Euwe"),
         ("b04_chatter_takeback_pause", "observer_Botvinnik"),
@@ -419,6 +468,7 @@ def test_oddity_27_chat_that_imitates_the_server() -> None:
 
 
 def test_oddity_28_tags_behind_names_in_chat() -> None:
+    # Names carry tags only in chat: `TestGuestB(U)(++++)[1] whispers: hmm`.
     table = Table(1, "TestGuestA", "TestGuestB")
     whisper = "TestGuestB(U)(++++)[1] whispers: hmm"
     game = only(read(log(table.frame(), table.play("e4"), f"{PROMPT}{whisper}")))
@@ -432,6 +482,8 @@ def test_oddity_28_tags_behind_names_in_chat() -> None:
 
 
 def test_oddity_29_delta_lines_are_the_games_plies() -> None:
+    # `<d1> 2 6 dxe4 d5e4p 125 301775 0` is game, ply, SAN, squares and captured piece, time used, the mover's clock,
+    # lag: milliseconds even without `iset ms`. Start, takeback and refresh still come as `<12>`.
     for connection in ("observer_GuestIvc", "observer_GuestIvd"):
         found = recorded("a09_ivariables", connection)
         lines = corpus.stream_bytes("a09_ivariables", connection).count(b"\n\r<d1> ")
@@ -454,6 +506,7 @@ def test_oddity_29_delta_lines_are_the_games_plies() -> None:
 
 @pytest.mark.long
 def test_oddity_30_two_games_at_a_time_in_a_debug_file() -> None:
+    # Of two games observed at the same time only the last one is saved as PGN (x01 lacks game 11, x02 game 6).
     for scenario in ("x01_xboard_observes", "x02_xboard_observes_b"):
         found = recorded(scenario, "xboard_observer")
         wanted = played(scenario)
@@ -462,7 +515,9 @@ def test_oddity_30_two_games_at_a_time_in_a_debug_file() -> None:
 
 
 def test_oddity_31_joined_in_the_middle() -> None:
-    """The debug file holds the lists that xboard asked for: no half-move is missing where the client lost 15."""
+    # Joined in the middle: in x02 game 1 xboard asked `moves` and saved all 50 half-moves; in x01 game 1 the PGN
+    # starts from a FEN without the first 15. The debug file holds the lists that xboard asked for: no half-move is
+    # missing where the client lost 15.
     for scenario in ("x01_xboard_observes", "x02_xboard_observes_b"):
         games = [game for game in recorded(scenario, "xboard_observer").games if game.result != "*"]
         assert games
@@ -477,6 +532,7 @@ def test_oddity_31_joined_in_the_middle() -> None:
 
 
 def test_oddity_32_chess960_keeps_the_servers_start() -> None:
+    # chess960: the PGN has a FEN with another back rank than the server's, so it cannot be replayed.
     games = [game for game in recorded("x01_xboard_observes", "xboard_observer").games if game.variant == "chess960"]
     assert [(game.start_fen, len(game.plies)) for game in games] == [
         ("bqnbrknr/pppppppp/8/8/8/8/PPPPPPPP/BQNBRKNR w KQkq - 0 1", 80)
@@ -484,6 +540,8 @@ def test_oddity_32_chess960_keeps_the_servers_start() -> None:
 
 
 def test_oddity_33_what_the_client_does_not_save() -> None:
+    # Takebacks, drops, suicide, result and reason were saved right; no move times, lag or time of day; `[Site
+    # "127.0.0.1"]`; ratings only when `moves` was asked. A game that is not observed at its end is not saved.
     found = recorded("x01_xboard_observes", "xboard_observer")
     kept = [game for game in found.games if game.result != "*"]
     assert {game.variant for game in kept} == {"chess", "crazyhouse", "chess960", "suicide"}
@@ -495,6 +553,8 @@ def test_oddity_33_what_the_client_does_not_save() -> None:
 
 
 def test_oddity_34_playing_engines() -> None:
+    # Zippy (x03): the PGN has engine comments `{+0.24/10 2.8}`; one of the two xboards did not save the second game.
+    # Its log marks ICS input `<ICS: ` with octal escapes and engine lines `22187 <first : 9 37 …` / `>first : `.
     wanted = [(white, moves) for white, moves, _ in played("x03_zippy_engines")]
     for connection in ("xboard_sjeng", "xboard_fairymax"):
         found = recorded("x03_zippy_engines", connection)
@@ -506,6 +566,7 @@ def test_oddity_34_playing_engines() -> None:
 
 
 def test_oddity_35_pauses_without_a_line_for_observers() -> None:
+    # pause, unpause and `moretime` (B, C): players see `Game clock paused.`; observers see only the clocks.
     own = recorded("b04_chatter_takeback_pause", "player_Capablanca")
     watched = recorded("b04_chatter_takeback_pause", "observer_Botvinnik")
     notices = [detail for game in own.games for detail in details(game, "notice")]
