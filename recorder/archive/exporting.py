@@ -33,14 +33,13 @@ _NEWEST = re.compile(r"last(~[0-9]{1,9})?")
 
 @contextmanager
 def chosen_games(archive: GameStore, where: GameFilter, **parts: Unpack[GameParts]) -> Iterator[Iterator[Game]]:
-    """The games that match, let go of when writing them fails in the middle; see ``ArchiveStore.games``."""
+    """The games that match, let go of when writing them fails in the middle."""
     games = archive.games(where, **parts)
     with closing(cast("Generator[Game, None, None]", games)):
         yield games
 
 
 def archive_files(path: Path) -> list[Path]:
-    """An archive's file and those that SQLite keeps beside it, there or not."""
     return [
         path,
         *(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", "-journal", "-positions", "-columns")),
@@ -134,7 +133,6 @@ def _values_like(archive: GameStore, name: str, columns: Sequence[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Small letters without accents."""
     return "".join(one for one in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(one))
 
 
@@ -143,7 +141,6 @@ def _or(words: Sequence[str]) -> str:
 
 
 def handles_of(archive: GameStore, names: Iterable[str]) -> list[str]:
-    """The handles that names of a filter mean: a name with ``*`` those of all players it matches."""
     from fnmatch import translate
 
     wild = [name.lower().replace("[", "[[]").replace("?", "[?]") for name in names if "*" in name]
@@ -164,10 +161,7 @@ def one_player(archive: GameStore, name: str) -> str:
 
 
 def _require_analyst(archive: ArchiveStore, name: str) -> None:
-    """Refuse the beginning of an engine's name that no analysis of the archive is by.
-
-    The error names the engines that there are.
-    """
+    """Refuse the beginning of an engine's name that no analysis of the archive is by, and name those that there are."""
     there = archive.analyses.engines()
     if not any(engine.casefold().startswith(name.casefold()) for engine in there):
         stored = f"It has analyses by {', '.join(there)}." if there else "It has no analyses."
@@ -175,11 +169,7 @@ def _require_analyst(archive: ArchiveStore, name: str) -> None:
 
 
 def named_games(archive: GameStore, chosen: GameFilter) -> GameFilter:
-    """The filter as an archive needs it.
-
-    Its players and keys exist, ``last`` and ``last~2`` are the keys of these games, and with ``--unique`` probable
-    duplicates are excluded.
-    """
+    """The filter as an archive needs it: with keys for ``last`` and a position, and names that exist."""
     from storage.dataset.reading import DatasetStore
 
     if sentence := no_value(archive, chosen):
@@ -204,7 +194,6 @@ def count_excluded(archive: GameStore, where: GameFilter) -> dict[str, int]:
 
 
 def _taken_and_excluded(archive: GameStore, where: GameFilter) -> tuple[int, dict[str, int]]:
-    """How many games match, and ``count_excluded``."""
     steps: tuple[tuple[str, dict[str, Any]], ...] = (
         ("examined or set up", {"kinds": where.kinds}),
         ("without a known move", {"min_plies": where.min_plies}),
@@ -252,7 +241,6 @@ def require_games(archive: GameStore, where: GameFilter, what: str = "games") ->
 
 
 def without_games(archive: ArchiveStore, where: GameFilter) -> str | None:
-    """A sentence if no game matches the filters; None: some do."""
     if archive.count(where):
         return None
     return f"No games match these filters ({plural(archive.count(), 'played game')} in the archive)."
@@ -268,10 +256,7 @@ def export_pgn(
     append: bool = False,
     split: str | None = None,
 ) -> ExportReport:
-    """Write games as PGN; with ``split`` (``day``, ``player`` or ``variant``) into one file for each in a folder.
-
-    ``append`` adds the games that the file does not hold yet; ``-`` is standard output.
-    """
+    """``split`` (``day``, ``player`` or ``variant``) writes one file for each in a folder; ``-`` is standard output."""
     # What only lists or names games loads this module, too.
     from exporters.base import append_games, open_output, write_split
     from exporters.pgn.exporter import PgnExporter
@@ -318,10 +303,7 @@ def export_bpgn(
     force: bool = False,
     append: bool = False,
 ) -> ExportReport:
-    """Write bughouse matches as BPGN: those of which at least one board is chosen.
-
-    Without a variant, bughouse games are meant.
-    """
+    """Write the matches of which at least one board is chosen; without a variant, bughouse games are meant."""
     from exporters.base import append_games, open_output
     from exporters.bpgn import BpgnExporter
     from recorder.archive.pages.related import other_boards
@@ -356,10 +338,7 @@ def export_games(
     append: bool = False,
     raw: bool = False,
 ) -> ExportReport:
-    """Write games as JSON Lines with everything that is known of them, or a table of games.
-
-    Only JSON Lines can be appended to. ``raw``: in CSV, write texts that look like formulas as they are.
-    """
+    """``raw``: in CSV, write texts that look like formulas as they are."""
     from exporters.base import append_games, open_output
 
     require_games(archive, chosen)
@@ -387,7 +366,6 @@ def export_plies(
     force: bool = False,
     raw: bool = False,
 ) -> ExportReport:
-    """Write the table of plies. ``raw``: in CSV, write texts that look like formulas as they are."""
     from exporters.base import open_output
     from exporters.table_files import write_plies
     from recorder.progress import show_progress
@@ -406,7 +384,6 @@ def backup_archive(where: str, target: str) -> None:
 
 
 def share_archive(where: str, target: str, **options: Any) -> None:
-    """Write a copy without private data."""
     from storage.maintenance.share import share
 
     with _copying(where, target, sound=True) as path:
@@ -415,10 +392,7 @@ def share_archive(where: str, target: str, **options: Any) -> None:
 
 @contextmanager
 def _copying(where: str, target: str, *, sound: bool = False) -> Iterator[Path]:
-    """Check both ends of a copy, so that it is known which of them fails.
-
-    ``sound``: read the whole archive and refuse one in which anything is malformed.
-    """
+    """Check both ends of a copy, so that it is known which of them fails; ``sound`` refuses a malformed archive."""
     import sqlite3
 
     from exporters.base import refuse_protected

@@ -24,18 +24,14 @@ if TYPE_CHECKING:
 
 
 class ClockTable(NamedTuple):
-    """A table's measure (``exporters.measures``), and what it is about.
-
-    ``grouped``: whether dimensions group it. ``both_sides``: it needs all moves of a game, also with ``--player``.
-    ``matches``: it is about both boards of bughouse matches. ``evaluated``: it counts what engines thought of moves.
-    """
+    """A table's measure (``exporters.measures``), and what it is about."""
 
     measure: str
     about: str
-    grouped: bool = True
-    both_sides: bool = False
-    matches: bool = False
-    evaluated: bool = False
+    grouped: bool = True  # dimensions group it
+    both_sides: bool = False  # it needs all moves of a game, also with --player
+    matches: bool = False  # it is about both boards of bughouse matches
+    evaluated: bool = False  # it counts what engines thought of moves
 
 
 CLOCK_TABLES = {
@@ -93,11 +89,7 @@ EXTRA_DIMENSIONS = ("eco", "opening", "event")
 
 
 class GamesMeasure(NamedTuple):
-    """A measure of chosen games; ``attrs["engines"]`` of its table has the engines if evaluations count.
-
-    ``identities`` are those whose moves count; None: those of all who had the chosen handles, or of everybody. Without
-    handles the moves of everybody count.
-    """
+    """``identities`` are those whose moves count; None: of all who had the handles, or of everybody."""
 
     table: Measured
     excluded: dict[str, int]
@@ -165,10 +157,7 @@ def plies_of_games(
     extra: Collection[str] = (),
     progress: Progress = no_progress,
 ) -> Iterator[Plies]:
-    """The plies of games; of ``matches`` both boards.
-
-    ``dask``: of a data set those of a cluster. ``extra``: those of ``EXTRA_DIMENSIONS`` that are needed.
-    """
+    """The plies of games, of ``matches`` those of both boards; ``dask``: of a data set those of a cluster."""
     from exporters.measures.source import Plies
     from exporters.tables.tables import open_tables
 
@@ -201,10 +190,7 @@ class OwnMoves(NamedTuple):
 
 
 def moves_of(plies: Plies, handles: Sequence[str], *, one_player: bool) -> OwnMoves:
-    """The moves of some players.
-
-    ``one_player``: of each handle only the moves of the player that it names, no others' who had it.
-    """
+    """``one_player``: of each handle only the moves of the player that it names, no others' who had it."""
     from exporters.measures.source import among
 
     if not one_player:
@@ -231,10 +217,7 @@ def _engines(by_engine: Measured) -> list[dict[str, Any]]:
 
 
 def picture_games(archive: GameStore, scope: str, chosen: GameFilter) -> GameFilter | None:
-    """The games that a picture shows: those that were chosen, and of a match both boards.
-
-    ``scope`` is ``game``, ``match``, ``player`` or ``games``. None: the picture shows one game and more were chosen.
-    """
+    """The games that a picture shows, of a match both boards; None: it shows one game, and more were chosen."""
     if scope in ("player", "games"):
         return chosen
     if archive.count(chosen) > (2 if scope == "match" else 1):
@@ -253,11 +236,7 @@ def picture_games(archive: GameStore, scope: str, chosen: GameFilter) -> GameFil
 
 @dataclass(frozen=True, slots=True)
 class PictureData:
-    """What a picture is drawn of: a ply frame, or ``Plies`` of many games.
-
-    ``attrs["dates"]`` is the day of the games, or the first and the last, which PGN has without times of moves.
-    ``events`` are of a picture of one game.
-    """
+    """A ply frame, or ``Plies`` of many games; ``attrs["dates"]`` is their first and last day."""
 
     plies: Any
     events: pd.DataFrame | None

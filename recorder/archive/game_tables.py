@@ -28,12 +28,7 @@ if TYPE_CHECKING:
 
 
 class GameTables(Closing):
-    """Reads games and tables.
-
-    Args:
-        store: where they are.
-        arrow: use ADBC and Arrow where that is possible.
-    """
+    """Reads games and tables."""
 
     def __init__(self, store: GameStore, *, arrow: bool) -> None:
         self._store = store
@@ -228,7 +223,6 @@ class GameTables(Closing):
             return self._described(tables.match_frame(), where, as_timedelta)
 
     def _described(self, table: pd.DataFrame, where: GameFilter, as_timedelta: bool) -> pd.DataFrame:
-        """The table with its ``attrs``: units, numbers of games and plies, and the excluded games."""
         table = _with_units(table, as_timedelta)
         table.attrs["games"] = int(table["key"].nunique())
         table.attrs |= {"plies": len(table)} if "side" in table and "ply" in table else {}
@@ -250,7 +244,6 @@ _BYTES_TO_READ_ROW = 600
 
 
 def _warn_of_size(rows: int, free: int | None) -> None:
-    """Warn if a ply frame of so many rows does not fit into the free memory; ``free`` None: it is unknown."""
     if free is not None and rows * _BYTES_TO_READ_ROW > free:
         warnings.warn(
             f"The table of {rows:,} plies has about {byte_size(rows * _BYTES_IN_ROW)}, and reading it takes about "
@@ -275,7 +268,6 @@ def _add_measures() -> None:
 
 
 def _check(extra: Collection[str]) -> None:
-    """Check the names of extra columns."""
     from exporters.tables.columns import MATCH_COLUMNS, ON_REQUEST
 
     names = [column.name for column in (*ON_REQUEST, *MATCH_COLUMNS)]

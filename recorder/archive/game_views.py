@@ -51,7 +51,6 @@ def pgn_options(
     analysis: str | None,
     as_crazyhouse: bool,
 ) -> PgnOptions:
-    """The options of ``Game.to_pgn`` and ``Archive.export_pgn``."""
     words = clock.split(",") if isinstance(clock, str) else clock
     return PgnOptions(
         clock=frozenset(word.strip() for word in words) - {"", "none"},
@@ -147,10 +146,7 @@ def _add_drops(start: chess.variant.CrazyhouseBoard, plies: list[Ply]) -> None:
 
 
 def _replay(game: Game, part: PgnPart, wanted: int, placements: dict[int, str]) -> chess.Board:
-    """The board after ``wanted`` half-moves, at most at the last move that is known.
-
-    ``placements`` has by ply the squares as recorded, which count where python-chess castles in another way.
-    """
+    """The board after ``wanted`` half-moves, or the last known; recorded ``placements`` count, as of odd castling."""
     board = _start(game, part)
     for ply in part.plies:
         move = _move(ply)

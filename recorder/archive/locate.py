@@ -20,14 +20,12 @@ _READ_ONLY: Final = "The archive {} cannot be written: it or its folder is read-
 
 
 def default_archive() -> str:
-    """The default archive, in the platform's folder for a user's data."""
     import platformdirs
 
     return str(Path(platformdirs.user_data_dir("ics-recorder", appauthor=False)) / "archive.sqlite")
 
 
 def open_archive(where: str, *, create: bool = False, read_only: bool = True) -> ArchiveStore:
-    """Open the archive that ``--db`` names."""
     from storage import ArchiveStore
 
     path = archive_file(where)
@@ -39,10 +37,7 @@ def open_archive(where: str, *, create: bool = False, read_only: bool = True) ->
 
 
 def open_games(where: str, dataset: str | None, warn: Callable[[str], None]) -> GameStore:
-    """Open the archive that ``--db`` names, or the data set that ``--dataset`` names.
-
-    ``warn`` gets a sentence if the data set is not complete.
-    """
+    """``warn`` gets a sentence if the data set is not complete."""
     from storage.dataset.reading import DatasetStore
 
     if dataset is None:
@@ -60,7 +55,6 @@ def import_command(path: Path, where: str, *words: str) -> str:
 
 
 def archive_file(where: str) -> Path:
-    """The file of the archive that ``--db`` names, there or not."""
     from storage import file_of
 
     path = file_of(where)
@@ -79,10 +73,7 @@ def archive_file(where: str) -> Path:
 
 
 def archived_sessions(where: str) -> tuple[dict[str, int | None] | None, str | None]:
-    """Return how many bytes of each session, by its name, an archive has, None for a forgotten one.
-
-    If it is not known: None and the reason.
-    """
+    """The bytes that an archive has of each session (None: forgotten), or None and why they are unknown."""
     from recorder.journal import session_name
 
     file = archive_file(where)
@@ -139,7 +130,6 @@ def _refuse(where: str) -> None:
 
 
 def _refuse_folder(where: str) -> None:
-    """Check that an archive can be created at a place."""
     path = Path(where).expanduser()
     folder = path.parent
     if where == default_archive():  # its folder is made

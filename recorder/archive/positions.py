@@ -32,10 +32,7 @@ _FEW: Final = 20
 def with_position(
     archive: GameStore, where: GameFilter, progress: Progress | None = None, *, as_indexed: bool = False
 ) -> GameFilter:
-    """The filter with the games that reached its position. The index is made or continued first.
-
-    ``as_indexed``: index nothing, so that only games that are indexed are found.
-    """
+    """Choose the games that reached the position; ``as_indexed``: without making or continuing the index first."""
     assert where.position is not None
     if not isinstance(archive, ArchiveStore):
         raise StorageError("Positions are searched in an archive only: import the logs, or leave the position out.")
@@ -57,11 +54,10 @@ def index_sentence(state: IndexState) -> str | None:
 def occurrences_of(
     archive: ArchiveStore, position: str, where: GameFilter | None = None, limit_s: float | None = None
 ) -> list[Occurrence]:
-    """All occurrences of a position in the indexed games, or those that match; of the newest game first.
+    """Occurrences of a position in the indexed games, of the newest game first.
 
-    Two positions may have one key, so games are replayed: all of few; of many those that reached it after equally many
-    half-moves and went on with the same move one, and all of them if that one did not have the position. ``limit_s``
-    bounds how long replaying may take.
+    Two positions may have one key, so games are replayed: all of few; of many one for each ply and next move, and all
+    such games if that one did not have the position.
     """
     index = archive.positions
     wanted = position_from_fen(position, Rules.CHESS)
@@ -89,7 +85,7 @@ def position_of(archive: ArchiveStore, key: str, ply: int) -> str | None:
 
 
 def _positions_of(archive: ArchiveStore, row_id: int, ply: int) -> list[str]:
-    """The same of a row of ``games``; there may be two where a line ends and another begins."""
+    """There may be two where a line ends and another begins."""
     positions = []
     for line in archive.positions.lines(row_id, ply):
         played = ply - line.start_ply
@@ -114,11 +110,7 @@ def _replayed(fen: str | None, moves: Sequence[int]) -> str | None:
 
 
 class ExploredMove(NamedTuple):
-    """A move that was played in a position, in ``games``, and how many of these White won, drew and lost.
-
-    ``position`` is the one after it, as ``read_position`` gives it. ``rating`` is the mean of the movers' known
-    ratings; think times and clocks after the move are medians of those known.
-    """
+    """A move in a position: the results of its games, the mean rating, and medians of think times and clocks."""
 
     san: str
     uci: str
@@ -133,22 +125,16 @@ class ExploredMove(NamedTuple):
 
 
 class Explored(NamedTuple):
-    """What was played in a position, most games first; in ``ended`` games no move is known after it.
-
-    ``places`` has where each game reached it first, the newest game first.
-    """
+    """What was played in a position, most games first; in ``ended`` games no move is known after it."""
 
     games: int
     ended: int
     moves: Sequence[ExploredMove]
-    places: Mapping[str, Occurrence]
+    places: Mapping[str, Occurrence]  # where each game reached it first, newest game first
 
 
 def explore(archive: ArchiveStore, where: GameFilter, limit_s: float | None = None) -> Explored:
-    """The moves that were played in a position, in the games that match a filter.
-
-    Games that are not indexed do not count.
-    """
+    """Games that are not indexed do not count."""
     import chess
 
     assert where.position is not None

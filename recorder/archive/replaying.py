@@ -53,10 +53,7 @@ def open_library(
     marks: _Marks | None = None,
     lost: Callable[[str], None] | None = None,
 ) -> Iterator[Library]:
-    """The games to replay, as long as it is used.
-
-    Without files the games are in an archive. ``marks`` adds markers by the places of a game's moments.
-    """
+    """The games to replay, of an archive without files; ``marks`` adds markers by the places of a game's moments."""
     if files:
         games = games_of_files(files)
         lines = RecordedLines(_logs_of(files).get)
@@ -117,7 +114,6 @@ def _library(
 
 
 def games_to_replay(files: Sequence[str], where: str, chosen: GameFilter) -> list[Game]:
-    """The games to replay, with all that is known of them."""
     if files:
         return games_of_files(files)
     with open_archive(where) as archive:
@@ -150,7 +146,6 @@ def _games_of(name: str) -> list[Game]:
 
 
 def _log_of(path: Path) -> tuple[str, SourceKind]:
-    """The SHA-256 and the kind of a log."""
     head, blocks = read_head(read_blocks(path))
     kind = detect(head)
     assert kind is not None  # games were read from it
@@ -158,7 +153,6 @@ def _log_of(path: Path) -> tuple[str, SourceKind]:
 
 
 def _logs_of(files: Sequence[str]) -> dict[str, Log]:
-    """Files that hold lines of servers, by their SHA-256."""
     logs: dict[str, Log] = {}
     for path in map(Path, files):
         sha256, kind = _log_of(path)
@@ -169,7 +163,7 @@ def _logs_of(files: Sequence[str]) -> dict[str, Log]:
 
 
 def _link_partners(games: Sequence[Game]) -> None:
-    """Tell both boards of a bughouse match of each other, as an archive does."""
+    """As an archive does."""
     from recorder.relating.bughouse import pair_bughouse
 
     by_key = {game.key: game for game in games}
@@ -189,9 +183,9 @@ def analyse_games(
     force: bool,
     progress: Progress,
 ) -> None:
-    """Have an engine analyse games of an archive, which keeps the analyses, or of files, which are written as PGN.
+    """Analyse games of an archive, which keeps the analyses, or of files, which are written as PGN.
 
-    ``again``: analyse also the positions of the archive that this engine has analysed with these settings.
+    ``again``: also the positions of the archive that this engine has analysed with these settings.
     """
     from exporters.base import refuse_existing
     from recorder.analysis.engine import open_engine
@@ -220,7 +214,7 @@ def _games_to_analyse(archive: ArchiveStore, chosen: GameFilter) -> list[Game]:
 def _analyse_archive(
     run: AnalysisRun, archive: ArchiveStore, keys: Sequence[str], *, again: bool, progress: Progress
 ) -> None:
-    """Analyse games of an archive, and store it there about once a second; ``again`` as for ``analyse_games``."""
+    """Store the analyses about once a second."""
     for number, key in enumerate(keys, 1):
         game = archive.game(key)
         head = run.head(game)
@@ -234,7 +228,6 @@ def _analyse_archive(
 def _write_analysed(
     run: AnalysisRun, games: Sequence[Game], files: Sequence[str], output: str, *, force: bool, progress: Progress
 ) -> None:
-    """Analyse games of files, and write all of them as PGN."""
     from exporters.base import open_output
     from exporters.pgn.exporter import PgnExporter, PgnOptions
 

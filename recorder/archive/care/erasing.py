@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 
 def kind_of(file: str) -> SourceKind | None:
-    """What a file is by its first bytes, decompressed; None: no log."""
     return detect(_head(file))
 
 
@@ -58,10 +57,7 @@ def write_clean(file: str, output: str, force: bool, kind: SourceKind | None) ->
 
 
 def write_clean_journal(file: str, output: str, force: bool) -> tuple[JournalCleaner, int]:
-    """Write a journal, all parts in one, with filler of equal length for its secrets.
-
-    Also return how many corrupt bytes were dropped.
-    """
+    """Write all parts as one, with filler for secrets; also return how many corrupt bytes were dropped."""
     from recorder.live.secrets.logs import JournalCleaner
 
     excluded: dict[str, int] = {}
@@ -98,17 +94,13 @@ def _differing(read: list[bytes], clean: bytes) -> int:
 
 @dataclass(slots=True)
 class ErasureReport:
-    """What was taken out; ``games``, ``chats`` and ``texts`` as in ``storage.HandleReport``.
-
-    ``redacted`` are names of logs in whose kept bytes something was replaced, ``dropped`` those that are no longer
-    kept, because they contain the handle where it cannot be replaced.
-    """
+    """What was taken out; ``games``, ``chats`` and ``texts`` as in ``storage.HandleReport``."""
 
     games: int = 0
     chats: int = 0
     texts: int = 0
-    redacted: list[str] = field(default_factory=list)
-    dropped: list[str] = field(default_factory=list)
+    redacted: list[str] = field(default_factory=list)  # logs in whose kept bytes something was replaced
+    dropped: list[str] = field(default_factory=list)  # logs not kept any more: the handle cannot be replaced
 
 
 def forget_handles(
@@ -129,10 +121,7 @@ def forget_handles(
 def erase_handles(
     archive: ArchiveStore, handles: Sequence[str], progress: Progress, *, dry_run: bool
 ) -> tuple[ErasureReport, list[Path]]:
-    """Take players out of the archive and remember hashes of their handles; a dry run undoes it at the end.
-
-    Also return the files that still hold a handle, none of them in a dry run.
-    """
+    """Also return the files that still hold a handle; a dry run undoes all at the end, and returns none."""
     wanted = [hash_handle(handle) for handle in handles]
     before = Forgotten(archive.erasures.forgotten_handles())
     new = [entry for handle, entry in zip(handles, wanted, strict=True) if handle not in before]
@@ -148,10 +137,7 @@ def _names(entry: ForgottenHandle, handles: Iterable[str]) -> bool:
 
 
 def clear_free_places(where: str, report: Callable[[str], object]) -> list[Path]:
-    """Leave nothing of what was taken out in the free places of an archive's file.
-
-    Return the older archives beside it, which may hold a handle.
-    """
+    """Clear what was taken out from unused pages; return older archives beside the file, which may hold a handle."""
     path = archive_file(where)
     with open_archive(where, read_only=False) as archive:
         try:
@@ -215,7 +201,6 @@ def files_with(archive: ArchiveStore, forgotten: Forgotten) -> list[Path]:
 
 
 def _file_holds(row: SourceRow, forgotten: Forgotten) -> bool | None:
-    """Whether a source's file contains a handle; None: it is missing or unreadable."""
     path = None if row.path is None else Path(row.path)
     if path is None or not log_files(path)[0].exists():
         return None
@@ -227,10 +212,7 @@ def _file_holds(row: SourceRow, forgotten: Forgotten) -> bool | None:
 
 
 def recall(archive: ArchiveStore, handle: str) -> bool:
-    """Take a player off the list, and have logs that may contain the player read again when they are imported next.
-
-    False: the player was not on it.
-    """
+    """Take a player off the list, and have logs that may contain the player read again; False: none was on it."""
     entries = [entry for entry in archive.erasures.forgotten_handles() if hash_handle(handle, entry[0]) == entry]
     for entry in entries:
         archive.erasures.recall_handle(entry)

@@ -95,10 +95,7 @@ class TagCounter:
 def compare_counts(
     tag: str, stored: Mapping[Disposition, int], reread: Mapping[Disposition, int], counted: int
 ) -> Iterable[str]:
-    """Differences in the dispositions of ``<12>`` or ``<b1>`` lines, one sentence each.
-
-    ``counted`` is how often the tag occurs in the decoded bytes.
-    """
+    """Differences in the dispositions of ``<12>`` or ``<b1>``, which occurs ``counted`` times in the bytes."""
     if sum(stored.values()) != counted:
         yield f"{tag} occurs {counted:,} times in the decoded bytes; {sum(stored.values()):,} dispositions are stored."
     for kind in sorted({*stored, *reread}, key=lambda kind: kind.value):
@@ -160,25 +157,20 @@ def _sort_key(parts: _Digest) -> list[bytes]:
 
 
 class UnexplainedClock(NamedTuple):
-    """A move whose clock no line or board explains (docs/explanation/clocks-and-lag.md).
-
-    ``residual_ms`` is ``after_ms - (before_ms - elapsed_ms + increment_ms)``. ``before_ms`` is None where the clock was
-    seen only while it ran.
-    """
+    """A move whose clock no line or board explains (docs/explanation/clocks-and-lag.md)."""
 
     game: str
     ply: int
     san: str
     white: bool
-    before_ms: int | None
+    before_ms: int | None  # None: the clock was seen only while it ran
     elapsed_ms: int | None
     increment_ms: int | None
     after_ms: int | None
-    residual_ms: int
+    residual_ms: int  # after_ms - (before_ms - elapsed_ms + increment_ms)
 
     @classmethod
     def of(cls, game: Game, ply: Ply, entry: LedgerEntry) -> UnexplainedClock:
-        """The ply of a game whose entry has the cause ``UNEXPLAINED``."""
         assert entry.residual_ms is not None
         return cls(
             game.key, entry.ply, ply.san, entry.white, entry.before_ms, entry.elapsed_ms, entry.increment_ms,
@@ -194,7 +186,6 @@ class UnexplainedClock(NamedTuple):
         )
 
     def to_json(self) -> dict[str, Any]:
-        """All of it as JSON values."""
         values = self._asdict()
         del values["white"]
         return {"game": values.pop("game"), "side": "white" if self.white else "black", **values}
@@ -312,7 +303,6 @@ class VerifyReport:
 def verify_archive(
     archive: ArchiveStore, source_ids: Sequence[str], progress: Progress, *, jobs: int | None = None
 ) -> VerifyReport:
-    """Read sources again and compare them with the archive. The result does not depend on ``jobs``."""
     with archive.watch_changes() as changed, archive.snapshot():  # a source that is being written changes its id
         rows = [archive.source(one) for one in source_ids] if source_ids else archive.sources()
         processes = jobs_for([row.size_bytes for row in rows], jobs)
@@ -335,11 +325,7 @@ def _audit_in_processes(
     workers: Workers,
     changed: Callable[[], bool],
 ) -> list[Audit]:
-    """Audit sources in other processes, which see the archive as it is in this snapshot.
-
-    ``changed``: another program has written since the snapshot began. Then what the other processes found may be of
-    later, and the sources that follow are audited here.
-    """
+    """Audit in processes that see the archive of this snapshot; once it has ``changed``, the rest is audited here."""
     tasks = [(archive.path, row, number, len(rows)) for number, row in enumerate(rows, 1)]
     audits: list[Audit] = []
     done = in_order(workers, _audit_apart, tasks, progress)
@@ -354,14 +340,12 @@ def _audit_in_processes(
 
 
 def _audit_apart(task: tuple[Path, SourceRow, int, int], progress: Progress) -> Audit:
-    """Audit one source in a process of its own."""
     path, row, number, count = task
     with ArchiveStore.open(str(path), read_only=True) as archive, archive.snapshot():
         return audit_source(archive, row, of_several(progress, number, count))
 
 
 def audit_source(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:
-    """Read one source again, count and compare."""
     try:
         with storage_errors(archive.path):
             return _audit(archive, row, progress)
@@ -418,7 +402,6 @@ def _audit(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:
 
 
 def _add_clocks(audit: Audit, game: Game) -> None:
-    """Count the causes of the differences of a game's clocks, and keep the moves without a cause."""
     entries = ledger(game)
     known = [entry.cause for entry in entries if entry.cause is not None]
     audit.clocks.update(known)
@@ -443,31 +426,24 @@ _EVERYTHING = GameFilter(kinds=frozenset(), min_plies=0, per_source=True)
 
 
 class Unread(NamedTuple):
-    """A source that could not be read again; ``why`` is one clause.
-
-    ``is_there``: its bytes are, but an error of this program ended the reading.
-    """
+    """A source that could not be read again; ``why`` is one clause."""
 
     row: SourceRow
     why: str
-    is_there: bool
+    is_there: bool  # an error of this program ended the reading
 
 
 @dataclass(slots=True)
 class RebuildChanges:
-    """How the games of two archives differ; ``differing`` has games of both with the parts in which they differ."""
-
     games: int = 0
     added: list[Game] = field(default_factory=list)
     gone: list[Game] = field(default_factory=list)
-    differing: list[tuple[Game, list[str]]] = field(default_factory=list)
+    differing: list[tuple[Game, list[str]]] = field(default_factory=list)  # with the parts that differ
     analyses: AnalysisCounts | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """How sources are read in another process."""
-
     old: Path
     forgotten: Forgotten
     folder: Path
@@ -477,11 +453,10 @@ class _Task:
 def read_again(
     old: ArchiveStore, new: ArchiveStore, progress: Progress, *, carry_over: bool = False, jobs: int | None = None
 ) -> tuple[list[Unread], list[str]]:
-    """Read every source of an archive into an empty one, which gets the analyses, too.
+    """Read every source of an archive into an empty one, and take over the analyses.
 
-    What is read is what was read then, with the same options: bytes that a journal got since wait for its next import.
-    ``carry_over`` copies sources that cannot be read again as they are. Return these sources, and a sentence about each
-    other one that errors of this program kept from being read whole. The new archive does not depend on ``jobs``.
+    With the options of then, and no further: bytes that a journal got since wait for its next import. ``carry_over``
+    copies sources that cannot be read. Return these, and a sentence about each that our errors kept from being whole.
     """
     missing: list[Unread] = []
     unread: list[str] = []
@@ -506,7 +481,6 @@ def read_again(
 def _read_all(
     old: ArchiveStore, new: ArchiveStore, rows: list[SourceRow], progress: Progress, jobs: int | None
 ) -> Iterator[Unread | str | None]:
-    """Read sources into the new archive, one after the other; yields what ``_store`` returns for each."""
     forgotten, count = forgotten_in(new), len(rows)
     sizes = [row.size_bytes for row in rows]
     processes = jobs_for(sizes, jobs)
@@ -524,7 +498,6 @@ def _read_all(
 
 
 def _read_apart(task: tuple[_Task, int, SourceRow], progress: Progress) -> SourceReading | Unread:
-    """Read a numbered source; runs in a process of its own."""
     how, number, row = task
     with ArchiveStore.open(str(how.old), read_only=True) as old:
         reading = _open(old, row, how.forgotten, of_several(progress, number, how.count))
@@ -538,7 +511,6 @@ def _read_apart(task: tuple[_Task, int, SourceRow], progress: Progress) -> Sourc
 
 
 def _open(old: ArchiveStore, row: SourceRow, forgotten: Forgotten, progress: Progress) -> SourceReading | Unread:
-    """The reading of one source."""
     blocks = source_blocks(old, row)
     try:
         timing = source_timing(old, row)
@@ -552,7 +524,7 @@ def _open(old: ArchiveStore, row: SourceRow, forgotten: Forgotten, progress: Pro
 def _store(
     old: ArchiveStore, new: ArchiveStore, row: SourceRow, reading: SourceReading | Unread
 ) -> Unread | str | None:
-    """Store one source; return that it could not be read, a sentence about errors of this program, or None."""
+    """Return that the source could not be read, a sentence about errors of this program, or None."""
     if isinstance(reading, Unread):
         return reading
     try:
@@ -571,7 +543,6 @@ def _broken(row: SourceRow, error: Exception) -> Unread:
 
 
 def _why_unreadable(row: SourceRow) -> str:
-    """Why a source cannot be read again, one clause."""
     if row.path is None:
         return "is not kept in the archive, nor is its place known"
     path = Path(row.path)
@@ -585,7 +556,6 @@ def _why_unreadable(row: SourceRow) -> str:
 
 
 def compare(old: ArchiveStore, new: ArchiveStore) -> RebuildChanges:
-    """Compare all games by their keys."""
     before = {game.key: _digest(game) for game in old.games(_EVERYTHING)}
     found = RebuildChanges()
     for game in new.games(_EVERYTHING):

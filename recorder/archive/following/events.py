@@ -46,31 +46,25 @@ class _KnownGame:
 
 
 class GameChanges(Outlet):
-    """Reports what is new of each game. After a restart, games that may be in progress are reported from their start.
-
-    A game that was left and is observed again goes on after its ``game_ended``. Each game has one key in all its
-    reports, that of its first one.
-    """
+    """Reports what is new of each game, under the key of its first report, also when its observation goes on later."""
 
     def __init__(self) -> None:
         self._known: dict[_Place, _KnownGame] = {}
 
     def concerns(self, game: Game) -> bool:
-        """Whether the changes of a game are reported."""
         return game.kind is GameKind.PLAYED
 
     def report(self, event: str, key: str, game: Game, facts: dict[str, Any]) -> None:
         """Something new of a game, which now is this."""
 
     def look(self, games: list[Game]) -> None:
-        """Report what these games have that was not reported."""
         self._take_all(games, final=False)
 
     def settle(self, where: str, source: str, read_up_to: int) -> None:
         self._known = {place: reported for place, reported in self._known.items() if place[0] >= read_up_to}
 
     def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
-        """Report what these games have that was not reported; if the log never goes on, they have ended."""
+        """If the log never goes on, these games have ended."""
         self._take_all(games, final)
         if final:
             self._known = {}
@@ -150,7 +144,7 @@ class EventPipe:
         self._thread: threading.Thread | None = None
 
     def write(self, text: str) -> None:
-        """Print whole lines, some time. Waits only for a reader who is far behind, and not for long."""
+        """Waits only for a reader who is far behind, and not for long."""
         with self._changed:
             if self.lost is not None:
                 return
@@ -175,7 +169,7 @@ class EventPipe:
                     self._lose()
 
     def _moves(self, before: int) -> bool:
-        """Wait until the reader has taken something of so many bytes, or is lost; whether it has come to that."""
+        """Wait until fewer than so many bytes wait or the reader is lost."""
         return self._changed.wait_for(lambda: self._bytes < before or self.lost is not None, _PATIENCE_S)
 
     def _lose(self, why: str = "The event reader is too slow") -> None:

@@ -86,7 +86,7 @@ class Tail:
             raise _unreadable(path, error) from error
 
     def read(self) -> bytes:
-        """Return what comes next, at most ``BLOCK`` bytes; nothing: there is no more now."""
+        """What comes next, at most ``BLOCK`` bytes; nothing: there is no more now."""
         try:
             last = self._last
             if os.pread(self._file, len(last), self._place - len(last)) != last:
@@ -105,10 +105,7 @@ class Tail:
         return data
 
     def _look_for_another(self) -> None:
-        """Another log has its name; as long as none has, its writer may go on with this one.
-
-        A file that is still empty is none: logrotate creates it before the writer closes the old one.
-        """
+        """Another log has its name; an empty one is none: logrotate creates it before the writer closes ours."""
         ours = os.fstat(self._file)
         try:
             there: os.stat_result | None = self._path.stat()
@@ -129,11 +126,9 @@ class Tail:
 
     @property
     def ended(self) -> bool:
-        """Whether what was read last shows that nothing more comes."""
         return False
 
     def close(self) -> None:
-        """Let go of the file."""
         os.close(self._file)
 
 
@@ -188,7 +183,6 @@ class _JournalTail(Tail):
             self._last = os.pread(self._file, min(place, _COMPARED), max(place - _COMPARED, 0))
 
     def read(self) -> bytes:
-        """As ``Tail.read``, part after part."""
         try:
             while not (data := self._here()):
                 # Looking into the folder costs more than all else: after what is no part's end it can wait.
@@ -210,7 +204,6 @@ class _JournalTail(Tail):
         return data
 
     def _last_line(self) -> bytes:
-        """The last line, if it has come whole."""
         if self._more:
             self._last = b"".join((self._last, *self._more))[-_COMPARED:]
             self._more.clear()
@@ -261,7 +254,7 @@ class _JournalTail(Tail):
         return True
 
     def _skip(self, count: int) -> int:
-        """Pass over bytes of this part; how many it had."""
+        """Pass over bytes of this part; return how many it had."""
         if self._packed is None:
             return os.lseek(self._file, min(count, os.fstat(self._file).st_size), os.SEEK_SET)
         done = 0
@@ -279,10 +272,7 @@ class _JournalTail(Tail):
 
 
 def open_tail(path: Path, offset: int, *, first_part: int = 0) -> Tail:
-    """The bytes of a log of any kind from a place on, counted in decompressed bytes.
-
-    Parts with numbers below ``first_part`` are skipped, and not counted.
-    """
+    """``offset`` counts decompressed bytes, those of parts below ``first_part`` not."""
     if is_journal(path):
         return _JournalTail(path, offset, first_part)
     with closing(read_blocks(path)) as blocks:
@@ -314,9 +304,8 @@ _AT_ONCE: Final = 8 << 20
 class Outlet:
     """Gets the games of a log when they are committed; this one does nothing with them.
 
-    ``problem`` is why something is missing; ``settle`` may find it then. ``owes``: after ``end``, it still has to write
-    games of the source, which is to be taken once more. ``looks_back``: it finds in the archive, at ``begin``, what it
-    was not given: until a long log is read it is given nothing.
+    ``owes``: after ``end``, it still has to write games of the source, which is to be taken once more. ``looks_back``:
+    it finds in the archive, at ``begin``, what it was not given: until a long log is read it is given nothing.
     """
 
     problem: str | None = None
@@ -334,21 +323,15 @@ class Outlet:
         self.look(games)
 
     def settle(self, where: str, source: str, read_up_to: int) -> None:
-        """Games that begin before this place are never given again; ``source``: sha256 of the bytes so far."""
+        """Games that begin before this place are never given again."""
 
     def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
-        """The log has come to its end, and these games with it.
-
-        ``final``: it never goes on. Else they may be given again, and may have become more.
-        """
+        """The log has come to its end. Unless ``final``, these games may be given again, and may have become more."""
         self.look(games)
 
 
 def is_over(end: GameEnd, first_offset: int, read_up_to: int, final: bool = False) -> bool:
-    """Whether nothing that the log says later can go on with a game: only such games are appended.
-
-    ``read_up_to`` is of its source: what begins before it is final. ``final``: the log never goes on.
-    """
+    """Whether nothing later in the log can go on with a game; what begins before ``read_up_to`` is final."""
     return final or end.is_over or (end is not GameEnd.LOG_ENDS and first_offset < read_up_to)
 
 
@@ -381,13 +364,7 @@ class MissingFacts(Outlet):
 
 
 class FollowedLog:
-    """A log that is being written, as far as it was read. First it is the ``SourceReading`` of an import.
-
-    ``size`` and ``running`` are of the bytes that the archive knows of, and their hash; ``unread`` are the bytes behind
-    them, because ``scrubbing`` waits for the end of their line. ``mark`` is in the source's row until another process
-    changes it. ``behind``: there is more of it, not looked at yet. ``games`` are those that the import stored. While it
-    is read, NothingYetError means that it has no whole line yet.
-    """
+    """A log that is being written, as far as it was read. First it is the ``SourceReading`` of an import."""
 
     found: Found
 
@@ -399,15 +376,15 @@ class FollowedLog:
             )
         self.pipeline = plan.options.followed_pipeline(kind)
         self.scrubbing = Scrubbing(kind, redactor=Redactor(plan.options.forgotten or Forgotten(), kind))
-        self.size = 0
+        self.size = 0  # of the bytes that the archive knows of; ``running`` is their hash
         self.running = hashlib.sha256()
-        self.unread = b""
-        self.mark = secrets.token_hex(8)
-        self.games: list[Game] = []
+        self.unread = b""  # behind them: ``scrubbing`` waits for the end of their line
+        self.mark = secrets.token_hex(8)  # in the source's row until another process changes it
+        self.games: list[Game] = []  # that the import stored
         self._plan = plan
         known = 0 if plan.before is None else plan.before.size_bytes
         self._end = size if kind is SourceKind.TYPESCRIPT else min(size, max(_AT_ONCE, known))
-        self.behind = self._end < size
+        self.behind = self._end < size  # there is more of it, not looked at yet
         self._blocks = LogReading(plan.source, progress, size=self._end) if self._end else ()
 
     def __iter__(self) -> Iterator[Part]:
@@ -425,7 +402,7 @@ class FollowedLog:
         self.found = Found(pipeline.report, pipeline.read_up_to, pipeline.unredacted, self.mark, bytes_read)
 
     def receive(self, data: bytes) -> tuple[bytes, list[Game]]:
-        """Parse the next bytes; returns those that are in whole lines now, without secrets, and finished games."""
+        """Parse the next bytes; return those that are in whole lines now, without secrets, and finished games."""
         clean = self.scrubbing.receive(data)
         return clean, self.pipeline.receive(clean) if clean else []
 
@@ -440,11 +417,8 @@ class FollowedLog:
 class Follower:
     """Brings an archive up to date with one log, as often as it is asked to. No method raises.
 
-    ``named``: the user named this log: if the archive forgets it, it comes back. ``full``: the archive's disk is full.
-    ``step`` is called before each step, with whether it may take long without new bytes, as opening an archive.
-    ``problem`` is why the archive is not up to date, one sentence: the next ``look`` tries again. ``waiting`` is why
-    there is nothing to read yet, ``known`` that the archive has all of it, ``replaced`` why the last ``look`` came to
-    the end of what is now another log.
+    ``named``: the user named this log: if the archive forgets it, it comes back. ``step`` is called before each step,
+    with whether it may take long without new bytes, as opening an archive.
     """
 
     def __init__(
@@ -458,11 +432,11 @@ class Follower:
         named: bool = True,
         step: Callable[[bool], None] = lambda _long: None,
     ) -> None:
-        self.problem: str | None = None
-        self.waiting: str | None = None
-        self.known = False
+        self.problem: str | None = None  # why the archive is not up to date; the next ``look`` tries again
+        self.waiting: str | None = None  # why there is nothing to read yet
+        self.known = False  # the archive has all of it
         self.replaced: str | None = None
-        self.full = False
+        self.full = False  # the archive's disk
         self.games = 0
         self._where = where
         self._path = path
@@ -488,7 +462,6 @@ class Follower:
 
     @property
     def ended(self) -> bool:
-        """Whether the log tells itself that nothing more comes."""
         return self._tail is not None and self._tail.ended
 
     @property
@@ -498,19 +471,15 @@ class Follower:
 
     @property
     def resting(self) -> bool:
-        """Whether something has failed just now and is not tried again yet."""
         return self._failed_s is not None and time.monotonic() - self._failed_s < self._pause_s
 
     def look(self, *, settle: bool = False) -> bool:
-        """Read what is new and write it; return whether anything was new.
-
-        ``settle``: let the archive know now how far it was read; else it is done every now and then.
-        """
+        """``settle``: let the archive know now how far it was read; else it is done every now and then."""
         self.replaced = None
         return (settle or not self.resting) and self._attempt(lambda: self._look(settle))
 
     def finish(self) -> bool:
-        """Read the last bytes; games without an end end with the log. Returns whether the archive has everything."""
+        """Read the last bytes; games without an end end with the log. Return whether the archive has everything."""
         done = self._attempt(self._finish)
         self.close()
         if any(outlet.problem for outlet in self._outlets):
@@ -592,7 +561,7 @@ class Follower:
         return True
 
     def _begin(self) -> bool:
-        """Import the log so far, and keep it open; returns whether it can be followed from now on."""
+        """Import the log so far, and keep it open; return whether it can be followed from now on."""
         source = Input(str(self._path), self._path, named=self._named, on_block=lambda: self._step(False))
         self._step(True)
         with open_archive(self._where, create=True, read_only=False) as archive:
@@ -643,7 +612,6 @@ class Follower:
         return self._log, self._tail, self._source
 
     def _read_on(self) -> bool:
-        """Read to the present end of the log."""
         log, tail, _ = self._at_work
         found = False
         while data := tail.read():
@@ -669,16 +637,12 @@ class Follower:
         return [outlet for outlet in self._outlets if outlet not in self._lagging]
 
     def _commit(self, games: list[Game], behind: bool = False) -> None:
-        """Write finished games and changed games in progress; then pass them on."""
         changed = self._write(games, behind)
         self._count(games)
         self._pass_on(games, changed)
 
     def _write(self, games: list[Game], behind: bool = False) -> list[Game]:
-        """Write finished games and, unless there is more to read, the games in progress that have changed.
-
-        Return the latter.
-        """
+        """Also write the games in progress that have changed, unless there is more to read, and return them."""
         log, _, source = self._at_work
         living = log.pipeline.in_progress
         changed = [] if behind else living.changed()
@@ -708,15 +672,11 @@ class Follower:
                 outlet.look(changed)
 
     def _settle(self) -> None:
-        """Record in the source's row how far its log was read."""
         log, _, _ = self._at_work
         self._store(log.pipeline.read_up_to, log.mark)
 
     def _store(self, read_up_to: int, mark: str | None) -> None:
-        """Commit how far the log was read, and report to the outlets which games are final.
-
-        ``mark`` is of the reader that can continue; None: the log is over, and all games are final.
-        """
+        """Commit how far the log was read. ``mark`` is of the reader that can continue; None: all games are final."""
         log, _, source = self._at_work
         drop = self._keep and log.pipeline.unredacted  # bytes with a forgotten player
         self._keep = self._keep and not drop
@@ -741,7 +701,6 @@ class Follower:
         source.checkpoint()
 
     def _end(self) -> None:
-        """The log has ended: what is open ends with it."""
         log, tail, _ = self._at_work
         self._step(True)
         final = tail.ended or tail.replaced is not None

@@ -41,12 +41,10 @@ class GameEvents(GameChanges):
         self._thinking: dict[str, tuple[Game, float, set[float]]] = {}  # since when, and the long thinks since then
 
     def concerns(self, game: Game) -> bool:
-        """Played games, and those that others examine, as a relay does."""
         relayed = any(observation.relation == _OTHERS_EXAMINE for observation in game.observations)
         return super().concerns(game) or (game.kind is GameKind.EXAMINED and relayed)
 
     def report(self, event: str, key: str, game: Game, facts: dict[str, Any]) -> None:
-        """Fire what a hook may ask for, and note when a think begins."""
         over = has_ended(game)
         if event == "game_started" and not (over and self.quiet):
             self._event("game-start", game, f"{_pair(game, ratings=True)}, {_what(game)}: the game has begun.", {})
@@ -65,7 +63,6 @@ class GameEvents(GameChanges):
         self._thinking = {}
 
     def tick(self) -> None:
-        """Find thinks that are long now."""
         now_s = self._now()
         for game, since_s, thinks in self._thinking.values():
             for think_s in self._thinks_s:

@@ -30,7 +30,7 @@ _HEAD_BYTES: Final = 1 << 16
 
 
 def refuse_live(path: Path) -> None:
-    """ExportError: another file is there, or none can be written."""
+    """Refuse another program's file, and a place where none can be written."""
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
@@ -87,7 +87,7 @@ class LiveGame:
         return replace(game, segments=segments, end=GameEnd.LOG_ENDS, result="*", ended_at_ms=None, complete=False)
 
     def text(self, moment: float) -> str | None:
-        """The same as PGN, which is rebuilt only if there is another move to show."""
+        """The game of that moment as PGN, rebuilt only if there is another move to show."""
         game = self.at(moment)
         if game is None:
             return None
@@ -100,11 +100,7 @@ class LiveGame:
 
 
 class LiveGames:
-    """What the file shows of all logs of one run.
-
-    ``delay_s``: how long after it was seen a move is shown. ``players``: of whom games are shown, ``*`` is any text;
-    none: of all. ``say`` gets one sentence when the file cannot be written.
-    """
+    """What the file shows of all logs of one run; ``players``: of whom games are shown, ``*`` is any text."""
 
     def __init__(
         self,
@@ -125,7 +121,6 @@ class LiveGames:
         self._failed = False
 
     def outlet(self) -> Outlet:
-        """What shows the games of one log."""
         return _LiveLog(self)
 
     def show(self, log: object, game: Game) -> None:

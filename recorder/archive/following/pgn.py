@@ -54,7 +54,7 @@ _BRACES: Final = re.compile(rb"[{};]")
 
 
 class PgnEntry(NamedTuple):
-    """A game in a file, or one part of it. ``begin``, ``end``: its place in bytes. ``open``: its result is ``*``."""
+    """A game in a file, or one part of it, between two places in bytes. ``open``: its result is ``*``."""
 
     begin: int
     end: int
@@ -63,17 +63,14 @@ class PgnEntry(NamedTuple):
 
 
 class ReadPosition(NamedTuple):
-    """How much of which file was read: its inode and a size in bytes."""
+    """How much of which file was read."""
 
     inode: int = -1
     size: int = 0
 
 
 class PgnFile:
-    """A PGN file, locked while it is open; made if it is not there. Every method raises ``OSError``.
-
-    Of a link it is the file that the link leads to.
-    """
+    """A PGN file, or where a link leads, locked while it is open, and made if missing. Methods raise ``OSError``."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -93,7 +90,6 @@ class PgnFile:
 
     @property
     def seen(self) -> ReadPosition:
-        """The file as it is now."""
         status = os.fstat(self._file)
         return ReadPosition(status.st_ino, status.st_size)
 
@@ -135,18 +131,14 @@ class PgnFile:
         self._last = text[-2:]
 
     def entries(self, mark: str, keys: Collection[str]) -> list[PgnEntry]:
-        """The entries of games, in the order of the file; a line with a key begins with ``mark``."""
+        """In the order of the file; a line with a key begins with ``mark``."""
         if not self.seen.size:
             return []
         with mmap(self._file, 0, access=ACCESS_READ) as data:
             return sorted(entry for key in keys for entry in _entries(data, f'{mark}{key}"]'.encode(), key))
 
     def replace(self, entries: list[PgnEntry], text: bytes) -> ReadPosition:
-        """Write a game in the place of the first of these entries, and drop the others; then close the file.
-
-        The entries are in the order of the file. The text gets the line ends of the first one; if it is what they are,
-        nothing is done.
-        """
+        """Write a game in the place of the first of these ordered entries, drop the others, and close the file."""
         with mmap(self._file, 0, access=ACCESS_READ) as data:
             if b"".join(data[entry.begin : entry.end] for entry in entries) == text:
                 return self.seen
@@ -167,7 +159,6 @@ class PgnFile:
         return ReadPosition(status.st_ino, status.st_size)
 
     def close(self) -> None:
-        """Let go of the file; it may be closed already."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
@@ -179,10 +170,7 @@ def _copy(data: mmap, begin: int, end: int, out: BinaryIO) -> None:
 
 
 def keys_in(path: Path, mark: str, begin: int = 0) -> tuple[set[str], set[str]]:
-    """Keys of the games in a file, which need not be there, and those of its entries whose result is ``*``.
-
-    A game begins at ``begin``; ``mark`` is what a line with a key begins with.
-    """
+    """Keys of the games from ``begin`` on, and of those whose result is ``*``; the file need not be there."""
     keys: set[str] = set()
     left: set[str] = set()
     if not path.exists() or path.stat().st_size <= begin:
@@ -204,7 +192,6 @@ def keys_in(path: Path, mark: str, begin: int = 0) -> tuple[set[str], set[str]]:
 
 
 def _entries(data: mmap, line: bytes, key: str) -> Iterator[PgnEntry]:
-    """The entries with a line that begins so."""
     index = data.find(line)
     while index >= 0:
         if not index or data[index - 1] == 0x0A:
@@ -250,7 +237,6 @@ def _ends_in_comment(line: bytes, comment: bool) -> bool:
 
 
 def _line(data: mmap, begin: int) -> bytes:
-    """The line that begins at a place, with its end; empty at the end of the file."""
     end = data.find(b"\n", begin)
     return data[begin : len(data) if end < 0 else end + 1]
 
@@ -295,9 +281,8 @@ def _before(wanted: str, found: set[str]) -> str | None:
 class FinishedGames(Outlet):
     """Writes what is over into a file, or into one file a day in a folder.
 
-    ``target`` is a file, or a folder: one that is there, or a name that ends with a slash. ``shares`` says whether the
-    games of a journal go into this target, too; None: no other source's games do. ``defer``: games that a journal
-    leaves open are not written when it ends, because they may go on in another one; it may be set False at any time.
+    ``shares`` says whether the games of a journal go into this target, too; None: no other source's games do.
+    ``defer``: games that a journal leaves open are not written when it ends: they may go on in another one.
     """
 
     looks_back = True
@@ -326,7 +311,6 @@ class FinishedGames(Outlet):
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pgn")  # a disk may be slow
 
     def begin(self, where: str, source: str) -> None:
-        """Write what is over of a source and not in the file."""
         self._where = where
         self._catch_up(where, source)
 
@@ -337,13 +321,13 @@ class FinishedGames(Outlet):
         self._give([game for game in games if game.end.is_over])
 
     def settle(self, where: str, source: str, read_up_to: int) -> None:
-        """Forget what is never given again; what could not be written is tried again."""
+        """What could not be written is tried again."""
         self._given = {key: first for key, first in self._given.items() if first >= read_up_to}
         if self.problem is not None:
             self._catch_up(where, source)
 
     def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
-        """Write the games that the log ended with, if it never goes on; those that are open may have to wait."""
+        """Games that are open may have to wait."""
         self.owes = final and self.defer and any(not game.end.is_over and _is_played(game) for game in games)
         final = final and not self.defer
         self._give([game for game in games if is_over(game.end, game.first_offset, 0, final)])
@@ -352,7 +336,6 @@ class FinishedGames(Outlet):
             self._catch_up(where, source, final, ended=True)
 
     def wait(self) -> None:
-        """Return when the disk has everything that could be written."""
         self._thread.submit(int).result()
 
     def _give(self, games: list[Game]) -> None:
@@ -390,10 +373,7 @@ class FinishedGames(Outlet):
         self._put_into(path, archive, game, same, add=True)
 
     def _joined(self, archive: ArchiveStore, game: Game, same: dict[str, str | None]) -> tuple[Game, list[Path]]:
-        """A game as this source and those that share the target give it, and the files in which its entry may be.
-
-        ``same`` is as for ``_put_into``.
-        """
+        """A game as this source and those that share the target give it, and the files in which its entry may be."""
         if len(same) < 2:
             return game, []
         from recorder.relating.merge import merge_games
@@ -415,11 +395,7 @@ class FinishedGames(Outlet):
     def _put_into(
         self, path: Path, archive: ArchiveStore, game: Game, same: dict[str, str | None], *, add: bool
     ) -> bool:
-        """Write a game into a file, or replace its entry; return whether the file has the game now.
-
-        ``same`` maps keys of the game in all sources to paths of the sources. Without ``add``, write only if an entry
-        is there.
-        """
+        """Without ``add``, only an entry is replaced; return whether the file has the game. ``same``: paths by keys."""
         with closing(PgnFile(path)) as file:
             # Another recorder's process may look after the same journal, if the one that wrote it was killed.
             before, now = self._seen.get(path, ReadPosition()), file.seen
@@ -468,9 +444,8 @@ class FinishedGames(Outlet):
     def _append_missing(self, archive: ArchiveStore, source: str, final: bool, ended: bool) -> None:
         """Write the games that the file lacks; one that cannot be written does not keep the others out.
 
-        The archive is in a snapshot, so that the source and its games are of one moment. ``ended``: no game of the
-        source is in progress; those that are cannot be known as parts of others, so games of their players have to
-        wait. StorageError: another process has continued the source, whose hash is another one now.
+        ``ended``: no game of the source is in progress; those that are cannot be known as parts of others, so games of
+        their players have to wait. StorageError: another process has continued the source, which has another hash now.
         """
         failure: ExportError | OSError | None = None
         keys: dict[Path, tuple[set[str], set[str]]] = {}

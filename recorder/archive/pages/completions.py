@@ -64,6 +64,5 @@ def completions(where: str, kind: Completion, typed: str) -> list[tuple[str, str
 
 
 def values_of(driver: sqlite3.Connection, kind: Completion, typed: str, most: int) -> list[tuple[str, str | None]]:
-    """Values that begin as typed, and their descriptions."""
     rows = driver.execute(f"{kind.value} LIMIT {most}", (f"{typed.translate(_ESCAPED)}%",)).fetchall()
     return [(value, None if about is None else clean(str(about))) for value, about in rows if isinstance(value, str)]

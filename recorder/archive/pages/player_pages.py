@@ -37,11 +37,7 @@ _GAMES_AT_ONCE: Final = 1000
 
 
 class SitePlayer(NamedTuple):
-    """A player with a page; ``handle`` is as written in the last game, ``identity`` as ``player_id`` has it.
-
-    ``games`` are those that the page is about: place in the archive's order, row number and number of plies. ``older``
-    counts games that are older, ``of_guests`` others of guests who had this handle.
-    """
+    """A player with a page; ``handle`` is as written in the last game, ``identity`` as ``player_id`` has it."""
 
     handle: str
     server: str | None
@@ -52,13 +48,10 @@ class SitePlayer(NamedTuple):
 
     @property
     def file(self) -> str:
-        """The name of the page's file."""
         return player_file(self.handle, self.server)
 
 
 class _Played:
-    """The games of one identity."""
-
     def __init__(self, guest: bool) -> None:
         self.handle = ""
         self.guest = guest
@@ -67,11 +60,7 @@ class _Played:
 
 
 def players_of_games(archive: ArchiveStore, chosen: GameFilter) -> list[SitePlayer]:
-    """The players who have a page: of two games or more, by handle and server.
-
-    Guests are never pooled: if a handle was that of several guests and of no registered player, it has no page. The
-    keys are handle, in lower case, and server.
-    """
+    """The players of two games or more. Guests are never pooled: a handle of several guests alone has no page."""
     from exporters.tables.tables import open_tables
 
     found: dict[tuple[str, str | None], dict[str, _Played]] = {}
@@ -162,10 +151,7 @@ _URL: Final = re.compile(r"https?://[^\s?#]+", re.ASCII)
 
 
 class SiteOptions(NamedTuple):
-    """How a site is written; without ``base_url``, where the folder will be, it has no sitemap.
-
-    ``pseudonyms`` replaces each handle by an invented word, and excludes chat.
-    """
+    """Without ``base_url`` a site has no sitemap; ``pseudonyms`` also excludes chat."""
 
     base_url: str | None = None
     pseudonyms: bool = False
@@ -174,7 +160,7 @@ class SiteOptions(NamedTuple):
 
 
 class SiteWritten(NamedTuple):
-    """What was written: pages of games and of players, bytes, and the games that are excluded by reason."""
+    """How many pages of games and of players were written; ``excluded`` games by reason."""
 
     games: int
     players: int
@@ -202,7 +188,6 @@ def write_site(where: str, chosen: GameFilter, folder: Path, options: SiteOption
 
 @contextmanager
 def _source(where: str, pseudonyms: bool) -> Iterator[str]:
-    """The archive that pages are made from: a copy with pseudonyms if these are asked for."""
     if not pseudonyms:
         yield where
         return
@@ -233,8 +218,6 @@ def _refuse(folder: Path, force: bool) -> None:
 
 
 class _Writer:
-    """Writes the pages of one site."""
-
     def __init__(
         self, archive: ArchiveStore, chosen: GameFilter, folder: Path, options: SiteOptions, progress: Progress
     ) -> None:
@@ -252,7 +235,6 @@ class _Writer:
         self._size_bytes = 0
 
     def write(self) -> SiteWritten:
-        """Write all pages."""
         keys = frozenset(game.key for game in self._listed)
         players = players_of_games(self._archive, self._chosen)
         files = {(player.handle.lower(), player.server): player.file for player in players}
@@ -292,7 +274,7 @@ class _Writer:
             self._write(f"games/{key}.html", page.html)
 
     def _picture(self, key: str) -> str | None:
-        """Write the picture of a game; its address, or None: nothing is known to draw, or the site has no address."""
+        """Write the picture of a game, and return its address; None: it has none, or there is nothing to draw."""
         if self._options.base_url is None or find_spec("PIL") is None:
             return None
         name = f"games/{key}.png"

@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 
 
 def examinations(archive: ArchiveStore, game: Game) -> list[tuple[str, Game, str]]:
-    """Games that are linked with one by an examination, by the archive's links, else by the games of its players.
-
-    Each comes with a word for what it is (``Examination of``, ``Examined in``) and the evidence.
-    """
+    """Games that are linked by an examination, or that their players show to be; each with a word and evidence."""
     from recorder.relating.examined import link_examined
 
     linked = [link for link in game.links if link.kind is LinkKind.EXAMINED]
@@ -45,11 +42,7 @@ def examinations(archive: ArchiveStore, game: Game) -> list[tuple[str, Game, str
 
 
 def games_in_progress(archive: GameStore) -> frozenset[str]:
-    """Keys of the games that a log leaves without an end while it is still being written.
-
-    A journal is being written as long as its recorder runs; another log as long as it is there and was not read to an
-    end that is final. A data set has no such games.
-    """
+    """Keys of games without an end whose log is still being written; none of a data set."""
     if isinstance(archive, DatasetStore):
         return frozenset()
     growing = growing_logs(archive)
@@ -57,7 +50,6 @@ def games_in_progress(archive: GameStore) -> frozenset[str]:
 
 
 def growing_logs(archive: ArchiveStore) -> list[str]:
-    """The sources of an archive whose logs are being written, by sha256."""
     return [row.sha256 for row in archive.sources() if row.unfinished and _is_growing(row)]
 
 
@@ -75,10 +67,7 @@ def _is_growing(row: SourceRow) -> bool:
 
 
 def anomalies_of_game(archive: GameStore, game: Game) -> list[Anomaly]:
-    """Anomalies of the server's game number between the game's first and last line, and those of no game there.
-
-    A data set has none.
-    """
+    """Anomalies between the game's first and last line, of its number or of none."""
     if isinstance(archive, DatasetStore):
         return []
     return [
@@ -90,7 +79,6 @@ def anomalies_of_game(archive: GameStore, game: Game) -> list[Anomaly]:
 
 
 def games_by_source(archive: ArchiveStore, game: Game) -> list[tuple[SourceRow, Game]]:
-    """The game in each of its sources, with the source."""
     if not game.merged_from:
         return [(archive.game_sources(game.key)[0], game)]
     chosen = GameFilter(keys=frozenset(game.merged_from), kinds=frozenset(), min_plies=0, per_source=True)
@@ -99,10 +87,7 @@ def games_by_source(archive: ArchiveStore, game: Game) -> list[tuple[SourceRow, 
 
 
 def other_boards(archive: ArchiveStore, games: Iterable[Game]) -> list[Game]:
-    """Bughouse games that may be the other boards of some.
-
-    Those they are linked with; else those of the same logs, and those of any log with the number that a line named.
-    """
+    """The linked boards of bughouse games; without links, games of their logs, or with a number that was named."""
     games = [game for game in games if game.variant == "bughouse"]
     keys = {game.key for game in games}
     linked = frozenset(link.key for game in games for link in game.links if link.kind is LinkKind.PARTNER)

@@ -25,10 +25,7 @@ _GAMES_AT_ONCE = 1000
 
 @dataclass(frozen=True, slots=True)
 class ReportPage:
-    """A page and what it is about: ``title`` is like ``the report of game 5b26a0f1``.
-
-    ``excluded`` counts games or plies by reason, ``servers`` the games of a player by server.
-    """
+    """A page; ``title`` is like ``the report of game 5b26a0f1``, ``servers`` counts a player's games by server."""
 
     html: bytes
     title: str
@@ -45,11 +42,7 @@ def page_of_game(
     chat: str = "public",
     ply: int | None = None,
 ) -> ReportPage:
-    """The page of one game, of a bughouse match with both boards.
-
-    ``public``: without what is not for others (``storage.maintenance.private``), with this ``chat``. Drawing pictures
-    takes a second.
-    """
+    """The page of one game, of a match both boards; ``public``: without what is not for others."""
     from exporters.report.game import game_report
 
     game = archive.game(spec)
@@ -77,10 +70,7 @@ def page_of_game(
 def picture_of_game(
     archive: GameStore, game: Game, kind: str, *, check: Callable[[], None] = lambda: None, **look: Any
 ) -> bytes:
-    """A game, of a bughouse match both boards, as GIF, WebP or MP4, or its last position as PNG.
-
-    ``look`` has values of ``exporters.moving_picture.Look``; ``check`` is called before each picture.
-    """
+    """As GIF, WebP or MP4, or the last position as PNG; ``look`` is of ``Look``, ``check`` called for each picture."""
     try:
         from exporters.moving_picture import Film, Look, write_film
     except ImportError as error:
@@ -104,8 +94,8 @@ def page_of_player(
 ) -> ReportPage:
     """The page of one player's games.
 
-    ``filters`` is ``chosen`` by the names that filters have in the site's addresses. ``versus`` is the same of another
-    player, to compare with; ``form`` has the fields of a site's form.
+    ``filters`` is ``chosen`` by the names of the site's addresses, ``versus`` the same of another player to compare
+    with.
     """
     from exporters.report.player import games_by_server, player_of_handle, player_values, render_player
     from exporters.tables.tables import open_tables
@@ -154,12 +144,10 @@ def boards_of(archive: GameStore) -> BoardsOf:
 
 
 def ending_of(row: Mapping[str, Any], in_progress: Collection[str]) -> dict[str, str]:
-    """The ending of a row of a game or a side, if the game is one of these keys, which are in progress."""
     return {"ending": "in-progress"} if row["key"] in in_progress else {}
 
 
 def page_of_archive(archive: GameStore, chosen: GameFilter) -> ReportPage:
-    """The page about the archive: its games, players, time controls and logs."""
     from exporters.report.index import index_report
     from exporters.tables.tables import open_tables
 

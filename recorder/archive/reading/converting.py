@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """How logs are converted; ``writing`` is the format, by the class of its options."""
+    """The class of ``writing`` is the format."""
 
     reading: ReadOptions
     writing: PgnOptions | BpgnOptions
@@ -42,11 +42,9 @@ class Conversion:
     include: frozenset[str] = frozenset()
 
     def selection(self) -> Selection:
-        """Selects the games of one log."""
         return Selection(self.complete, self.guests, self.computers, self.include)
 
     def exporter(self) -> GameExporter:
-        """Writes the games of one log."""
         from exporters.pgn.exporter import PgnExporter, PgnOptions
 
         if isinstance(self.writing, PgnOptions):
@@ -58,22 +56,17 @@ class Conversion:
 
 @dataclass(slots=True)
 class Converted:
-    """What became of one log; ``excluded`` counts by reason its games that were not selected.
-
-    ``notes`` are sentences about the log: warnings, and why it could not be read to its end. ``unread`` is what an
-    error of this program kept from being read, ``failed`` why nothing of it was converted. ``stray``: it is a file of a
-    folder that is no log.
-    """
+    """What became of one log; ``excluded`` counts by reason its games that were not selected."""
 
     name: str
     written: ExportReport = field(default_factory=ExportReport)
     excluded: Counter[str] = field(default_factory=Counter)
     anomalies: int = 0
     damaged: bool = False
-    notes: list[str] = field(default_factory=list)
-    unread: str | None = None
-    failed: str | None = None
-    stray: bool = False
+    notes: list[str] = field(default_factory=list)  # warnings, and why it could not be read to its end
+    unread: str | None = None  # what an error of this program kept from being read
+    failed: str | None = None  # why nothing was converted
+    stray: bool = False  # a file of a folder that is no log
 
 
 def convert_logs(
@@ -85,10 +78,7 @@ def convert_logs(
     jobs: int | None = None,
     progress: Progress,
 ) -> list[Converted]:
-    """Write the games of logs, one log after the other; without games there is no output file.
-
-    Others are read if one cannot be read. The output does not depend on ``jobs``.
-    """
+    """Write one log after the other, in this order whatever ``jobs`` is; without games there is no output file."""
     if output != "-":
         sources = [source for source in sources if source.named or not _is_earlier_output(source.path, Path(output))]
         for source in sources:
@@ -150,10 +140,7 @@ def convert_unique(
     jobs: int | None,
     progress: Progress,
 ) -> list[Converted]:
-    """Write the games of logs, a game of several logs once, as an archive of these logs has them.
-
-    The last entry is about the games of all.
-    """
+    """Write a game of several logs once, as an archive of them has it. The last entry is about the games of all."""
     from exporters.pgn.exporter import PgnOptions
     from exporters.selection import make_filter
     from recorder.archive.exporting import count_excluded, export_bpgn, export_pgn, named_games
@@ -188,7 +175,6 @@ def convert_unique(
 
 
 def _of_outcome(outcome: Outcome) -> Converted:
-    """What became of a log that was imported."""
     found = Converted(outcome.name)
     if outcome.status in (ImportStatus.EXPORTED, ImportStatus.NOT_A_LOG, ImportStatus.FAILED):
         found.failed = outcome.message or f"{outcome.name}: ics-recorder wrote it; name it to convert it"
@@ -206,8 +192,6 @@ def _of_outcome(outcome: Outcome) -> Converted:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """A log for one process: the number among all logs is from 1; the text is written to ``part``."""
-
     source: Input
     conversion: Conversion
     number: int
@@ -218,7 +202,6 @@ class _Task:
 def _convert_in_processes(
     sources: Sequence[Input], conversion: Conversion, out: BinaryIO, processes: int, progress: Progress
 ) -> Generator[Converted, None, None]:
-    """Convert logs in other processes; their texts are joined in the order of the logs."""
     with tempfile.TemporaryDirectory(prefix="ics-recorder-convert-") as folder, Workers(processes) as workers:
         tasks = [
             _Task(source, conversion, number, len(sources), Path(folder) / str(number))
@@ -238,6 +221,5 @@ def _convert_in_processes(
 
 
 def _convert_apart(task: _Task, progress: Progress) -> Converted:
-    """Convert one log; runs in a process of its own."""
     with task.part.open("wb") as part:
         return _convert(task.source, task.conversion, part, of_several(progress, task.number, task.count))

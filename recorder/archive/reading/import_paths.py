@@ -58,16 +58,12 @@ _FAILURES_SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """What is to become of a source of another archive.
-
-    ``ours`` is the source whose place it takes, ``part_of`` the name of a longer one that is here. Without ``options``
-    its games are taken as they were read.
-    """
+    """What is to become of a source of another archive; without ``options`` its games are taken as they were read."""
 
     row: SourceRow
     status: ImportStatus
-    ours: SourceRow | None = None
-    part_of: str | None = None
+    ours: SourceRow | None = None  # whose place it takes
+    part_of: str | None = None  # the name of a longer one that is here
     options: dict[str, Any] | None = None
 
 
@@ -98,10 +94,7 @@ class Merged(NamedTuple):
 
 
 def merge(archive: ArchiveStore | None, other: ArchiveStore, name: str, *, dry_run: bool, progress: Progress) -> Merged:
-    """Take what another archive has and this one has not, in one transaction.
-
-    The other archive is a snapshot; ``archive`` is None if it is not there yet. After an error it is as it was.
-    """
+    """Take what another archive has and this one has not, in one transaction; ``archive`` None: it is not there yet."""
     theirs = set(other.erasures.forgotten_handles())
     if archive is None:
         return Merged(name, [_outcome(name, _Step(row, ImportStatus.NEW)) for row in other.sources()], len(theirs), 0)
@@ -132,10 +125,7 @@ def merge(archive: ArchiveStore | None, other: ArchiveStore, name: str, *, dry_r
 def _take_source(
     archive: ArchiveStore, other: ArchiveStore, step: _Step, wanted: dict[str, str], outcome: Outcome
 ) -> None:
-    """Take a source as it was read, or read it again with what both archives say of it.
-
-    ``wanted`` is what ``other.successors`` gives.
-    """
+    """Take a source as it was read, or read it again with what both archives say of it."""
     row, mine, options = step.row, step.ours, step.options
     same = mine if mine is not None and mine.sha256 == row.sha256 else row
     continues = None if mine is None else replace(mine, read_up_to=0)
@@ -206,7 +196,6 @@ def _plan(archive: ArchiveStore, other: ArchiveStore) -> list[_Step]:
 
 
 def _of_both(archive: ArchiveStore, other: ArchiveStore, row: SourceRow, mine: SourceRow) -> _Step:
-    """What becomes of a source that both archives have."""
     if mine.lacks_player and mine.kept and not row.kept:
         return _Step(
             row, ImportStatus.KNOWN, mine
@@ -244,7 +233,6 @@ def _to_read_with(archive: ArchiveStore, other: ArchiveStore, row: SourceRow, mi
 
 
 def _bytes_of(archive: ArchiveStore, other: ArchiveStore, row: SourceRow, mine: SourceRow) -> Iterator[bytes] | None:
-    """The bytes of a source, from the archive that has them; None: neither does."""
     blocks = source_blocks(other, row)
     return source_blocks(archive, mine) if blocks is None and mine.sha256 == row.sha256 else blocks
 
@@ -326,11 +314,7 @@ def import_paths(
     progress: Progress,
     on_file: Callable[[Outcome | Merged, bool], object] | None = None,
 ) -> ImportReport:
-    """Read files, folders with all below them and other archives into an archive.
-
-    Without an archive nothing is stored, and the report says what each file is; with ``read`` logs are also read. The
-    archive does not depend on ``jobs``. ``on_file`` is called after each file, with whether it is the only one.
-    """
+    """Without an archive nothing is stored, and the report says what each file is; with ``read`` logs are also read."""
     report = ImportReport()
     importing = None if archive is None else Import(archive, options, keep=keep)
     with ExitStack() as stack:
@@ -360,10 +344,7 @@ def import_paths(
 
 
 def merge_file(archive: ArchiveStore | None, where: str, source: Input, progress: Progress) -> Merged:
-    """Merge another archive's file into an archive, or say what would come without one.
-
-    If the other archive cannot be read, its only outcome is ``failed``.
-    """
+    """Merge another archive, or say what would come. One that cannot be read gives one ``failed`` outcome."""
     ours = archive_file(where)
     with ExitStack() as stack:
         try:

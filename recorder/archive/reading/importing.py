@@ -65,11 +65,7 @@ _CHATS = ("none", "public", "own", "all")
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How a log is read; see ``reading_options``. None: not given.
-
-    ``date_from_name`` is the format of the dates in the names of logs; it is not stored with a source, whose date is.
-    ``forgotten`` are players that the archive forgets; they are not stored either.
-    """
+    """How a log is read; see ``reading_options``. None: not given."""
 
     kind: SourceKind | None = None
     server: str | None = None
@@ -81,7 +77,7 @@ class ReadOptions:
     date_from_name: str | None = None
 
     def of(self, source: Input, **more: Any) -> ReadOptions:
-        """The options of one source: with the date of its name and its timing file. ``more``: other values."""
+        """The options of one source: with the date of its name and its timing file."""
         day = None if self.date_from_name is None else date_in_name(Path(source.name).name, self.date_from_name)
         return replace(self, date=day or self.date, timing=timing_of(source), **more)
 
@@ -119,11 +115,10 @@ class ReadOptions:
         return replace(older, **{one.name: value for one in fields(self) if (value := getattr(self, one.name))})
 
     def pipeline(self, kind: SourceKind, **more: Any) -> AnyPipeline:
-        """The pipeline that reads a source of this kind with these options; ``more``: other arguments of it."""
+        """``more``: other arguments of it."""
         return make_pipeline(kind, **self._how(), **more)
 
     def followed_pipeline(self, kind: SourceKind) -> Pipeline:
-        """As ``pipeline``, for a log that is followed."""
         return Pipeline(kind, **self._how(), in_progress=True)
 
     def _how(self) -> dict[str, Any]:
@@ -170,13 +165,11 @@ def read_options(
 
 
 def timing_of(source: Input) -> bytes | None:
-    """The content of the timing file beside a typescript; None: there is no such file."""
     path = None if source.spooled else find_timing(source.path)
     return None if path is None else path.read_bytes()
 
 
 def forgotten_in(archive: ArchiveStore) -> Forgotten:
-    """The players that an archive forgets."""
     return Forgotten(archive.erasures.forgotten_handles())
 
 
@@ -241,8 +234,6 @@ class Outcome:
 
 @dataclass(slots=True, repr=False)
 class Outcomes:
-    """What became of several logs."""
-
     outcomes: list[Outcome] = field(default_factory=list)
 
     @property
@@ -262,10 +253,7 @@ class Outcomes:
 
 
 class LogReading:
-    """Blocks of one log, at most up to ``size`` bytes of it.
-
-    Damage at its end (a truncated gzip) is noted in ``damage`` after all before it has been read.
-    """
+    """Blocks of one log up to ``size`` bytes; damage at its end is noted in ``damage`` after all before it was read."""
 
     def __init__(self, source: Input, progress: Progress | None = None, size: int | None = None) -> None:
         self.damage: str | None = None
@@ -307,18 +295,14 @@ class LogReading:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What the first pass learns of the decompressed bytes; ``head`` are their first 64 KiB.
-
-    ``marks`` maps sizes to the hash of the bytes up to there. ``damage`` is why the file could not be read to its end.
-    ``held`` are all bytes of a small file; None: it is read again.
-    """
+    """What the first pass learns of the decompressed bytes; ``marks``: sizes → hash of the bytes up to there."""
 
     sha256: str
     size: int
     head: bytes
     marks: dict[int, str]
     damage: str | None
-    held: list[bytes] | None = None
+    held: list[bytes] | None = None  # all bytes of a small file; None: it is read again
 
     def blocks(self, source: Input) -> Iterable[bytes]:
         """The bytes that were hashed; what a running client appends meanwhile waits for next time."""
@@ -328,8 +312,7 @@ class Fingerprint:
 def fingerprint(source: Input, marks: Sequence[int] = (), progress: Progress | None = None) -> Fingerprint:
     """Hash a file's decompressed bytes, and the bytes up to each of ``marks``.
 
-    ``progress`` gets bytes of the file as it is on disk; its name ends in ``(hash)``, because reading the games is
-    another operation, which begins at 0 again.
+    The name that ``progress`` gets ends in ``(hash)``: reading the games is another operation, which begins at 0 again.
     """
     head, size = bytearray(), 0
     held: list[bytes] | None = []
@@ -364,7 +347,7 @@ def clean_blocks(
 
 
 def whole_blocks(blocks: Iterable[bytes], name: str, size: int, progress: Progress) -> Iterator[bytes]:
-    """The blocks of a source; SourceError: together they are not of this size."""
+    """SourceError: together they are not of this size."""
     done = 0
     for block in blocks:
         done += len(block)
@@ -375,10 +358,7 @@ def whole_blocks(blocks: Iterable[bytes], name: str, size: int, progress: Progre
 
 
 class Part(NamedTuple):
-    """What one step of reading a source gives.
-
-    Its next bytes, cleaned, or the ``chunks`` of them, and finished games.
-    """
+    """The next bytes of a source, cleaned, or the ``chunks`` of them, and finished games."""
 
     clean: bytes
     games: list[Game]
@@ -387,17 +367,13 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was found in all of a source; games that begin before ``read_up_to`` are final.
-
-    ``unredacted`` as of ``Pipeline``: its bytes are not kept. ``unfinished`` as of ``SourceRow``. ``resized`` are hash
-    and size of the bytes that were read, where more are there.
-    """
+    """What was found in all of a source; games that begin before ``read_up_to`` are final."""
 
     report: SourceReport
     read_up_to: int
-    unredacted: bool
+    unredacted: bool  # as of ``Pipeline``: its bytes are not kept
     unfinished: str | None = None
-    resized: tuple[str, int] | None = None
+    resized: tuple[str, int] | None = None  # hash and size of the bytes that were read, where more are there
 
 
 class SourceReading(Protocol):
@@ -410,10 +386,7 @@ class SourceReading(Protocol):
 
 
 class SourcePass:
-    """Reads a source in this process. It is a ``SourceReading``.
-
-    ``unfinished`` says after the last bytes whether more may come, as ``Found.unfinished``.
-    """
+    """Reads a source in this process; ``unfinished`` says after the last bytes whether more may come."""
 
     found: Found
 
@@ -446,11 +419,9 @@ class Plan:
 
     @property
     def read_up_to(self) -> int:
-        """Games that begin before this offset stay."""
         return 0 if self.before is None else self.before.read_up_to
 
     def reading(self, progress: Progress) -> SourceReading:
-        """The reading of the log in this process."""
         source, kind, options = self.source, self.kind, self.options
         return SourcePass(
             clean_blocks(source, self.hashed, kind, options, progress), options.pipeline(kind), self._unfinished
@@ -461,7 +432,6 @@ class Plan:
         return "import" if written else None
 
     def facts(self) -> dict[str, Any]:
-        """What ``store`` has to know of the log."""
         source, kind, forgotten = self.source, self.kind, self.options.forgotten or Forgotten()
         name = forgotten.name(source.name if source.spooled else Path(source.name).name)
         if kind is SourceKind.JOURNAL and not source.spooled:  # called the same before and after it is compressed
@@ -488,7 +458,7 @@ class ReadBefore:
     reading: SourceReading | None = None
 
     def of(self, plan: Plan) -> SourceReading | None:
-        """What was read, if it is what is to be read; else None."""
+        """What was read, if it is what is to be read."""
         return self.reading if (self.kind, self.options, None) == (plan.kind, plan.options, plan.before) else None
 
 
@@ -515,10 +485,7 @@ class Import:
     def take(
         self, source: Input, progress: Progress = no_progress, before: ReadBefore | WorkerDiedError | None = None
     ) -> Outcome:
-        """Import a log; one that cannot be read is ``failed``, not an exception.
-
-        ``before`` is what another process found out, or that it died.
-        """
+        """Import a log; one that cannot be read is ``failed``, not an exception."""
         if source.error is not None:
             return Outcome(source.name, ImportStatus.FAILED, source.error)
         archive, outcome = self.archive, Outcome(source.name, ImportStatus.NEW, named=source.named)
@@ -628,10 +595,7 @@ class Import:
         return None
 
     def _longer(self, source: Input, hashed: Fingerprint) -> SourceRow | None:
-        """The source that was this journal before a power cut took its end, but not the archive's; the journal counts.
-
-        None: the source is no journal, or the archive has no longer one of this path.
-        """
+        """The source that was this journal before a power cut took its end, but not the archive's."""
         if not is_journal(source.path):
             return None
         path, rows = str(source.path.absolute()), self.archive.sources()
@@ -661,10 +625,10 @@ def store(
     keep: bool | None,
     continues: SourceRow | None = None,
 ) -> Found:
-    """Store a source, with all that its reading gives, in one transaction.
+    """Store a source, with all that its reading gives, in one transaction; ``facts`` are its row.
 
-    ``facts`` is its row, as ``ArchiveStore.write_source`` wants it. With ``keep`` None, what is kept of its bytes
-    stays. ``continues`` is the source whose place it takes, and whose games stay that begin before its ``read_up_to``.
+    With ``keep`` None, what is kept of its bytes stays. ``continues`` is the source whose place it takes, and whose
+    games stay that begin before its ``read_up_to``.
     """
     outcome.games = outcome.plies = outcome.undated = 0
     with archive.write_source(**facts, keep=bool(keep), continues=continues) as writer:
@@ -689,13 +653,13 @@ def store(
 
 
 def facts_of(row: SourceRow, timing: bytes | None, **changes: Any) -> dict[str, Any]:
-    """What ``store`` has to know of a source that an archive has; ``changes``: other values."""
+    """What ``store`` has to know of a source that an archive has."""
     names = ("sha256", "size_bytes", "name", "path", "kind", "parser_version", "options")
     return {name: getattr(row, name) for name in names} | {"timing": timing} | changes
 
 
 def read_kept(row: SourceRow, blocks: Iterable[bytes], timing: bytes | None, forgotten: Forgotten) -> SourcePass:
-    """The reading of a source that an archive has, with the options of its row."""
+    """Read a source of an archive with the options of its row."""
     kind = SourceKind(row.options.get("kind") or row.kind)
     pipeline = replace(ReadOptions.from_json(row.options, timing), forgotten=forgotten).pipeline(kind)
     # What is unfinished stays so: the next start still looks for more of it.
@@ -741,7 +705,6 @@ def identify(
 
 
 def read_identified(source: Input, options: ReadOptions, outcome: Outcome, progress: Progress) -> None:
-    """Read a log without storing anything."""
     if outcome.status != ImportStatus.LOG or outcome.kind is None:
         return
     reader = GameReader(source, replace(options, kind=SourceKind(outcome.kind)), progress, outcome.size_bytes)
@@ -756,7 +719,6 @@ def read_identified(source: Input, options: ReadOptions, outcome: Outcome, progr
 
 
 def why_failed(error: Exception, name: str) -> str:
-    """Why a log cannot be read."""
     if isinstance(error, SourceError):
         return str(error)
     if isinstance(error, WorkerDiedError):
@@ -799,7 +761,6 @@ class GameReader:
 
     @property
     def damage(self) -> str | None:
-        """Why the log could not be read to its end, or None."""
         return self._reading.damage
 
     def __iter__(self) -> Iterator[Game]:

@@ -22,28 +22,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One log to read; ``name`` is as messages call it, ``path`` what is opened.
-
-    ``spooled``: it is a copy of standard input, of a pipe or of the file of a URL. ``named``: the user named this file,
-    not a folder in which it is. ``error`` is why there is nothing to read. ``url`` is that of a log that ``local_copy``
-    is to copy first. ``on_block`` is called after each block that is read of it, in every pass.
-    """
+    """One log to read; ``name`` is as messages call it, ``path`` what is opened."""
 
     name: str
     path: Path
-    spooled: bool = False
-    named: bool = True
-    error: str | None = None
-    on_block: Callable[[], None] | None = None
-    url: str | None = None
+    spooled: bool = False  # a copy of standard input, of a pipe or of the file of a URL
+    named: bool = True  # the user named this file, not a folder in which it is
+    error: str | None = None  # why there is nothing to read
+    on_block: Callable[[], None] | None = None  # called after each block that is read of it, in every pass
+    url: str | None = None  # of a log that ``local_copy`` is to copy first
 
     @property
     def size_bytes(self) -> int:
-        """Of the file on this computer; 0: there is none."""
+        """Of the file on this computer."""
         return self.path.stat().st_size if self.path.is_file() else 0
 
     def files(self) -> list[Path]:
-        """The files that the log is read from."""
         if self.spooled:
             return [Path("/dev/stdin")] if self.name == "standard input" else []
         timing = find_timing(self.path)
@@ -60,9 +54,8 @@ def open_inputs(
 ) -> Iterator[Iterator[Input]]:
     """The logs that the arguments of a command name: files, folders with all below, URLs, ``-`` for standard input.
 
-    A path without a log is an ``Input`` with an ``error``. Standard input, pipes and URLs can be read only once, but a
-    log is read twice: they are copied to a file that lives as long as the context. ``skipped`` is as for ``find_logs``;
-    ``progress`` is called while a URL is copied. ``copy_urls=False``: they are left to ``local_copy``.
+    Standard input, pipes and URLs can be read only once, but a log is read twice: they are copied to a file that lives
+    as long as the context; URLs are left to ``local_copy`` if ``copy_urls`` is false.
     """
     with tempfile.TemporaryDirectory(prefix="ics-recorder-") as folder:
 
@@ -104,7 +97,6 @@ def open_inputs(
 
 
 def _copied(path: str, copy: Path) -> Input:
-    """Copy standard input or a pipe."""
     name, error = "standard input" if path == "-" else path, None
     try:
         with copy.open("wb") as out, _stream(path) as stream:
@@ -135,10 +127,7 @@ def _downloaded(source: Input, progress: Progress | None = None) -> Input:
 
 @contextmanager
 def local_copy(source: Input) -> Iterator[Input]:
-    """A log on this computer: itself, or a copy of its URL that lives as long as the context.
-
-    It has an ``error`` if it cannot be copied.
-    """
+    """A log on this computer: itself, or a copy of its URL that lives as long as the context."""
     if source.url is None:
         yield source
         return
@@ -165,15 +154,13 @@ _SUFFIXES: Final = frozenset((".debug", ".log", ".pgn", ".bpgn", ".txt", ".gz", 
 
 
 class ClientLog(NamedTuple):
-    """A file that a client seems to have written."""
-
     client: str
     path: str
     size_bytes: int
 
 
 def find_client_logs(environment: Mapping[str, str], home: Path) -> Iterator[ClientLog]:
-    """Logs and games in the usual places, each once, but not what this program wrote. Their beginnings are read."""
+    """In the usual places, each once, but not what this program wrote. Their beginnings are read."""
     places, known = _places(environment, home), set[Path]()
     for client, patterns in CLIENTS.items():
         for place, _, pattern in (pattern.partition("/") for pattern in patterns):

@@ -38,10 +38,7 @@ _LONGEST_LINE = 1 << 16
 
 
 def short_names(rows: Iterable[SourceRow]) -> dict[str, str]:
-    """What to call each source, by its id: its name, with as many of its folders as distinguish it from the others.
-
-    The names differ: where the places do not distinguish sources, the id is added.
-    """
+    """Name each source, by its id, with as many of its folders as distinguish it, and else with its id."""
     parts = {row.id: PurePath(row.path).parts if row.path else (row.name,) for row in rows}
     names = {row_id: "/".join(of[-1:]) for row_id, of in parts.items()}
     for depth in range(2, max(map(len, parts.values()), default=0) + 1):
@@ -55,10 +52,7 @@ def short_names(rows: Iterable[SourceRow]) -> dict[str, str]:
 
 
 def source_blocks(archive: ArchiveStore, row: SourceRow, offset: int = 0) -> Iterator[bytes] | None:
-    """The decompressed bytes of a source from ``offset`` on, secrets replaced as in the archive.
-
-    None: the archive does not keep them and the file is gone or no longer the same.
-    """
+    """Decompressed, secrets replaced; None: they are not kept, and the file is gone or no longer the same."""
     if reads_kept(row):
         return archive.read_source(row.id, offset)
     path = file_of(row)
@@ -73,10 +67,7 @@ def reads_kept(row: SourceRow) -> bool:
 
 
 def source_timing(archive: ArchiveStore, row: SourceRow) -> bytes | None:
-    """Return the timing file a source was read with, from the archive or from beside the log.
-
-    SourceError: there was one, which the archive does not keep, and the file is gone or no longer the same.
-    """
+    """The timing file a source was read with; SourceError: it is not kept, and is gone or has changed."""
     wanted = row.options.get("timing_sha256")
     if wanted is None:
         return None
@@ -118,7 +109,6 @@ def hash_at(blocks: Iterable[bytes], marks: Iterable[int] = ()) -> tuple[str, di
 
 
 def _file_blocks(path: Path, end: int) -> Iterator[bytes]:
-    """The first ``end`` decompressed bytes of a file."""
     done = 0
     with closing(read_blocks(path)) as blocks:
         for block in blocks:
@@ -129,7 +119,6 @@ def _file_blocks(path: Path, end: int) -> Iterator[bytes]:
 
 
 def _from(blocks: Iterable[bytes], offset: int) -> Iterator[bytes]:
-    """The bytes from a place on."""
     done = 0
     for block in blocks:
         yield block[max(offset - done, 0) :]
@@ -137,10 +126,7 @@ def _from(blocks: Iterable[bytes], offset: int) -> Iterator[bytes]:
 
 
 def lines_at(blocks: Iterable[bytes], start: int, offsets: Sequence[int]) -> Iterator[tuple[int, bytes]]:
-    """Yield the physical lines that begin at these ascending offsets, without their ends; 64 KiB of a longer one.
-
-    ``blocks`` begin at ``start``.
-    """
+    """Physical lines that begin at these ascending offsets, without their ends; 64 KiB of a longer one."""
     wanted = iter(offsets)
     offset = next(wanted, None)
     buffer = b""
@@ -167,13 +153,10 @@ def lines_at(blocks: Iterable[bytes], start: int, offsets: Sequence[int]) -> Ite
 
 
 class GameLine(NamedTuple):
-    """A line of a log about a game, each byte as a letter.
-
-    ``ply`` is the half-move that it shows, or the last one before it; None: it is about the game as a whole.
-    """
+    """A line of a log about a game, each byte as a letter."""
 
     offset: int
-    ply: int | None
+    ply: int | None  # the half-move that it shows, or the last one before it; None: of the game as a whole
     text: str
 
 
@@ -243,7 +226,6 @@ def session_files(file: str) -> Iterator[tuple[str, JournalReader, Iterator[Jour
 
 
 def survey_session(file: str) -> tuple[Survey, list[str]]:
-    """What all parts of a journal's session hold, and the names of the files."""
     survey, names = Survey(), []
     for name, reader, entries in session_files(file):
         names.append(name)
@@ -257,7 +239,7 @@ def survey_session(file: str) -> tuple[Survey, list[str]]:
 
 @contextmanager
 def reading(file: str) -> Iterator[None]:
-    """Failures to read a file, as a ``SourceError``."""
+    """Failures to read a file are a ``SourceError``."""
     try:
         yield
     except OSError as error:
@@ -287,8 +269,6 @@ class RecordedLines:
 
 
 class Log(NamedTuple):
-    """A log's kind, and what gives its bytes from a place on."""
-
     kind: SourceKind
     read: Callable[[int], _Blocks]
 
@@ -333,7 +313,6 @@ def _offsets(game: Game) -> Mapping[str, list[int]]:
 
 
 def _frames(log: Log, offsets: list[int]) -> Iterator[tuple[int, str]]:
-    """The frames that begin at these places, as the log contains them."""
     journal = log.kind is SourceKind.JOURNAL
     begin = max(offsets[0] - MAX_LINE_BYTES, 0) if journal else offsets[0]
     wanted = set(offsets)
@@ -351,10 +330,7 @@ def _log_lines(blocks: Iterable[bytes], offsets: list[int]) -> Iterator[Line]:
 
 
 def _journal_lines(blocks: Iterable[bytes], begin: int, last: int) -> Iterator[Line]:
-    """All lines from the first whole record on to a place: what a journal holds came in pieces, and they are joined.
-
-    ``blocks`` begin at ``begin``; ``last`` is the offset of the last line wanted.
-    """
+    """All lines from the first whole record up to ``last``, joined from the pieces in which they came."""
     decoder, lines = JournalDecoder(), LineReader()
     skips = begin > 0  # the rest of a record
     for block in blocks:

@@ -40,10 +40,7 @@ class PartialLogs:
     def whole_of(
         self, scrubbed_as: Callable[[SourceKind], Iterator[bytes]], size: int, head: bytes
     ) -> SourceRow | None:
-        """Return the longest source that begins with a file's ``size`` bytes and goes on.
-
-        ``scrubbed_as`` returns its bytes, decompressed, the secrets of a kind of log replaced.
-        """
+        """The longest source that begins with a file's ``size`` bytes, scrubbed as its kind of log, and goes on."""
         rows, head = [row for row in self._archive.sources() if row.size_bytes > size], head[:_HEAD_BYTES]
         missing = {row.sha256 for row in rows if row.kept_bytes and not row.lacks_player} - self._heads.keys()
         if missing:
@@ -70,7 +67,6 @@ class PartialLogs:
         return None
 
     def _marks_of(self, row: SourceRow) -> _Marks:
-        """Hashes of what is kept of a source."""
         if row.sha256 not in self._marks:
             kind = SourceKind(row.kind)
             self._marks[row.sha256] = _Marks(

@@ -117,7 +117,7 @@ class ReadParts:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """How logs are read in another process, and for which archive. PGN files of ``divided_bytes`` are not read."""
+    """For which archive logs are read in another process; PGN files of ``divided_bytes`` are not read."""
 
     archive: Path
     options: ReadOptions
@@ -128,10 +128,7 @@ class _Task:
 
 
 def _read_log(task: tuple[_Task, int, Input], progress: Progress) -> ReadBefore | None:
-    """Read a numbered log, if it is new; runs in a process of its own.
-
-    None: it cannot be read here. Perhaps there is no space in the temporary folder, so that is decided in its turn.
-    """
+    """None: it cannot be read here, perhaps for lack of temporary space, so that is decided in its turn."""
     how, number, source = task
     try:
         with ArchiveStore.open(str(how.archive), read_only=True) as archive:
@@ -157,8 +154,6 @@ def _read_log(task: tuple[_Task, int, Input], progress: Progress) -> ReadBefore 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Bytes of a PGN file for one process: ``data``, ``offset`` and ``last`` as ``_cut_file`` gives them."""
-
     data: bytes
     offset: int
     last: bool
@@ -167,11 +162,7 @@ class _Piece:
 
 
 def _read_piece(piece: _Piece, progress: Progress) -> Found | None:
-    """Read a piece; runs in a process of its own.
-
-    None: it must be read with what follows: no game ends with it, or something was found in it that is reported for a
-    file as a whole.
-    """
+    """None: no game ends with it, or it has what is reported of a file as a whole, so it is read with what follows."""
 
     def blocks() -> Iterator[bytes]:
         for at in range(0, len(piece.data), _BLOCK_BYTES):
@@ -189,15 +180,11 @@ def _read_piece(piece: _Piece, progress: Progress) -> Found | None:
 
 
 def _is_divided(kind: SourceKind, hashed: Fingerprint, least_bytes: int) -> bool:
-    """Whether a new file is read in pieces."""
     return kind is SourceKind.PGN and hashed.size >= least_bytes
 
 
 def _cut(blocks: Iterator[bytes]) -> Iterator[tuple[bytes, int, bool]]:
-    """Cut a PGN file where games seem to end, or anywhere where none does for a long time.
-
-    Yield the bytes of each piece, the offset where it begins, and whether it is the last one.
-    """
+    """Cut a PGN file where games seem to end, or anywhere where none does for a long time; yield also the offset."""
     waiting: list[bytes] = []
     offset = size = 0
     for block in blocks:
@@ -282,7 +269,6 @@ class DividedReading:
 
 
 def _joined(before: Found, after: Found) -> Found:
-    """What was found in a piece of a file and all pieces before it."""
     report = replace(
         after.report,
         line_count=before.report.line_count + after.report.line_count,
@@ -295,10 +281,7 @@ def _joined(before: Found, after: Found) -> Found:
 def read_ahead(
     importing: Import, sources: Sequence[Input], *, jobs: int | None, progress: Progress
 ) -> Iterator[Iterator[ReadBefore | WorkerDiedError | None]]:
-    """Read the logs of an import in several processes, for as long as the block.
-
-    Yield for each file in its turn what a process found out about it, or that it died; None: nothing.
-    """
+    """Yield for each file in its turn what a process found out about it, or that it died; None: nothing."""
     processes = jobs or count_of_cores()
     if processes < 2:
         yield repeat(None)
@@ -317,7 +300,6 @@ def read_ahead(
 def _read_logs(
     workers: Workers, folder: Path, importing: Import, sources: Sequence[Input], progress: Progress
 ) -> Iterator[ReadBefore | WorkerDiedError | None]:
-    """Have logs read, if there are several; as ``read_ahead`` gives them."""
     logs = [
         (number, source)
         for number, source in enumerate(sources, 1)

@@ -70,15 +70,10 @@ class Workers:
         task: _Task,
         progress: Progress,
     ) -> Future[_Result]:
-        """Have a function called in another process, when one is free.
-
-        The function is one of a module; what is sent can be pickled. ``progress`` is called in another thread. If the
-        process dies, the future raises ``WorkerDiedError``.
-        """
+        """Call a function of a module; ``progress`` is called in another thread."""
         return self._threads.submit(self._run, function, task, progress)
 
     def _run(self, function: Callable[[_Task, Progress], _Result], task: _Task, progress: Progress) -> _Result:
-        """Run a function in a free process, and pass on its progress and what it raises."""
         try:
             process = self._idle.get_nowait()
         except Empty:
@@ -128,17 +123,13 @@ def _start() -> subprocess.Popen[bytes]:
 
 
 def count_of_cores() -> int:
-    """How many processes can run at once on this machine."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def jobs_for(sizes: Sequence[int], jobs: int | None) -> int:
-    """Return how many processes are to work on logs of these sizes in bytes.
-
-    It is 1 where other processes would take longer to start than they save.
-    """
+    """How many processes work on logs of these sizes: 1 where others would take longer to start than they save."""
     if len(sizes) < 2 or sum(sizes) < _WORTH_BYTES:
         return 1
     return min(jobs or count_of_cores(), len(sizes))
@@ -150,10 +141,7 @@ def in_order(
     tasks: Iterable[_Task],
     progress: Progress,
 ) -> Iterator[Future[_Result]]:
-    """Have a function called for several tasks in several processes; yields what became of each, in their order.
-
-    Each task is made and submitted a little before its turn.
-    """
+    """Each task is made and submitted a little before its turn; yields what became of each, in their order."""
     submitted: deque[tuple[Future[_Result], deque[tuple[str, int, int | None]]]] = deque()
     waiting = iter(tasks)
     while True:

@@ -65,19 +65,15 @@ _STUCK_SIGNALS: Final = frozenset(number for number in signal.Signals if number.
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """How journals are taken, as the options of the command say.
-
-    ``limit_s`` is as ``_STUCK_S``; ``aside`` are journals that are not taken, by ``_plain_name``; ``live`` are path,
-    ``delay_s`` and ``players`` of ``LiveGames``; ``thinks_s`` is as of ``Hooks``.
-    """
+    """How journals are taken, as the options of the command say."""
 
     where: str
     pgn: str | None
     events: bool
     chat: str | None
     limit_s: float
-    aside: tuple[str, ...] = ()
-    live: tuple[str | None, float, tuple[str, ...]] = (None, 0.0, ())
+    aside: tuple[str, ...] = ()  # journals that are not taken, by ``_plain_name``
+    live: tuple[str | None, float, tuple[str, ...]] = (None, 0.0, ())  # path, delay_s, players of ``LiveGames``
     thinks_s: tuple[float, ...] | None = None
 
 
@@ -101,12 +97,7 @@ class _Lines:
 
 
 class ArchiveChild:
-    """Keeps an archive up to date with journals that this process writes.
-
-    ``notify`` gets a sentence when something is wrong, or over; ``done`` gets a journal when all of it is in the
-    archive, and how many games it gave. ``state`` says in words how far the archive is; ``left``: the event reader has
-    gone; ``appended`` counts games in the PGN.
-    """
+    """Keeps an archive up to date with journals that this process writes; ``done`` gets those it has all of."""
 
     def __init__(
         self,
@@ -120,9 +111,9 @@ class ArchiveChild:
         hooks: Hooks | None = None,
         done: Callable[[Path, int], None] = lambda _path, _games: None,
     ) -> None:
-        self.state = "begins"
-        self.left = False
-        self.appended = 0
+        self.state = "begins"  # how far the archive is, in words
+        self.left = False  # the event reader has gone
+        self.appended = 0  # games in the PGN
         thinks_s, live = None if hooks is None else hooks.thinks_s, (_absolute(live[0]), *live[1:])
         self._orders = Orders(where, _absolute(pgn), events, chat, _STUCK_S, live=live, thinks_s=thinks_s)
         self._hooks = hooks
@@ -146,7 +137,7 @@ class ArchiveChild:
             journal.note(NoteKind.OUTLETS, pgn=self._orders.pgn, events=self._orders.events)
 
     def take(self, journal: Path) -> None:
-        """Take a journal that is being written; to be called in any thread."""
+        """To be called in any thread."""
         path = _first_part(journal)
         if self._loop is None:
             self._want(path, left=False)
@@ -155,7 +146,7 @@ class ArchiveChild:
                 self._loop.call_soon_threadsafe(lambda: self._want(path, left=False))
 
     async def import_journals(self, journals: Sequence[Path]) -> bool:
-        """Take journals that are no longer written; returns whether the archive has them in the end."""
+        """Take journals that are no longer written; return whether the archive has them in the end."""
         paths = [_first_part(path) for path in journals]
         for path in paths:
             self._want(path, left=True)
@@ -170,15 +161,14 @@ class ArchiveChild:
         return not any(_plain_name(path) in self._aside for path in paths)
 
     def start(self) -> None:
-        """Begin; to be called in the loop."""
+        """To be called in the loop."""
         self._loop = asyncio.get_running_loop()
         self._running = asyncio.create_task(self._run())
 
     async def finish(self, hurry: asyncio.Event | None = None, taking: asyncio.Task[None] | None = None) -> list[Path]:
         """Wait until everything that was written is in the archive; return the journals that are not in it.
 
-        ``hurry`` ends the wait. ``taking`` takes what a crash left; it is waited for as long as the archive can be
-        written, and then cancelled.
+        ``taking`` takes what a crash left; it is waited for as long as the archive can be written, and then cancelled.
         """
         hurrying = asyncio.create_task((hurry or asyncio.Event()).wait())
 
@@ -236,10 +226,7 @@ class ArchiveChild:
                 return
 
     async def _live(self) -> tuple[str | None, bool]:
-        """One process from its start to its end: what is wrong with it, or None; whether a journal was set aside.
-
-        Whatever is wrong, recording goes on.
-        """
+        """One process from its start to its end: what is wrong with it, or None; whether a journal was set aside."""
         self._at = None
         try:
             process = await self._start()
@@ -281,7 +268,6 @@ class ArchiveChild:
         return process
 
     def _close_orders(self) -> None:
-        """The process ends when it has carried out the orders that it has."""
         if self._process is not None:
             assert self._process.stdin is not None
             self._process.stdin.close()
@@ -341,7 +327,6 @@ class ArchiveChild:
 
 
 async def cancel(task: asyncio.Task[Any]) -> None:
-    """End a task."""
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
 
@@ -371,10 +356,7 @@ async def keep_archive(
     report: Callable[[str], object],
     later: str,
 ) -> AsyncIterator[list[Path]]:
-    """Keep the archive up to date, first with what a crash left, and wait at the end until it has everything.
-
-    The yielded list gets, at the end, the journals that are not in the archive. Without ``child`` nothing is imported.
-    """
+    """The archive gets first what a crash left; the yielded list gets, at the end, what it lacks."""
     missing: list[Path] = []
     if child is not None:
         child.start()
@@ -397,12 +379,7 @@ async def import_left_open(
     report: Callable[[str], object],
     later: str,
 ) -> None:
-    """Import the journals of a folder that are neither closed nor being written, then end them.
-
-    They are found only once. What could not be imported stays for the next start. The folder need not exist.
-    ``import_them`` brings the archive up to date with journals and returns whether it could; ``later`` is the command
-    that imports them, for the sentence that ``report`` gets if there were any.
-    """
+    """Import and then end the journals that a crash left; what could not be imported stays for the next start."""
 
     def look() -> list[Path]:
         return [found.path for found in open_sessions(journals) if not found.written]
@@ -504,7 +481,6 @@ class _Taken:
 
     @property
     def problem(self) -> str | None:
-        """Why something is missing, or None."""
         return self.follower.problem or (None if self.finished is None else self.finished.problem)
 
 
@@ -540,7 +516,6 @@ class Archiving:
                 self.take(path, left=True)
 
     def take(self, path: Path, *, left: bool, last: bool = False) -> None:
-        """Take a journal, unless it is taken, or set aside."""
         from recorder.archive.following.events import EventLineWriter
 
         name, writer = _plain_name(path), None
@@ -550,7 +525,6 @@ class Archiving:
             self.taken[path] = _Taken(self._orders, path, writer, self._live, self._watch, left=left, last=last)
 
     def look(self) -> None:
-        """Read what is new in all journals."""
         for taken in list(self.taken.values()):
             taken.follower.look()
             if taken.events is not None:
@@ -560,7 +534,7 @@ class Archiving:
         self._report()
 
     def finish(self) -> bool:
-        """Read the last bytes; returns whether everything is in the archive and in the PGN."""
+        """Return whether everything is in the archive and in the PGN."""
         for taken in self.taken.values():
             if taken.finished is not None:
                 taken.finished.defer = False
@@ -641,7 +615,7 @@ def _say(**facts: Any) -> None:
 
 
 def main() -> int:
-    """Do it; returns the exit status."""
+    """Return the exit status."""
     waiting = select.poll()
     waiting.register(0, select.POLLIN)
     lines = _Lines()

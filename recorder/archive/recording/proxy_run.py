@@ -75,7 +75,6 @@ async def run_proxy(
 def _recorded(
     number: int, server: Address, journals: Path, sync: Sync, archiving: ProxyArchive | None, report: MessageSink
 ) -> RecordedConnection:
-    """Begin the journal of a client's connection."""
     journal = JournalWriter(journals, host=server.host, port=server.port, role="proxy", sync=sync)
     if archiving is not None:
         archiving.child.sign(journal)
@@ -101,27 +100,23 @@ def _recorded(
 
 
 class ProxyArchive:
-    """The archive's process, and the messages about it.
-
-    ``outlets`` are as of ``ArchiveChild``. ``missing``: at the end, the archive or the PGN does not have all.
-    """
+    """The archive's process, and the messages about it."""
 
     def __init__(self, where: str, report: MessageSink, printer: MessagePrinter, **outlets: Any) -> None:
         self.child = ArchiveChild(where, self._trouble, chat="own", done=self._done, **outlets)
         self._where = where
         self._report = report
         self._printer = printer
-        self.missing = False
+        self.missing = False  # at the end: the archive or the PGN does not have all
         self._numbers: dict[Path, int] = {}
         self._why = "there was no time."
 
     def take(self, number: int, journal: Path) -> None:
-        """A connection has a journal."""
         self._numbers[journal] = number
         self.child.take(journal)
 
     def report(self, missing: list[Path], *, hurried: bool) -> None:
-        """Say which journals are not in the archive; ``hurried``: a signal ended the wait for it."""
+        """``hurried``: a signal ended the wait for the archive."""
         self.missing = bool(missing)
         if missing and hurried:
             later = "Not every journal was imported; `ics-recorder import` does it later."

@@ -37,10 +37,7 @@ _STATE_S: Final = 1.0
 
 @dataclass(slots=True)
 class RecordRun:
-    """What one run of ``record`` does; without a password it is a guest's, without ``child`` nothing is imported.
-
-    ``reread`` is called when SIGUSR1 comes; it may change ``plan`` and ``poll_ms``.
-    """
+    """Without a password it is a guest's. ``reread``, on SIGUSR1, may change ``plan`` and ``poll_ms``."""
 
     server: Address
     user: str | None

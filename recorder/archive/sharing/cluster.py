@@ -173,7 +173,6 @@ def _facts() -> tuple[str, int]:
 
 @contextmanager
 def cluster_run(address: str, folder: DataFolder, sources: Sequence[Input]) -> Iterator[Run]:
-    """Have the tasks of a data set done by a cluster. Folder and logs have absolute paths."""
     with cluster_client(address) as client:
         _check_places(client, folder, sources)
         ends = list(accumulate(source.size_bytes for source in sources))
@@ -211,10 +210,7 @@ def _check_places(client: Client, folder: DataFolder, sources: Sequence[Input]) 
 
 
 def check_reading(client: Client, folder: str, files: Sequence[str]) -> None:
-    """Look from each worker at files of a data set.
-
-    Files have absolute paths, or URLs; messages call the data set ``folder``.
-    """
+    """Look from each worker at files of a data set, which messages call ``folder``."""
     for worker, problem in client.run(partial(_try_reading, files), on_error="return").items():
         if problem is not None:
             raise RecorderError(
@@ -224,7 +220,6 @@ def check_reading(client: Client, folder: str, files: Sequence[str]) -> None:
 
 
 def _try_reading(files: Sequence[str]) -> str | None:
-    """Open files of a data set; runs on the worker. None: it can."""
     for path in files:
         try:
             with file_system(path).open(path, "rb") if is_url(path) else Path(path).open("rb") as file:
@@ -241,10 +236,7 @@ def _is_file(source: Input) -> bool:
 def _look_around(
     files: list[tuple[str, str, int]], urls: list[str], trial: DataFolder, token: bytes
 ) -> tuple[str | None, str]:
-    """Find what this worker does not reach; return the problem, and the name of the file that it wrote.
-
-    It runs on the worker.
-    """
+    """On the worker: find what it does not reach; return the problem, and the name of the file that it wrote."""
     name = f"worker-{secrets.token_hex(8)}"
     for log, path, size in files:
         try:

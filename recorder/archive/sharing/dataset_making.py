@@ -77,10 +77,9 @@ def convert_to_dataset(
     progress: Progress,
     on_file: Callable[[Outcome], object] = lambda outcome: None,
 ) -> DatasetReport:
-    """Make a data set of logs and PGN files, or add to it.
+    """Make a data set of logs and PGN files, or add to it; ``dask``: by a cluster.
 
-    ``update`` adds to a data set that is there; sources that another version of this program wrote are rebuilt.
-    ``dask`` is the address of a cluster that does all this instead. The files do not depend on ``jobs``.
+    ``update``: sources that another version of this program wrote are rebuilt. The files do not depend on ``jobs``.
     """
     import_pyarrow()
     folder = open_folder(where, absolute=dask is not None)
@@ -120,10 +119,7 @@ def convert_to_dataset(
 
 
 def _finished(folder: DataFolder, report: DatasetReport, *, incomplete: bool) -> Manifest | None:
-    """Write the manifest of what there is now; ``report`` gets what is wrong with other sources.
-
-    None: no source could be read, and there is no data set.
-    """
+    """Write the manifest of what there is now, and report broken sources; None: there is no data set."""
     found, files = read_records(folder), folder.files()
     if not found:
         remove_empty(folder)

@@ -60,10 +60,7 @@ _ALL: Final = GameFilter(kinds=frozenset(), min_plies=0)
 
 
 def doublings_of(marks: Mapping[int, str]) -> list[str]:
-    """The first digits of the hashes of a source's first 16, 32, 64 … bytes, as far as it goes.
-
-    ``marks`` maps sizes to the hash of the bytes up to there.
-    """
+    """The first digits of the hashes of a source's first 16, 32, 64 … bytes, as far as it goes."""
     return [marks[size][:_DIGITS] for size in DOUBLINGS if size in marks]
 
 
@@ -86,8 +83,7 @@ def find_earlier(
 ) -> dict[str, set[str]]:
     """Map the hash of each log of this run to the hashes of its earlier parts, which are logs of this run or there.
 
-    ``marks`` of the logs have the hashes at ``DOUBLINGS``. ``look_again`` reads logs of this run again: hash → sizes at
-    which the hash is wanted, too.
+    ``look_again`` reads logs of this run again: hash → sizes at which the hash is wanted, too.
     """
     possible = _possible_parts(_texts(logs, records), logs)
     sizes = {sha256: [part.size_bytes for part in parts.values()] for sha256, parts in possible.items()}
@@ -102,10 +98,7 @@ def find_earlier(
 def find_wholes(
     earlier: Mapping[str, set[str]], logs: Mapping[str, Outcome], records: Mapping[str, SourceRecord]
 ) -> dict[str, Outcome]:
-    """Map the hash of each earlier part to the longest log of which it is the beginning.
-
-    ``earlier`` is as ``find_earlier`` gives it, and of all records.
-    """
+    """Map the hash of each earlier part to the longest log of which it is the beginning."""
     wholes = _texts(logs, records)
     found: dict[str, Outcome] = {}
     for sha256 in sorted(earlier, key=lambda sha256: (wholes[sha256].size_bytes, sha256)):
@@ -114,10 +107,7 @@ def find_wholes(
 
 
 def _possible_parts(texts: Mapping[str, Outcome], logs: Mapping[str, Outcome]) -> dict[str, dict[str, Outcome]]:
-    """Find the texts that may be the beginnings of longer logs, by the hashes of both.
-
-    At least half of each is equal; of one without doublings the name must be equal.
-    """
+    """Texts of which, by the hashes, at least half is equal to a longer log; without doublings the name is equal."""
     by_half: dict[tuple[int, str], list[str]] = {}
     for sha256, text in texts.items():
         doublings = doublings_of(text.marks)
@@ -141,34 +131,25 @@ class Run(Protocol):
     def __call__(
         self, function: Callable[[_Task, Progress], _Result], tasks: Iterable[_Task], progress: Progress
     ) -> Iterator[Future[_Result]]:
-        """Call the function of a module for tasks that can be pickled; yields what became of each, in their order.
-
-        Each task is made a little before its turn.
-        """
+        """Call a function of a module for tasks that can be pickled, each made a little before its turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceToFind:
-    """A source whose hash and kind a process finds, how it is read, and sizes at which its hash is wanted, too.
-
-    ``place``: of the source among all of the run, from 1, and how many there are.
-    """
+    """A source whose hash and kind a process finds, and its hash at the sizes ``marks``."""
 
     source: Input
     options: ReadOptions
     marks: Sequence[int]
-    place: tuple[int, int]
+    place: tuple[int, int]  # its number among all of the run, and how many there are
 
 
 def find_source(task: SourceToFind, progress: Progress) -> Outcome:
-    """Find the hash and the kind of a source; runs in a process of its own."""
     return identify(task.source, task.options, task.marks, of_several(progress, *task.place))
 
 
 @dataclass(frozen=True, slots=True)
 class SourceToMake:
-    """A source of which a process writes the files."""
-
     folder: DataFolder
     source: Input
     sha256: str
@@ -180,10 +161,7 @@ class SourceToMake:
 
 @dataclass(slots=True)
 class SourceMade:
-    """What was written of a source; ``message`` is why not all could be read, ``failed`` why nothing could.
-
-    ``internal``: an error of this program is why.
-    """
+    """What was written of a source; ``message`` is why not all could be read, ``failed`` why nothing could."""
 
     games: int = 0
     plies: int = 0
@@ -192,11 +170,11 @@ class SourceMade:
     report: SourceReport = field(default_factory=SourceReport)
     message: str | None = None
     failed: str | None = None
-    internal: bool = False
+    internal: bool = False  # an error of this program is why
 
 
 def make_source(task: SourceToMake, progress: Progress) -> SourceMade:
-    """Write the files of a source; nothing else is changed, and doing it again gives the same files."""
+    """Nothing else is changed, and doing it again gives the same files."""
     from exporters.dataset_parts import write_dataset
     from storage import ArchiveStore
 
@@ -235,10 +213,7 @@ class _Plan:
 
 
 class Making:
-    """Makes the sources of one run; ``outcomes`` are of all sources, in their order.
-
-    ``incomplete``: a source is not there because a process that read it died, or because of an error of this program.
-    """
+    """Makes the sources of one run; ``outcomes`` are of all sources, in their order."""
 
     def __init__(
         self,
@@ -261,7 +236,7 @@ class Making:
         self.outcomes: list[Outcome] = []
         self._on_file = on_file
         self._unreported: deque[tuple[Outcome, _Plan | None]] = deque()
-        self.incomplete = False
+        self.incomplete = False  # a process died, or this program had an error: a source is not there
 
     def plan(self, sources: Sequence[Input]) -> bool:
         """Find what is to be made of sources; return whether anything is to be changed."""
@@ -305,7 +280,6 @@ class Making:
         return bool(self._plans or replaced or unnoted)
 
     def _find(self, looks: Sequence[SourceToFind]) -> list[Outcome]:
-        """The hashes of sources."""
         found = []
         for look, future in zip(looks, self._run(find_source, looks, self._progress), strict=True):
             source = look.source
@@ -385,7 +359,6 @@ class Making:
             self._report()
 
     def _finish(self, plan: _Plan, made: SourceMade) -> None:
-        """Write the record of a source whose files are written."""
         outcome, sha256 = plan.outcome, plan.outcome.sha256 or ""
         outcome.games, outcome.plies, outcome.undated = made.games, made.plies, made.undated
         outcome.message, outcome.report = outcome.message or made.message, made.report

@@ -159,11 +159,7 @@ class Published(NamedTuple):
 def publish_archive(
     where: str, url: str, *, with_text: str | None = None, dry_run: bool = False, progress: Progress
 ) -> Published:
-    """Make the tables of a shared database equal to those of an archive.
-
-    ``with_text``: ``public`` publishes kibitz and whisper, ``none`` no chat; None: as when the archive was published
-    before, else ``public``.
-    """
+    """``with_text``: ``public`` (kibitz and whisper), ``none``, or None: as before, else ``public``."""
     if with_text not in (None, *TEXTS):
         raise ExportError(f"with_text is one of {', '.join(TEXTS)}, not {with_text!r}.")
     path = archive_file(where)
@@ -263,10 +259,7 @@ class _Publisher:
         return False
 
     def _row(self) -> Any:
-        """The archive's number, version and chat in the shared database; None: it is not there yet.
-
-        Chat that was excluded before stays excluded unless it is asked for.
-        """
+        """The archive's number, version and chat there, or None. Excluded chat stays excluded unless asked for."""
         query = "SELECT number, content_version, with_text FROM archives WHERE archive = %s"
         row = self._connection.execute(query, (self._id,)).fetchone()
         self._with_text = self._asked or ("public" if row is None else row[2])
@@ -309,7 +302,7 @@ class _Publisher:
         revisions: Mapping[int, str],
         progress: Progress,
     ) -> Published:
-        """Delete and copy; returns what was copied."""
+        """Return what was copied."""
         from exporters.dataset_parts import choose, register_matches
         from exporters.tables.filling import in_pieces
         from exporters.tables.tables import GamesTables, fill
@@ -360,7 +353,7 @@ class _Publisher:
     def _copy(
         self, run: Any, path: Path, games: Sequence[tuple[int, int]], revisions: Mapping[int, str]
     ) -> tuple[int, int]:
-        """Copy the games of the view ``chosen``; returns how many plies and analyses these are."""
+        """Copy the games of the view ``chosen``; return how many plies and analyses these are."""
         from exporters.dataset_parts import selects
 
         ids = [number for number, _ in games]
