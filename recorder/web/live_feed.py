@@ -1,8 +1,8 @@
-"""Pushes what running recordings see to all pages that show it: one thread reads, each page has a short queue.
+"""Pushes what running recordings see to all pages that show it: one thread reads.
 
 The thread runs while pages are open, and a minute longer. Each journal is read once, by the pipeline that also follows
-logs; of one in many parts only the last. A page gets the whole state first and then what changes; one that takes its
-events too slowly, or reconnects (``EventSource``), gets the whole state again, so that no event is repeated.
+logs; of one in many parts only the last. A page gets the whole state first and then what differs from what it has; one
+that takes its events slowly gets fewer, one that reconnects (``EventSource``) the whole state again.
 
 Source: Server-sent events in the HTML standard of WHATWG.
 """
@@ -16,7 +16,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -347,46 +346,12 @@ def _title(title: str, state: RecorderState | None) -> str:
     return f"{title} as {state.handle}" if state is not None and state.handle else title
 
 
-MOST_WAITING: Final = 32
-"""So many changes may wait for a page before it gets the whole state instead."""
-
 _EVERY_S: Final = 0.2
 _BEAT_S: Final = 5.0
 _IDLE_S: Final = 60.0
 _READY_S: Final = 3.0
 _AGAIN_S: Final = 2.0
 _RETRY_MS: Final = 1000
-
-
-class _Client:
-    """The queue of one page; used in the event loop that serves it."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._waiting: asyncio.Queue[bytes | None] = asyncio.Queue(MOST_WAITING + 1)
-        self._behind = True  # the whole state comes next
-
-    def offer(self, event: bytes | None) -> None:
-        """Add an event, from any thread; None: there are no more."""
-        with suppress(RuntimeError):  # the loop has ended
-            self._loop.call_soon_threadsafe(self._put, event)
-
-    def _put(self, event: bytes | None) -> None:
-        if event is not None and self._waiting.qsize() >= MOST_WAITING:
-            self._behind = True
-            while not self._waiting.empty():
-                self._waiting.get_nowait()
-        self._waiting.put_nowait(event)
-
-    async def next(self, whole: Callable[[], bytes]) -> bytes | None:
-        """The next event; None: there are no more."""
-        if self._behind:
-            self._behind = False
-            return whole()
-        try:
-            return await asyncio.wait_for(self._waiting.get(), _BEAT_S)
-        except TimeoutError:
-            return _event("beat", "{}")
 
 
 class LiveFeed:
@@ -396,10 +361,10 @@ class LiveFeed:
         self._folder = folder
         self._with_chat = with_chat
         self._changed = threading.Condition()  # guards all that follows
-        self._clients: set[_Client] = set()
+        self._pages = 0
         self._thread: threading.Thread | None = None
         self._state: LiveState | None = None  # None: nothing is read yet
-        self._whole = ""
+        self._told: tuple[LiveState | None, LiveState | None, str, str] = (None, None, "", "")
         self._used_s = 0.0
         self._games: list[LiveGame] | None = None  # None: no client asks, or not all are read yet
         self._asked_s = -_IDLE_S
@@ -439,19 +404,28 @@ class LiveFeed:
         return None
 
     async def events(self) -> AsyncIterator[bytes]:
-        """The events of one page, until it is closed or the site ends."""
-        client = _Client()
+        """The events of one page, until it is closed or the site ends: the whole state, then what differs from it."""
         with self._changed:
-            self._clients.add(client)
+            self._pages += 1
             self._start()
-            closed = self._closed
+        shown: LiveState | None = None
+        said_s = 0.0
         try:
             yield b"retry: %d\n\n" % _RETRY_MS
-            while not closed and (event := await client.next(self._snapshot)) is not None:
+            while not self._closed:
+                before, shown = shown, self._state
+                if shown is not None and shown is not before:
+                    event = _event(*self._difference(before, shown))
+                elif time.monotonic() - said_s > _BEAT_S:
+                    event = _event("beat", "{}")
+                else:
+                    await asyncio.sleep(_EVERY_S)
+                    continue
+                said_s = time.monotonic()
                 yield event
         finally:
             with self._changed:
-                self._clients.discard(client)
+                self._pages -= 1
                 self._used_s = time.monotonic()
 
     def close(self) -> None:
@@ -459,16 +433,13 @@ class LiveFeed:
         with self._changed:
             self._closed = True
             self._changed.notify_all()
-            for client in self._clients:
-                client.offer(None)
 
-    def _snapshot(self) -> bytes:
-        """The whole state as an event; its text is made once for all pages that ask for it before the next change."""
-        with self._changed:
-            if self._state is None:
-                return _event("beat", "{}")
-            self._whole = self._whole or _json(as_json(self._state))
-            return _event("whole", self._whole)
+    def _difference(self, before: LiveState | None, state: LiveState) -> tuple[str, str]:
+        """Name and data of an event, made once for all pages that have the same state."""
+        if self._told[0] is not before or self._told[1] is not state:
+            name, data = ("whole", as_json(state)) if before is None else ("change", _change(before, state))
+            self._told = before, state, name, json.dumps(data, separators=(",", ":"))  # one line
+        return self._told[2:]
 
     # -- the thread -------------------------------------------------------------------------------------------------
 
@@ -484,14 +455,13 @@ class LiveFeed:
         while True:
             pause_s = _EVERY_S
             try:
-                if reader.look() or self._state is None:
-                    self._publish(reader.state)
+                reader.look()
                 if reader.state.reading is not None:
                     pause_s = 0.0
                 asked = time.monotonic() - self._asked_s < _IDLE_S and reader.state.reading is None
                 games = reader.games(self._kept_ms) if asked else None
                 with self._changed:
-                    self._games = games
+                    self._state, self._games = reader.state, games
                     self._changed.notify_all()
             except Exception as error:  # a bug, or a file that cannot be read: the site goes on and reads them again
                 said = _say_once(error, said)
@@ -500,19 +470,11 @@ class LiveFeed:
                 self._state = self._games = None  # pages get the whole state next
             with self._changed:
                 self._changed.wait_for(lambda: self._closed, pause_s)
-                idle = not self._clients and time.monotonic() - self._used_s > _IDLE_S
+                idle = not self._pages and time.monotonic() - self._used_s > _IDLE_S
                 if self._closed or idle:
                     self._thread = self._state = self._games = None
                     break
         reader.close()
-
-    def _publish(self, state: LiveState) -> None:
-        event = None if self._state is None else _event("change", _json(_change(self._state, state)))
-        with self._changed:
-            self._state, self._whole = state, ""
-            for client in self._clients:
-                client.offer(self._snapshot() if event is None else event)
-            self._changed.notify_all()
 
 
 def _change(before: LiveState, state: LiveState) -> dict[str, Any]:
@@ -529,11 +491,6 @@ def _change(before: LiveState, state: LiveState) -> dict[str, Any]:
     if before.outages != state.outages:
         found["outages"] = state.outages
     return found
-
-
-def _json(data: dict[str, Any]) -> str:
-    """JSON without line ends, so that it is one line of data."""
-    return json.dumps(data, separators=(",", ":"))
 
 
 def _say_once(error: Exception, said: str) -> str:
