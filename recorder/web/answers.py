@@ -84,18 +84,19 @@ class Queued:
         request = Request(scope)
         key = (scope["path"], scope["query_string"]) if self._shared else None
         try:
-            waiter = self._work.ask(key, lambda: self._make(request))
-            answer: asyncio.Future[Any] = asyncio.wrap_future(waiter)
+            job = self._work.ask(key, lambda: self._make(request))
+            answer: asyncio.Future[Any] = asyncio.wrap_future(job.made)
             leaving: asyncio.Future[Any] = asyncio.ensure_future(_leaves(receive))
             try:
                 await asyncio.wait({answer, leaving}, return_when=asyncio.FIRST_COMPLETED)
-                if not answer.done():
-                    return
             finally:
                 leaving.cancel()
                 if not answer.done():
-                    self._work.leave(waiter)
-                    answer.cancel()
+                    self._work.leave(job)
+            if not answer.done():
+                return
+            if answer.cancelled():
+                raise BusyError  # the site ends
             found = answer.result()
         except (BusyError, LeftError):
             found = page(message_page("Busy", "The site is making too many pages. Try again in some seconds."), 503)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import gzip
 import threading
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
 from starlette.datastructures import Headers
@@ -27,8 +27,6 @@ _LEVEL: Final = 6
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-_Waiter = Future[Response]
-
 
 class Page(Response):
     """An answer that is sent packed to those who can unpack it."""
@@ -38,19 +36,18 @@ class Page(Response):
     def init_headers(self, headers: Mapping[str, str] | None = None) -> None:
         """Make its headers, packed and not."""
         super().init_headers(headers)
-        self.packed = b""
-        if len(self.body) >= _PACKED_FROM_BYTES:
-            self.packed = gzip.compress(self.body, _LEVEL, mtime=0)
+        self.packed = gzip.compress(self.body, _LEVEL, mtime=0) if len(self.body) >= _PACKED_FROM_BYTES else b""
+        if self.packed:
             self.raw_headers = [*self.raw_headers, (b"vary", b"accept-encoding")]
-            size = (b"content-length", str(len(self.packed)).encode())
-            others = [header for header in self.raw_headers if header[0] != b"content-length"]
-            self._packed_headers = [*others, size, (b"content-encoding", b"gzip")]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it."""
         if not self.packed or "gzip" not in Headers(scope=scope).get("accept-encoding", ""):
             return await super().__call__(scope, receive, send)
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self._packed_headers})
+        others = [header for header in self.raw_headers if header[0] != b"content-length"]
+        size = (b"content-length", str(len(self.packed)).encode())
+        headers = [*others, size, (b"content-encoding", b"gzip")]
+        await send({"type": "http.response.start", "status": self.status_code, "headers": headers})
         await send({"type": "http.response.body", "body": self.packed})
         return None
 
@@ -63,10 +60,14 @@ class LeftError(Exception):
     """All clients that waited for the answer have left, or the site ends."""
 
 
-class _Job:
-    def __init__(self, key: Hashable, make: Callable[[], Response]) -> None:
-        self.key, self.make = key, make
-        self.waiters: set[_Waiter] = set()
+class Job:
+    """An answer that is being made, and how many wait for it."""
+
+    made: Future[Response]
+
+    def __init__(self, key: Hashable) -> None:
+        self.key = key
+        self.readers = 0
 
 
 class Work:
@@ -74,10 +75,10 @@ class Work:
 
     def __init__(self, version: Callable[[], Hashable] = tuple, settled: Callable[[], bool] = lambda: False) -> None:
         self._version, self._settled = version, settled
-        self._changed = threading.Condition()  # guards all that follows
-        self._queue: deque[_Job] = deque()
-        self._jobs: dict[Hashable, _Job] = {}  # waiting and in a thread
-        self._running: dict[threading.Thread, _Job | None] = {}
+        self._threads = ThreadPoolExecutor(THREADS, "answers")
+        self._lock = threading.Lock()  # guards all that follows
+        self._jobs: dict[Hashable, Job] = {}
+        self._running: dict[int, Job] = {}
         self._kept: OrderedDict[Hashable, Page] = OrderedDict()
         self._kept_bytes = 0
         self._closed = False
@@ -85,94 +86,66 @@ class Work:
     @property
     def busy(self) -> bool:
         """Whether a thread makes an answer."""
-        with self._changed:
-            return any(job is not None for job in self._running.values())
+        return bool(self._running)
 
     @property
     def waiting(self) -> int:
         """How many answers wait for a thread."""
-        return len(self._queue)
+        return sum(job not in self._running.values() for job in [*self._jobs.values()])
 
-    def ask(self, key: Hashable | None, make: Callable[[], Response]) -> _Waiter:
+    def ask(self, key: Hashable | None, make: Callable[[], Response]) -> Job:
         """The answer, soon; with a ``key``, equal requests share it."""
-        waiter: _Waiter = Future()
-        whole = None if key is None else (key, self._version())
-        with self._changed:
+        whole = object() if key is None else (key, self._version())
+        with self._lock:
             if self._closed:
                 raise BusyError
+            job = self._jobs.get(whole) or Job(whole)
+            job.readers += 1
             if whole in self._kept:
                 self._kept.move_to_end(whole)
-                waiter.set_result(self._kept[whole])
-                return waiter
-            job = None if whole is None else self._jobs.get(whole)
-            if job is None:
-                if len(self._queue) >= WAITING:
+                job.made = Future()
+                job.made.set_result(self._kept[whole])
+            elif whole not in self._jobs:
+                if self.waiting >= WAITING:
                     raise BusyError
-                job = _Job(waiter if whole is None else whole, make)
-                self._jobs[job.key] = job
-                self._queue.append(job)
-                if len(self._running) < THREADS:
-                    thread = threading.Thread(target=self._run, name="answers", daemon=True)
-                    self._running[thread] = None
-                    thread.start()
-                self._changed.notify()
-            job.waiters.add(waiter)
-        return waiter
+                self._jobs[whole] = job
+                job.made = self._threads.submit(self._make, job, make)
+        return job
 
-    def leave(self, waiter: _Waiter) -> None:
+    def leave(self, job: Job) -> None:
         """Who asked does not wait any more; an answer for which no client waits is not begun."""
-        with self._changed:
-            job = next((job for job in self._jobs.values() if waiter in job.waiters), None)
-            if job is None:
-                return
-            job.waiters.remove(waiter)
-            if not job.waiters:
+        with self._lock:
+            job.readers -= 1
+            if not job.readers and self._jobs.get(job.key) is job:
                 del self._jobs[job.key]
-                if job in self._queue:
-                    self._queue.remove(job)
+                job.made.cancel()
 
     def check(self) -> None:
         """Raise ``LeftError`` if no client waits for the answer that this thread makes."""
-        job = self._running.get(threading.current_thread())
-        if job is not None and (self._closed or not job.waiters):
+        job = self._running.get(threading.get_ident())
+        if job is not None and (self._closed or not job.readers):
             raise LeftError
 
     def close(self) -> None:
         """The site ends: what waits is not made."""
-        with self._changed:
+        with self._lock:
             self._closed = True
-            self._queue.clear()
-            self._changed.notify_all()
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _run(self) -> None:
-        me = threading.current_thread()
-        while True:
-            with self._changed:
-                self._running[me] = None
-                self._changed.wait_for(lambda: self._queue or self._closed)
-                if self._closed:
-                    return
-                job = self._running[me] = self._queue.popleft()
-            found: Response | None = None
-            failed: BaseException | None = None
-            try:
-                found = job.make()
-                keeps = isinstance(job.key, tuple) and found.status_code == 200 and self._settled()
-            except BaseException as error:
-                failed, keeps = error, False
-            with self._changed:
+    def _make(self, job: Job, make: Callable[[], Response]) -> Response:
+        keeps = False
+        self._running[threading.get_ident()] = job
+        try:
+            found = make()
+            keeps = isinstance(job.key, tuple) and found.status_code == 200 and self._settled()
+        finally:
+            with self._lock:
+                del self._running[threading.get_ident()]
                 if self._jobs.get(job.key) is job:
                     del self._jobs[job.key]
-                waiters = list(job.waiters)
                 if keeps and isinstance(found, Page):
                     self._keep(job.key, found)
-            for waiter in waiters:
-                if not waiter.set_running_or_notify_cancel():
-                    continue
-                if found is None:
-                    waiter.set_exception(failed)
-                else:
-                    waiter.set_result(found)
+        return found
 
     def _keep(self, key: Hashable, answer: Page) -> None:
         if (before := self._kept.pop(key, None)) is not None:  # two readers came one after the other
