@@ -18,10 +18,9 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Awaitable, Callable, Hashable, Mapping, MutableMapping
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -29,9 +28,11 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from exporters.report.page import site_files
@@ -182,20 +183,14 @@ _SITE_S: Final = 0.05
 _LONGEST_WAIT_S: Final = 10.0
 _MOST_CLIENTS: Final = 1000
 
-_Scope = MutableMapping[str, Any]
-_Message = MutableMapping[str, Any]
-_Receive = Callable[[], Awaitable[_Message]]
-_Send = Callable[[_Message], Awaitable[None]]
-_App = Callable[[_Scope, _Receive, _Send], Awaitable[None]]
-
-_HEADERS: Final = (
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"same-origin"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"cache-control", b"no-store"),
-    (b"content-security-policy", b"default-src 'none'; base-uri 'none'; frame-ancestors 'none'"),
-)
+_HEADERS: Final = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+}
 """Of all answers; a page names its own policy, and what browsers may keep says so."""
 
 
@@ -263,7 +258,7 @@ class Attempts:
             self._known.add(client)
 
 
-def client_of(scope: _Scope, headers: Mapping[str, str], *, behind_proxy: bool) -> str:
+def client_of(scope: Scope, headers: Mapping[str, str], *, behind_proxy: bool) -> str:
     """Who sends a request: an address, of IPv6 the network of 64 bits that one customer has."""
     peer = scope.get("client") or ("", 0)
     name = headers.get("x-forwarded-for", "").rpartition(",")[2].strip() if behind_proxy else ""
@@ -275,49 +270,57 @@ def client_of(scope: _Scope, headers: Mapping[str, str], *, behind_proxy: bool) 
 
 
 class Guard:
-    """ASGI: lets requests through that may read the site, and adds the headers of every answer.
+    """ASGI: lets requests through that may read the site, and adds the headers of every answer."""
 
-    ``login_page`` gets the address to go to afterwards, and whether a wrong token was given.
-    """
-
-    def __init__(
-        self,
-        app: _App,
-        access: Access,
-        login_page: Callable[[str, bool], bytes],
-        refusal_page: Callable[[str, str], bytes],
-    ) -> None:
+    def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
         self._access = access
-        self._login_page = login_page
-        self._refusal_page = refusal_page
         self._attempts = Attempts()
 
-    async def __call__(self, scope: _Scope, receive: _Receive, send: _Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         if scope["type"] != "http":
             return
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        send = self._with_headers(send)
-        if (sentence := self._refusal(headers)) is not None:
-            await _answer(send, 403, self._refusal_page("Refused", sentence))
-        elif scope["path"] == "/login" and scope["method"] == "POST" and self._access.token is not None:
-            await self._log_in(scope, headers, receive, send)
-        elif scope["method"] not in ("GET", "HEAD"):
-            sentence = "The site only shows: it takes no other requests than those for its pages."
-            await _answer(send, 405, self._refusal_page("Refused", sentence), (b"allow", b"GET, HEAD"))
-        elif self._access.token is None or self._has_cookie(headers):
-            await self._app(scope, receive, send)
-        elif (right := await self._is_right(_bearer(headers), scope, headers)) is None:
-            await self._too_many(send)
-        elif right:
-            await self._app(scope, receive, self._with_cookie(send, headers))
-        else:
-            query = quote(scope["query_string"].decode("latin-1"), safe=_IN_QUERIES)
-            target = quote(scope["path"]) + (f"?{query}" if query else "")
-            await _answer(send, 401, self._login_page(target, False))
+        request = Request(scope, receive)
+        headers = dict(request.headers.items())
+        answer, logged_in = await self._answer(request, headers)
 
-    def _refusal(self, headers: dict[str, str]) -> str | None:
+        async def adding(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                given = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    given.setdefault(name, value)
+                if logged_in:
+                    secure = "; Secure" if headers.get("x-forwarded-proto") == "https" else ""
+                    cookie = f"{COOKIE}={self._access.session}; HttpOnly; SameSite=Lax; Path=/"
+                    given.append("set-cookie", cookie + (secure if self._access.behind_proxy else ""))
+            await send(message)
+
+        await answer(scope, receive, adding)
+
+    async def _answer(self, request: Request, headers: Mapping[str, str]) -> tuple[ASGIApp, bool]:
+        """What answers a request, and whether its client gets the cookie."""
+        access = self._access
+        if (sentence := self._refusal(headers)) is not None:
+            return _refused(403, sentence), False
+        logs_in = request.scope["path"] == "/login" and request.method == "POST" and access.token is not None
+        if not logs_in and request.method not in ("GET", "HEAD"):
+            sentence = "The site only shows: it takes no other requests than those for its pages."
+            return _refused(405, sentence, allow="GET, HEAD"), False
+        if not logs_in and (access.token is None or self._has_cookie(request)):
+            return self._app, False
+        form = await _form(request) if logs_in else {}
+        target = form.get("to", ["/"])[0] if logs_in else _asked(request.scope)
+        token = form.get("token", [""])[0].strip() if logs_in else _bearer(headers)
+        right = await self._is_right(token, client_of(request.scope, headers, behind_proxy=access.behind_proxy))
+        if right is None:
+            sentence = "Too many wrong tokens were given. Try again in some seconds."
+            return _refused(429, sentence, **{"retry-after": str(round(_LONGEST_WAIT_S))}), False
+        if not right:
+            return page(login_page(target if _TARGET.fullmatch(target) else "/", logs_in), 401), False
+        return RedirectResponse(target if _TARGET.fullmatch(target) else "/", 303) if logs_in else self._app, True
+
+    def _refusal(self, headers: Mapping[str, str]) -> str | None:
         """Why a request is refused, with the token or without it; None: it is not."""
         access = self._access
         host = headers.get("host", "")
@@ -335,11 +338,10 @@ class Guard:
             return "The request came from another site."
         return None
 
-    async def _is_right(self, token: str, scope: _Scope, headers: dict[str, str]) -> bool | None:
+    async def _is_right(self, token: str, client: str) -> bool | None:
         """Whether a token is right; None: too many wrong ones came, so that it is not looked at."""
         if not token:
             return False
-        client = client_of(scope, headers, behind_proxy=self._access.behind_proxy)
         wait_s = self._attempts.wait_s(client)
         if wait_s is None:
             return None
@@ -349,55 +351,20 @@ class Guard:
         self._attempts.tried(client, right=right)
         return right
 
-    async def _too_many(self, send: _Send) -> None:
-        sentence = "Too many wrong tokens were given. Try again in some seconds."
-        retry = (b"retry-after", str(round(_LONGEST_WAIT_S)).encode())
-        await _answer(send, 429, self._refusal_page("Refused", sentence), retry)
+    def _has_cookie(self, request: Request) -> bool:
+        return hmac.compare_digest(request.cookies.get(COOKIE, "").encode(), self._access.session.encode())
 
-    def _has_cookie(self, headers: dict[str, str]) -> bool:
-        try:
-            found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-        except CookieError:
-            return False
-        return found is not None and hmac.compare_digest(found.value.encode(), self._access.session.encode())
 
-    async def _log_in(self, scope: _Scope, headers: dict[str, str], receive: _Receive, send: _Send) -> None:
-        """Take the token from the form, and lead to the page that was wanted."""
-        given = parse_qs((await _body(receive)).decode("utf-8", "replace"))
-        target = given.get("to", ["/"])[0]
-        if not _TARGET.fullmatch(target):
-            target = "/"
-        right = await self._is_right(given.get("token", [""])[0].strip(), scope, headers)
-        if right is None:
-            return await self._too_many(send)
-        if not right:
-            return await _answer(send, 401, self._login_page(target, True))
-        send = self._with_cookie(send, headers)
-        await send({"type": "http.response.start", "status": 303, "headers": [(b"location", target.encode())]})
-        await send({"type": "http.response.body", "body": b""})
-        return None
+def _refused(status: int, sentence: str, **headers: str) -> Response:
+    found = page(message_page("Refused", sentence), status)
+    found.headers.update(headers)
+    return found
 
-    def _with_cookie(self, send: _Send, headers: dict[str, str]) -> _Send:
-        secure = "; Secure" if self._access.behind_proxy and headers.get("x-forwarded-proto") == "https" else ""
-        cookie = f"{COOKIE}={self._access.session}; HttpOnly; SameSite=Lax; Path=/{secure}".encode()
 
-        async def adding(message: _Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], (b"set-cookie", cookie)]
-            await send(message)
-
-        return adding
-
-    @staticmethod
-    def _with_headers(send: _Send) -> _Send:
-        async def adding(message: _Message) -> None:
-            if message["type"] == "http.response.start":
-                own = list(message.get("headers", ()))
-                given = {name for name, _ in own}
-                message["headers"] = [*own, *(header for header in _HEADERS if header[0] not in given)]
-            await send(message)
-
-        return adding
+def _asked(scope: Scope) -> str:
+    """The address of a request."""
+    query = quote(scope["query_string"].decode("latin-1"), safe=_IN_QUERIES)
+    return quote(scope["path"]) + (f"?{query}" if query else "")
 
 
 def _netloc(origin: str) -> str | None:
@@ -413,34 +380,20 @@ def _host_name(host: str) -> str:
     return name.strip("[]").lower()
 
 
-def _bearer(headers: dict[str, str]) -> str:
+def _bearer(headers: Mapping[str, str]) -> str:
     """The token in the header ``Authorization: Bearer TOKEN``."""
     kind, _, token = headers.get("authorization", "").partition(" ")
     return token.strip() if kind.lower() == "bearer" else ""
 
 
-async def _body(receive: _Receive) -> bytes:
-    """The body of a small form; what is longer is cut."""
+async def _form(request: Request) -> dict[str, list[str]]:
+    """A small form; of a longer one the beginning."""
     found = b""
-    while len(found) < _LONGEST_FORM:
-        message = await receive()
-        found += message.get("body", b"")
-        if not message.get("more_body", False):
+    async for part in request.stream():
+        found += part
+        if len(found) >= _LONGEST_FORM:
             break
-    return found[:_LONGEST_FORM]
-
-
-async def _answer(send: _Send, status: int, html: bytes, *more: tuple[bytes, bytes]) -> None:
-    from exporters.report.page import policy_of
-
-    headers = [
-        (b"content-type", b"text/html; charset=utf-8"),
-        (b"content-length", str(len(html)).encode()),
-        (b"content-security-policy", f"{policy_of(html)}; frame-ancestors 'none'".encode()),
-        *more,
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": html})
+    return parse_qs(found[:_LONGEST_FORM].decode("utf-8", "replace"))
 
 
 def _is_number(host: str) -> bool:
@@ -552,7 +505,7 @@ def make_app(archive: SiteArchive, access: Access, feed: LiveFeed, delay_ms: int
         Route("/live/{board}", live.game),
     ]
     handlers: Mapping[Any, Callable[..., Response]] = {404: not_found, RecorderError: failed}
-    return Guard(Starlette(routes=routes, exception_handlers=handlers), access, login_page, message_page)
+    return Guard(Starlette(routes=routes, exception_handlers=handlers), access)
 
 
 def _shared_file(request: Request) -> Response:
