@@ -117,8 +117,8 @@ def command(
 
     With --by or --table, one measure is computed over all matching games (docs/reference/measures.md). With --player,
     only that player's moves count, except in scrambles. Guests of different connections, marked (U), never count as one
-    player; computers are marked (C). Each table states what it counts, and what was excluded and why. If no game has
-    the data that a table needs, the exit status is 4.
+    player; computers are marked (C). Each table states what it counts, and what was excluded and why: also where
+    nothing is left.
     """
     if shortcut is not None and format_name not in (None, shortcut):
         raise click.UsageError(f"--{shortcut} contradicts --format {format_name}.")

@@ -43,7 +43,7 @@ Examples:
   ics-recorder convert --unique mine.log yours.log -o games.pgn
   ics-recorder convert --dataset games/ logs/ lichess.pgn.zst
   ics-recorder convert --dataset games/ --update logs/
-  ics-recorder convert --dataset s3://my/games --dask tcp://host:8786 s3://my/2026-10.pgn.zst
+  ics-recorder convert --dataset s3://my/games s3://my/2026-10.pgn.zst
 """,
 )
 @click.argument("logs", nargs=-1, required=True, metavar="LOG…")

@@ -33,9 +33,9 @@ _UNFULFILLED = {
     epilog="""\b
 Examples:
   ics-recorder explain session.journal
-  ics-recorder explain session.journal 107          # every game that had this number
-  ics-recorder explain session.journal --observe 'rated & rating > 1800'   # another expression
-  ics-recorder explain games.txt --observe titled   # a saved table of games; - is standard input
+  ics-recorder explain session.journal 107     all games that had this number
+  ics-recorder explain session.journal --observe 'rated & rating > 1800'
+  ics-recorder explain games.txt --observe gm  a saved table of games
 """,
 )
 @click.argument("file", metavar="FILE")

@@ -37,12 +37,12 @@ Examples:
   The archive has 8 games of 10 players.
   ...
   ics-recorder import ~/ics-logs
-  ics-recorder import -n ~/ics-logs        what each file is; nothing is stored
-  ics-recorder import -n -v session.log    what is in it; nothing is stored
-  ics-recorder import laptop.sqlite        another archive, merged into this one
+  ics-recorder import -n ~/ics-logs      what each file is; nothing is stored
+  ics-recorder import -n -v session.log  what is in it; nothing is stored
+  ics-recorder import laptop.sqlite      another archive, merged into this one
   ics-recorder import --server freechess.org --tz Europe/Vienna session.log.gz
   zcat old.gz | ics-recorder import -
-  ics-recorder import --find               logs of clients in their usual places
+  ics-recorder import --find             logs of clients in their usual places
 """,
 )
 @click.argument("paths", nargs=-1, metavar="PATH…")

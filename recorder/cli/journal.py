@@ -28,7 +28,7 @@ _DIRECTIONS = {"received": "<", "sent": ">", "both": "<>", "notes": "!"}
     cls=Group,
     epilog="""\b
 Examples:
-  ics-recorder journal info 20251121T220000123Z_freechess.org_5000_5b1f0c9a3e7d2468_00001.journal
+  ics-recorder journal info session.journal
   ics-recorder journal cat --times --direction both session.journal
   ics-recorder journal check session.journal
   ics-recorder journal check journals/

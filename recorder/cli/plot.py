@@ -265,7 +265,7 @@ Examples:
   Wrote the report of game 6af87f9e, ... kB, to report.html.
   ics-recorder report --player Morphy --since 2026-01-01 -o player.html
   ics-recorder report --index -o index.html
-  ics-recorder report --index --variant crazyhouse --last 500 -o crazyhouse.html
+  ics-recorder report --index --variant crazyhouse -o crazyhouse.html
   ics-recorder report --site public/ --base-url https://example.org/games/
 """,
 )

@@ -88,7 +88,8 @@ def command(
     written, and the game went on unrecorded; 4: the archive or the PGN is incomplete; 141: the program that
     reads the events ended.
     """
-    from recorder.archive.recording.proxy_run import ProxyArchive, make_folder, report_end, run_proxy
+    from recorder.archive.recording.proxy_run import ProxyArchive, report_end, run_proxy
+    from recorder.journal import make_journal_folder
     from recorder.live.messages import MessagePrinter, RunLog, report_to
     from recorder.live.net.sockets import listen
 
@@ -96,7 +97,7 @@ def command(
     journals = journal_dir.absolute()
     with contextlib.closing(MessagePrinter()) as printer:
         log = None if log_file is None else RunLog(log_file.absolute(), printer.say)
-        make_folder(journal_dir)
+        make_journal_folder(journal_dir)
         listeners = listen(listen_at)
         with running_hooks(hooks, lambda: report, journals) as running:
             report = report_to(

@@ -30,7 +30,7 @@ def _check_url(_context: click.Context, _param: click.Parameter, value: str) -> 
 Examples:
   ics-recorder publish postgresql://db.example.org/chess
   ics-recorder publish --dry-run postgresql:///chess
-  ics-recorder --db club.sqlite publish --with-text none 'postgresql:///?service=chess'
+  ics-recorder --db club.sqlite publish 'postgresql:///?service=chess'
 """,
 )
 @click.argument("url", metavar="URL", callback=_check_url)

@@ -58,10 +58,10 @@ _CHOOSING = {  # parameter: attribute of ``Plan``
     cls=RereadCommand,
     epilog=f"""\b
 Examples:
-  ics-recorder record freechess.org --guest --observe 'rated & (blitz | standard) & rating > 2000'
-  ics-recorder record freechess.org --guest --observe all
-  ics-recorder record freechess.org --guest --observe-handles masters.txt --pgn games/
-  ics-recorder record chess.example:5000 --user Ann      # asks for the password
+  ics-recorder record freechess.org --guest --observe 'blitz & rating > 2000'
+  ics-recorder record freechess.org --guest --observe-handles masters.txt
+  ics-recorder record freechess.org --guest --observe all --pgn games/
+  ics-recorder record chess.example:5000 --user Ann    asks for the password
   ics-recorder --config record.toml record --limit 10
   ics-recorder record freechess.org --guest --observe 'gm | im' --dry-run
 
@@ -179,6 +179,7 @@ def _record(ctx: click.Context, settings: _Settings, login: _Login, plan: Observ
     """Record until the user ends it, and print where everything is."""
     from recorder.archive.recording.archiving import ArchiveChild
     from recorder.archive.recording.record_run import RecordRun, record
+    from recorder.journal import make_journal_folder
     from recorder.live.messages import MessagePrinter, RunLog, report_to
     from recorder.live.policy.observing import Observing
     from recorder.live.screen import Screen, ScreenMode
@@ -187,6 +188,7 @@ def _record(ctx: click.Context, settings: _Settings, login: _Login, plan: Observ
     poll_ms = _poll_ms(ctx)
     observing = Observing(plan, poll_ms=poll_ms)
     journals = settings.journal_dir.absolute()
+    make_journal_folder(journals)
     with contextlib.closing(MessagePrinter()) as printer:
         mode = ScreenMode.choose(quiet=settings.quiet, plain=settings.plain, events=has_events)
         screen = Screen(mode, printer)

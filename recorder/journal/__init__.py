@@ -30,3 +30,4 @@ from recorder.journal.writer import SYSTEM as SYSTEM
 from recorder.journal.writer import JournalClock as JournalClock
 from recorder.journal.writer import JournalWriter as JournalWriter
 from recorder.journal.writer import Sync as Sync
+from recorder.journal.writer import make_journal_folder as make_journal_folder

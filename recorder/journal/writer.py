@@ -9,6 +9,8 @@ that it acknowledged.
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 import secrets
 import time
 from collections.abc import Callable
@@ -124,6 +126,18 @@ class JournalClock:
 
 
 SYSTEM: Final = JournalClock()
+
+
+def make_journal_folder(journals: Path) -> None:
+    """Refuse a folder in which no journal can be written, before anything is recorded."""
+    try:
+        journals.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not os.access(journals, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise JournalError(
+            f"No journal can be written in {journals} ({error.strerror}): name another folder by --journal-dir."
+        ) from error
 
 
 class JournalWriter:

@@ -190,10 +190,11 @@ def test_a_port_in_use_is_reported_in_one_sentence(tmp_path: Path) -> None:
     assert result.output.count("\n") == 1
 
 
-def test_an_impossible_folder_is_reported_before_a_client_connects(tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", [("proxy", "--listen", "0"), ("record", "--guest", "--observe", "all")])
+def test_an_impossible_folder_is_reported_before_a_connection(tmp_path: Path, words: tuple[str, ...]) -> None:
     (tmp_path / "file").touch()
     nowhere = tmp_path / "file" / "journals"
-    output = Cli(tmp_path / "a")("proxy", "chess.example", "--listen", "0", "--journal-dir", nowhere, code=7).output
+    output = Cli(tmp_path / "a")(*words, "chess.example", "--journal-dir", nowhere, code=7).output
     assert output == (
         f"Error: No journal can be written in {nowhere} (Not a directory): name another folder by --journal-dir.\n"
     )

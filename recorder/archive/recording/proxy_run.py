@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
-import os
 import socket
 from functools import partial
 from pathlib import Path
@@ -12,7 +10,6 @@ from typing import Any, Final
 
 from recorder.archive.locate import import_command
 from recorder.archive.recording.archiving import ArchiveChild, cancel, keep_archive
-from recorder.errors import JournalError
 from recorder.journal import find_part
 from recorder.journal.writer import JournalWriter, Sync
 from recorder.live.messages import MessagePrinter, MessageSink
@@ -23,18 +20,6 @@ from recorder.live.service import heed_signals
 from recorder.text import plural
 
 _CHAT: Final = ("--chat", "own")
-
-
-def make_folder(journals: Path) -> None:
-    """Make sure, before anybody plays, that journals can be written."""
-    try:
-        journals.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not os.access(journals, os.W_OK | os.X_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    except OSError as error:
-        raise JournalError(
-            f"No journal can be written in {journals} ({error.strerror}): name another folder by --journal-dir."
-        ) from error
 
 
 async def run_proxy(
