@@ -34,7 +34,7 @@ _STEADY_S: Final = 600.0  # after a connection of this length the pauses are sho
 
 
 def pause_s(failures: int, chance: float) -> float:
-    """How long to wait after so many failed attempts in a row; ``chance`` (0 to 1) spreads many clients."""
+    """``chance`` (0 to 1) spreads many clients."""
     whole: float = min(_FIRST_PAUSE_S * 2 ** (min(failures, 16) - 1), _LONGEST_PAUSE_S)
     return whole * (0.5 + chance / 2)
 
@@ -52,7 +52,7 @@ class ReceivedCounts:
 
 
 class ConnectionState(NamedTuple):
-    """The state since ``since_s`` (monotonic); the next attempt is at ``until_s``; ``over``: ``run`` has ended."""
+    """The state since ``since_s``; the next attempt is at ``until_s`` (both monotonic)."""
 
     since_s: float
     until_s: float | None = None
@@ -62,11 +62,7 @@ class ConnectionState(NamedTuple):
 
 
 class Capture:
-    """Records from one server until it is stopped.
-
-    ``opened`` gets the path of each connection's journal once it has more than an attempt to log in. ``timeseal`` is
-    the version of the time seal, 1 or 2. ``chance`` (0 to 1) is for the pauses.
-    """
+    """Records from one server; ``opened`` gets each connection's journal once it has more than an attempt to log in."""
 
     def __init__(
         self,
@@ -94,11 +90,10 @@ class Capture:
         self._lost_ns: int | None = None  # UTC, the beginning of the outage
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Record until ``stop`` is set.
+        """Record until ``stop`` is set; failures are outages, except those that are raised.
 
         LoginError: the first login is refused, the password is refused twice in a row, another login has taken the
-        session over, the host's name is unknown, or no connection was made before ``stop`` was set. Other failures are
-        outages. JournalError: the journal cannot be written.
+        session over, the host's name is unknown, or no connection was made before ``stop`` was set.
         """
         try:
             await self._run(stop)
@@ -139,7 +134,7 @@ class Capture:
             raise LoginError(f"{sentence} Nothing was recorded.")
 
     async def _connection(self, stop: asyncio.Event) -> str:
-        """One connection from its beginning to its end; returns how it ended."""
+        """Return how it ended."""
         connected = await self._connect(stop)
         if connected is None:
             return "stopped"
@@ -182,7 +177,6 @@ class Capture:
             self.progress.games += conversation.games
 
     async def _connect(self, stop: asyncio.Event) -> socket.socket | None:
-        """Connect; None if recording is stopped meanwhile."""
         connecting = asyncio.create_task(connect(self.address))
         stopping = asyncio.create_task(stop.wait())
         try:
@@ -232,7 +226,6 @@ class Capture:
         self._given = True
 
     def _count(self, conversation: Conversation, journal: JournalWriter, received: int, boards: int) -> None:
-        """Add the bytes and boards of one read."""
         self._heard_ns = journal.anchor_utc_ns + journal.now_ns()  # the wall clock may be set meanwhile
         self.progress.heard_s = time.monotonic()
         self.progress.received += received

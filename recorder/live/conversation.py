@@ -119,7 +119,6 @@ class Pace:
         return now_ms >= self._since_ms and self._credit_ms >= self._gap_ms
 
     def spend(self) -> None:
-        """Count a command that is sent."""
         self._credit_ms -= self._gap_ms
 
     def next_ms(self) -> int:
@@ -158,7 +157,7 @@ _SETTING_MS: Final = 10_000  # for this time a server may report that a setting 
 
 
 class Sending(NamedTuple):
-    """Bytes to send now, perhaps none, and when to call ``take`` next; None: when a request is added."""
+    """``next_at_ms`` None: when a request is added."""
 
     data: bytes
     next_at_ms: int | None
@@ -208,7 +207,6 @@ class RequestQueue:
 
     @property
     def under_way(self) -> tuple[Request, ...]:
-        """The requests without an answer, the oldest first."""
         return tuple(sent.request for sent in self._sent)
 
     def put(self, requests: Iterable[Request], now_ms: int) -> None:
@@ -224,7 +222,7 @@ class RequestQueue:
             self._waiting[request] = _Waiting(now_ms, self._order, request)
 
     def take(self, now_ms: int) -> Sending:
-        """Commands to send now, and when to call again (monotonic); None: after the next request."""
+        """``next_at_ms`` is monotonic."""
         self._give_up(now_ms)
         if self._refused_ms is not None and self._pace.ready(now_ms):
             self._requeue_refused(self._refused_ms)
@@ -269,7 +267,6 @@ class RequestQueue:
         return self._answered(lambda request: request in requests)
 
     def _done_kind(self, *kinds: type) -> Request | None:
-        """The oldest of these kinds is answered."""
         return self._answered(lambda request: type(request) in kinds)
 
     def _answered(self, is_meant: Callable[[Request], bool]) -> Request | None:
@@ -332,7 +329,6 @@ class RequestQueue:
             self._refused_ms = now_ms
 
     def _requeue_refused(self, refused_ms: int) -> None:
-        """Queue requests without an answer again, after the pause that follows a refusal."""
         # Which of them was refused is unknown. Those that were not have been answered by now, except for commands in
         # words that we do not know; their old place in the queue keeps them in order.
         for sent in (*self._settings, *self._sent):
@@ -393,16 +389,15 @@ class Lasting:
     """The settings that outlive a session: boards need style 12, and gin announces games.
 
     ``own`` are the user's values as the server reports them, empty if unknown, or a guest's, whose settings do not
-    last. ``changed`` are names of those that the recorder has changed, ``confirmed`` those of them whose change the
-    server has reported.
+    last.
     """
 
     own: dict[str, str] = field(default_factory=dict)
-    changed: set[str] = field(default_factory=set)
-    confirmed: set[str] = field(default_factory=set)
+    changed: set[str] = field(default_factory=set)  # by the recorder
+    confirmed: set[str] = field(default_factory=set)  # those of them whose change the server has reported
 
     def left_behind(self) -> str | None:
-        """A sentence for the user about settings that stay changed; None: all are restored."""
+        """A sentence for the user about settings that stay changed."""
         sentences = []
         for name, value in _LASTING.items():
             if name in self.changed:
@@ -419,9 +414,8 @@ class Lasting:
 def setting_commands(family: Family | None, own: Mapping[str, str]) -> tuple[list[str], list[str]]:
     """Return commands that complete the server's output and make it announce games, and those to restore settings.
 
-    ``own`` is as in ``Lasting``; the server does not have a setting that is missing there. Source: ``help iset`` and
-    ``help set`` of FICS; chess.net and ICC take a ``/`` in front. ICC's description of its formats (section 3) names
-    ``gin``, too.
+    The server does not have a setting that is missing in ``own``. Source: ``help iset`` and ``help set`` of FICS;
+    chess.net and ICC take a ``/`` in front. ICC's description of its formats (section 3) names ``gin``, too.
     """
     words = {name: f"set {name}" for name in _LASTING}
     if family is Family.ICC:
@@ -441,11 +435,7 @@ def setting_commands(family: Family | None, own: Mapping[str, str]) -> tuple[lis
 
 
 class Conversation:
-    """One connection; ``observing`` and ``lasting`` (settings to restore at the end) outlive it.
-
-    ``server`` is the site's name if the server does not state it. ``lost`` is the notice with which the server ended
-    the session, within the last minute. ``games`` are over, or their observation ended with the connection.
-    """
+    """One connection; ``observing`` and ``lasting`` (settings to restore at the end) outlive it."""
 
     def __init__(
         self,
@@ -459,8 +449,8 @@ class Conversation:
         self.stage = RecorderStage.LOGIN
         self.we: LoggedIn | None = None
         self.tracker = Tracker(basis=TimeBasis.UTC, server=server, chat="none")
-        self.lost: SessionNotice | None = None
-        self.games = 0
+        self.lost: SessionNotice | None = None  # with which the server ended the session, within the last minute
+        self.games = 0  # over, or their observation ended with the connection
         self._login = login
         self._observing = observing
         self._reader = LineReader()
@@ -478,7 +468,7 @@ class Conversation:
         self._queue_due_ms: int | None = None  # when the queue has something to send
 
     def note_games(self) -> dict[str, Any] | None:
-        """Counts of the games that matched, for a note in the journal; None: no game matched, and there is no share."""
+        """For a note in the journal; None: no game matched, and there is no share."""
         tally, share = self._observing.tally, self._observing.share
         if not tally.matched and share is None:
             return None
@@ -486,11 +476,10 @@ class Conversation:
 
     @property
     def boards(self) -> int:
-        """How many boards have arrived."""
         return sum(self.tracker.boards.frame_counts().values())
 
     def receive(self, data: bytes, now_ms: int, at_ms: int) -> None:
-        """Process the server's bytes, at a monotonic time and at a UTC time."""
+        """``now_ms`` is monotonic, ``at_ms`` UTC."""
         if self.stage is RecorderStage.LOGIN:
             self._heard_ms = now_ms
             self._to_send += self._login.receive(data)
@@ -551,7 +540,6 @@ class Conversation:
                 self._due_ms = min(self._due_ms, now_ms + _REST_MS)
 
     def _look_for_changed(self, events: list[Event]) -> None:
-        """Note which of the changed settings the server confirms."""
         for event in events:
             if isinstance(event, SessionNotice) and event.kind is SessionNoticeKind.STYLE:
                 confirmed = {"style"} if event.value == _LASTING["style"] else set()
@@ -562,7 +550,6 @@ class Conversation:
             self._lasting.confirmed |= confirmed & self._lasting.changed
 
     def _begin(self, now_ms: int) -> None:
-        """Send the settings, and begin to observe."""
         self.stage = RecorderStage.RECORDING
         commands, _ = setting_commands(self._queue.family, self._lasting.own)
         self._queue.put(map(Setting, commands), now_ms)
@@ -581,7 +568,7 @@ class Conversation:
         self._to_send += f"{command}\n".encode("ascii")
 
     def take(self, now_ms: int) -> bytes:
-        """Return the whole lines to send now; LoginError: the server has not answered for too long."""
+        """The whole lines to send now; LoginError: the server has not answered for too long."""
         if self.stage is RecorderStage.LOGIN and now_ms >= self._heard_ms + self._login.patience_ms:
             self._heard_ms = now_ms
             self._to_send += self._login.timed_out()
@@ -607,7 +594,7 @@ class Conversation:
                 self._lasting.changed.add(name)
 
     def next_at_ms(self, now_ms: int) -> int | None:
-        """When ``take`` may have something to send even if nothing arrives; None: not before something arrives."""
+        """When ``take`` may have something to send even if nothing arrives."""
         if self.stage is RecorderStage.LOGIN:
             return self._heard_ms + self._login.patience_ms
         if self.stage is RecorderStage.ASKING:
@@ -618,12 +605,11 @@ class Conversation:
         return min((time for time in times if time is not None), default=None)
 
     def keep_alive(self, now_ms: int) -> None:
-        """Queue a harmless command, if logged in."""
         if self.stage is RecorderStage.RECORDING:
             self._queue.put([KeepAlive()], now_ms)
 
     def leave(self) -> None:
-        """Restore the user's settings and send ``quit``; no request follows."""
+        """No request follows."""
         if self.stage is RecorderStage.RECORDING:
             for command in setting_commands(self._queue.family, self._lasting.own)[1]:
                 self._send(command)

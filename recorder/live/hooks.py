@@ -57,8 +57,8 @@ _ENV: Final = "/usr/bin/env"  # starts the command: until it runs a program of o
 class Hook:
     """What is done at events: ``command`` runs, or ``url`` gets a POST.
 
-    ``think_s``: from when on a think is long. ``body``, of ``url``: a text, or values of a JSON object; ``{text}`` and
-    other names of facts in it are replaced; None: all facts as JSON.
+    ``body``: a text, or values of a JSON object, in which ``{text}`` and other names of facts are replaced; None: all
+    facts as JSON.
     """
 
     events: tuple[str, ...]
@@ -67,7 +67,7 @@ class Hook:
     url: str | None = field(default=None, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     body: str | Mapping[str, Any] | None = field(default=None, repr=False)
-    think_s: float = THINK_S
+    think_s: float = THINK_S  # from when on a think is long
     limit_s: float = LIMIT_S
 
     @property
@@ -86,7 +86,7 @@ def make_hook(
     seconds: float = THINK_S,
     limit: float = LIMIT_S,
 ) -> Hook:
-    """Make a hook; the ValueError is one sentence without any part of command or address."""
+    """The ValueError is one sentence without any part of command or address."""
     for event in on:
         if event not in EVENTS:
             raise ValueError(f"{event!r} is no event; there are {', '.join(EVENTS)}.")
@@ -137,7 +137,7 @@ class Hooks:
         return tuple(sorted({hook.think_s for hook in hooks if "long-think" in hook.events}))
 
     def fire(self, event: str, text: str, /, **facts: Any) -> None:
-        """Notify all hooks of this event; never waits. ``think_s``: only those for which a think is long then."""
+        """Never waits. ``think_s``: only for hooks for which a think is long then."""
         at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         whole = {"event": event, "text": clean(text), "at": at, **facts}
         for runner in self._runners:
@@ -193,8 +193,6 @@ class Hooks:
 
 
 class _Runner:
-    """One hook's queue and thread."""
-
     def __init__(self, hook: Hook, failed: Callable[[str, str], object], count: Callable[[], object]) -> None:
         self.hook = hook
         self.queue: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
@@ -356,7 +354,6 @@ def _text(value: Any) -> str:
 
 
 def _filled(body: Any, facts: Mapping[str, Any]) -> Any:
-    """A body with the facts in the place of their names."""
     if isinstance(body, str):
         known = {name: "" if value is None else _text(value) for name, value in facts.items()}
         return _WORD.sub(lambda found: known.get(found[1], ""), body)

@@ -79,7 +79,7 @@ class BackgroundQueue:
                 self._missed += 1
 
     def settle(self, limit_s: float = _END_S) -> bool:
-        """Wait until the queue is empty, but not longer than a limit; False: functions are left."""
+        """False: functions are left."""
         with self._works.all_tasks_done:
             return self._works.all_tasks_done.wait_for(lambda: not self._works.unfinished_tasks, limit_s)
 
@@ -103,15 +103,14 @@ class MessagePrinter:
         self._queue = BackgroundQueue(lambda missed: _write(_encoded(f"({plural(missed, 'message')} dropped.)")))
 
     def say(self, sentence: str) -> None:
-        """Print one line, made safe for a terminal."""
+        """It is made safe for a terminal."""
         self.write(_encoded(clean(sentence)))
 
     def write(self, data: bytes) -> None:
-        """Write complete lines as they are."""
         self._queue.do(lambda: _write(data))
 
     def settle(self, limit_s: float = _END_S) -> bool:
-        """Wait until everything is printed, but not longer than a limit; False: lines are left."""
+        """False: lines are left."""
         return self._queue.settle(limit_s)
 
     close = settle
@@ -137,11 +136,7 @@ _OWNER_ONLY = 0o600
 
 
 class RunLog:
-    """A log that is only appended to; if missing it is created, readable only by its owner.
-
-    ``say``, called in another thread, gets a sentence when it cannot be written: recording continues. Only a failure
-    when recording begins is an ExportError.
-    """
+    """Only its owner can read it. ``say`` gets, in another thread, a sentence when it cannot be written."""
 
     def __init__(self, path: Path, say: Callable[[str], object], utc_ns: Callable[[], int] = time.time_ns) -> None:
         self._path = path
@@ -158,14 +153,13 @@ class RunLog:
         )
 
     def write(self, event: str, sentence: str, /, **facts: Fact) -> None:
-        """Append one event; never waits for the disk. Names of quantities end with their unit."""
+        """Never waits for the disk."""
         at = datetime.fromtimestamp(self._utc_ns() // 1000 / 1_000_000, UTC).isoformat(timespec="milliseconds")
         line = {"at": at.replace("+00:00", "Z"), "level": level_of(event).value, "event": event}
         text = json.dumps({**line, "message": sentence, **facts}, ensure_ascii=True)
         self._queue.do(lambda: self._keep(text.encode("ascii") + b"\n"))
 
     def settle(self) -> None:
-        """Wait until everything is written, but not longer than the limit."""
         self._queue.settle()
 
     def _keep(self, line: bytes) -> None:
@@ -198,8 +192,6 @@ class RunLog:
 
 
 def report_to(log: RunLog | None, show: Callable[[str, str], None], hooks: MessageSink | None = None) -> MessageSink:
-    """Make the sink that shows events to the user and gives them to the log and the hooks, if there are any."""
-
     def report(event: str, sentence: str, /, **facts: Fact) -> None:
         if log is not None:
             log.write(event, sentence, **facts)

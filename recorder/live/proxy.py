@@ -44,14 +44,13 @@ _OPEN_S: Final = 5
 
 
 class ProxySide(Enum):
-    """The other end of a connection; the value is the word in journals."""
+    """The value is the word in journals."""
 
     CLIENT = "client"
     SERVER = "server"
 
     @property
     def other(self) -> ProxySide:
-        """The side that receives this side's bytes."""
         return ProxySide.SERVER if self is ProxySide.CLIENT else ProxySide.CLIENT
 
 
@@ -66,12 +65,7 @@ class Closed(NamedTuple):
 
 
 class Proxy:
-    """Joins every client with its own connection to the server; more than ``max_clients`` are turned away.
-
-    ``record`` makes the recording of the connection with this number; if it raises, there is none. ``on_closed`` must
-    not raise. ``journal_first``: record before forwarding. ``forwarded`` counts bytes of connections that are over,
-    ``unrecorded`` connections that are not recorded completely.
-    """
+    """Joins every client with its own connection to the server. If ``record`` raises, there is no recording."""
 
     def __init__(
         self,
@@ -96,11 +90,11 @@ class Proxy:
         self._refusal_reported = False  # since a client was served last
         self._clients = 0
         self.connections = 0
-        self.forwarded = {ProxySide.CLIENT: 0, ProxySide.SERVER: 0}
-        self.unrecorded = 0
+        self.forwarded = {ProxySide.CLIENT: 0, ProxySide.SERVER: 0}  # bytes of connections that are over
+        self.unrecorded = 0  # connections that are not recorded completely
 
     async def serve(self, listeners: list[socket.socket], stop: asyncio.Event) -> None:
-        """Serve clients until ``stop`` is set, then close every connection, journal and listener."""
+        """Close every connection, journal and listener when ``stop`` is set."""
         accepting = [asyncio.create_task(self._accept(listener)) for listener in listeners]
         ticking = asyncio.create_task(self._tick())
         try:
@@ -180,7 +174,7 @@ class Proxy:
         link.start()
 
     async def _open(self, number: int) -> RecordedConnection | None:
-        """Make the recording of a connection in a thread: a disk that hangs must not delay the other connections."""
+        """In a thread: a disk that hangs must not delay the other connections."""
         try:
             async with asyncio.timeout(_OPEN_S):
                 return await in_thread(lambda: self._record(number), lambda late: late.close(how="too late"))
@@ -203,7 +197,7 @@ class Proxy:
                     link.recording.tick()
 
     def end(self, link: _Link, closed: Closed, how: str) -> None:
-        """End a connection: close its journal in a thread, then call ``on_closed``."""
+        """Close the journal in a thread, then call ``on_closed``."""
         self._links.discard(link)
         self.forwarded[ProxySide.CLIENT] += closed.from_client
         self.forwarded[ProxySide.SERVER] += closed.from_server
@@ -218,15 +212,12 @@ class Proxy:
 
 
 class _End(Incoming):
-    """One of the two connections of a link."""
-
     def __init__(self, link: _Link, side: ProxySide, connected: socket.socket) -> None:
         super().__init__(connected, lambda data: link.take(side, data), lambda: link.end(side))
         self._link = link
         self._side = side
 
     def pause_writing(self) -> None:
-        """Called by asyncio, when many bytes wait for this side."""
         self._link.transports[self._side.other].pause_reading()
 
     def resume_writing(self) -> None:
@@ -254,7 +245,6 @@ class _Link:
         self.recording: RecordedConnection | None = None
 
     async def add(self, side: ProxySide, connected: socket.socket) -> None:
-        """Take one of the two connections; nothing of it is passed on yet."""
         self._ends[side] = _End(self, side, connected)
         self.transports[side] = await open_connection(connected, self._ends[side])
         self.transports[side].set_write_buffer_limits(HIGH_BYTES)
@@ -270,7 +260,6 @@ class _Link:
             transport.abort()
 
     def take(self, side: ProxySide, data: bytes) -> None:
-        """Pass a read on, and record it."""
         at_ns = 0 if self.recording is None else self.recording.now_ns()
         self._read[side] += len(data)
         if self._proxy.journal_first:
@@ -289,7 +278,7 @@ class _Link:
             self.recording.client_sent(data, at_ns)
 
     def end(self, side: ProxySide) -> None:
-        """A side sends no more: pass this on; when both have ended, all that waits is sent and they are closed."""
+        """Pass the end on; when both sides have ended, all that waits is sent and they are closed."""
         if not self._started:
             return
         failure = self._ends[side].failure
@@ -303,7 +292,7 @@ class _Link:
                 transport.close()
 
     def lose(self, side: ProxySide) -> None:
-        """A side is closed. The other one gets only a little time to end if that was a failure."""
+        """The other side gets only a little time to end if this one failed."""
         if not self._started or self.over.done():
             return
         if all(end.closed.done() for end in self._ends.values()):

@@ -32,12 +32,7 @@ if TYPE_CHECKING:
 
 
 class RecordedConnection:
-    """One connection's journal and the guard before it.
-
-    ``report`` gets one sentence after a failure, never with bytes of the connection. Without ``must`` no method raises.
-    ``failed``: the journal lacks bytes that it should contain; ``disk_full``: for this reason. ``muted`` is the type of
-    the error by which the guard failed.
-    """
+    """One connection's journal and the guard before it. ``report`` never gets bytes of the connection."""
 
     def __init__(
         self, journal: JournalWriter | DeferredJournal, report: Callable[[str], None], *, must: bool = False
@@ -45,12 +40,12 @@ class RecordedConnection:
         self._journal = journal
         self._guard = SecretGuard()
         self._report = report
-        self._must = must
+        self._must = must  # else no method raises
         self._held = 0  # bytes of the client that the guard has not returned
         self._ended = False
-        self.failed = False
-        self.disk_full = False
-        self.muted: str | None = None
+        self.failed = False  # the journal lacks bytes that it should contain
+        self.disk_full = False  # for this reason
+        self.muted: str | None = None  # the type of the error by which the guard failed
 
     def now_ns(self) -> int:
         return self._journal.now_ns()
@@ -59,32 +54,29 @@ class RecordedConnection:
         self._write(lambda: self._journal.note(kind, **facts))
 
     def server_sent(self, data: bytes, at_ns: int) -> None:
-        """Record bytes of the server, then bytes of the client that the guard releases because of them."""
+        """Record them, then bytes of the client that the guard releases because of them."""
         typed = self._ask(lambda: self._guard.server_sent(data))
         self._write(lambda: self._put_received(self._guard.answers.receive(data, at_ns)))
         self._put_sent(typed)
 
     def client_sent(self, data: bytes, at_ns: int) -> None:
-        """Record bytes of the client as they were sent."""
         self._held += len(data)
         self._put_sent(self._ask(lambda: self._guard.client_sent(data, at_ns)))
 
     def enter(self, handle: str | None) -> None:
-        """Note that the login is complete."""
         self._guard.enter(handle)
 
     def tick(self) -> None:
-        """To be called at least once a second: do what depends on time."""
+        """To be called at least once a second."""
         self._write(lambda: self._put_received(self._guard.tick(self._journal.now_ns())))
         self._write(self._journal.tick)
 
     def release(self) -> None:
-        """Write the bytes that the guards delayed, after the end of the connection."""
+        """After the end of the connection: write the bytes that the guards delayed."""
         self._write(lambda: self._put_received(self._guard.answers.finish()))
         self._put_sent(self._ask(self._guard.finish))
 
     def close(self, **facts: Any) -> None:
-        """Write the delayed bytes, note how the connection ended, and close the journal."""
         self.release()
         self.note(NoteKind.CLOSED, **facts)
         self._write(self._journal.close)
@@ -145,9 +137,9 @@ _CLOSE_S: Final = 10.0
 class DeferredJournal:
     """Writes to a journal in another thread; every call but ``close`` returns at once, or at the bound within a moment.
 
-    The ``journal`` is used only by the thread from now on, except for its clock and its name. At the bound of
-    ``most_bytes``, a disk that writes nothing for ``hangs_s`` counts as hanging; ``close`` waits for ``close_s``. After
-    a JournalError, which every method may raise, it is not written any more.
+    The thread alone uses ``journal`` from now on, except for its clock. At the bound of ``most_bytes``, a disk that
+    writes nothing for ``hangs_s`` counts as hanging. After a JournalError, which every method may raise, it is not
+    written.
     """
 
     def __init__(
@@ -175,11 +167,11 @@ class DeferredJournal:
     def now_ns(self) -> int:
         return self._journal.now_ns()
 
-    def received(self, data: bytes, at_ns: int | None = None) -> None:
-        self._put(len(data), partial(self._journal.received, data, self._at(at_ns)))
+    def received(self, data: bytes, at_ns: int) -> None:
+        self._put(len(data), partial(self._journal.received, data, at_ns))
 
-    def sent(self, data: bytes, at_ns: int | None = None) -> None:
-        self._put(len(data), partial(self._journal.sent, data, self._at(at_ns)))
+    def sent(self, data: bytes, at_ns: int) -> None:
+        self._put(len(data), partial(self._journal.sent, data, at_ns))
 
     def note(self, kind: str, **facts: Any) -> None:
         self._put(0, partial(self._journal.note, kind, **facts))
@@ -189,7 +181,7 @@ class DeferredJournal:
             self._put(0, self._journal.tick)
 
     def close(self) -> None:
-        """Write the waiting bytes and close the file; after a failure without waiting for it."""
+        """After a failure without waiting for the disk."""
         if self._closing:
             return
         self._closing = True
@@ -208,9 +200,6 @@ class DeferredJournal:
     def _waiting(self) -> int:
         return self._given - self._taken
 
-    def _at(self, at_ns: int | None) -> int:
-        return self._journal.now_ns() if at_ns is None else at_ns
-
     def _put(self, size: int, write: Callable[[], None]) -> None:
         if self._failure is not None:
             raise self._failure
@@ -225,7 +214,7 @@ class DeferredJournal:
         self._work.put((size, write))
 
     def _takes(self, size: int) -> bool:
-        """Wait until there is room; False: the thread has written nothing for too long."""
+        """False: the thread has written nothing for too long."""
         taken, since = self._taken, time.monotonic()
         while self._waiting + size > self._most_bytes:
             if self._taken != taken:

@@ -21,7 +21,7 @@ from recorder.tracking.tracker import Tracker
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting of the session, or ``variables``; its answer is not awaited."""
+    """Or ``variables``; its answer is not awaited."""
 
     command: str  # in the server's own words
 
@@ -39,9 +39,8 @@ class Observe(OfGame):
 
 @dataclass(frozen=True, slots=True)
 class AskPartner:
-    """Observe the other board of a bughouse match, whose number is unknown.
+    """Observe the other board of game ``game_no``, on which ``handle`` plays. Like ``observe`` it toggles.
 
-    ``handle`` plays on the known board, game ``game_no``. Like ``observe`` the command toggles on old servers.
     Source: FICS, ``help pobserve``.
     """
 
@@ -125,11 +124,7 @@ TURN_MS = 4 * ANSWER_MS
 
 
 def format_request(request: Request, family: Family | None = None) -> str:
-    """Write a request as the command of a server, without line end.
-
-    ICC and chess.net take a ``/`` in front, which avoids a user's aliases. A setting has the server's own words
-    already.
-    """
+    """Without line end. ICC and chess.net take a ``/`` in front, which avoids a user's aliases."""
     if isinstance(request, Setting):
         return request.command
     slash = "/" if family in (Family.ICC, Family.CHESSNET) else ""
@@ -160,7 +155,7 @@ _MISSING = (AnchorReason.GAP, AnchorReason.CONFLICT)
 
 
 class Backfill:
-    """Derives requests from a tracker; ``look`` is called after each ``Tracker.feed``."""
+    """Derives requests from a tracker."""
 
     def __init__(self) -> None:
         self._troubles = 0
@@ -168,11 +163,7 @@ class Backfill:
         self._asked: dict[int, tuple[TrackedGame, int, int]] = {}
 
     def look(self, tracker: Tracker, events: Iterable[Event] = ()) -> list[Request]:
-        """Return the requests for missing data after the tracker has processed ``events``.
-
-        ``AskMoves`` comes once for each place where plies of a game in progress are missing, ``AskRefresh`` for games
-        with an unreadable board or with output that the server lost.
-        """
+        """Once for each place where plies of a game in progress are missing; call it after each ``Tracker.feed``."""
         boards = tracker.boards
         requests: list[Request] = []
         counts = boards.counts

@@ -47,8 +47,6 @@ Message = tuple[str, str]  # time of day (UTC), sentence
 
 
 class Meter:
-    """Boards a second over the last ten seconds."""
-
     def __init__(self) -> None:
         self._seen: deque[tuple[int, int]] = deque()
 
@@ -61,12 +59,11 @@ class Meter:
 
 
 def rows_for_boards(height: int) -> int:
-    """How many boards a terminal of so many lines shows, at least 1."""
     return max(1, height - MESSAGE_LINES - _OTHER_LINES)
 
 
 def draw(snapshot: Snapshot, messages: list[Message], rate: float | None, *, width: int, height: int) -> list[str]:
-    """The whole screen, as many lines as the terminal has, or fewer; ``rate``: boards a second."""
+    """At most as many lines as the terminal has; ``rate``: boards a second."""
     most = rows_for_boards(height)
     shown = snapshot.boards[:most]
     below = ""
@@ -153,7 +150,7 @@ def _lag(ms: int) -> str:
 
 
 def _short(ms: int) -> str:
-    """A time of few letters: ``12s``, ``4m``, ``3h``, ``2d``."""
+    """``12s``, ``4m``, ``3h``, ``2d``."""
     seconds = ms // 1000
     for unit, size in (("d", 86_400), ("h", 3600), ("m", 60)):
         if seconds >= 2 * size:
@@ -162,7 +159,7 @@ def _short(ms: int) -> str:
 
 
 def _span(ms: int, *, tenths: bool = False) -> str:
-    """A time in words: ``0.4 s``, ``12 s``, ``4 min 3 s``, ``3 h 12 min``, ``2 d 4 h``."""
+    """``0.4 s``, ``12 s``, ``4 min 3 s``, ``3 h 12 min``, ``2 d 4 h``."""
     if tenths and ms < 10_000:
         return f"{ms / 1000:.1f} s"
     seconds = ms // 1000
@@ -193,7 +190,7 @@ class ScreenMode(Enum):
 
     @classmethod
     def choose(cls, *, quiet: bool, plain: bool, events: bool = False) -> ScreenMode:
-        """Choose the mode: ``VIEW`` needs a terminal, without ``events`` on it."""
+        """``VIEW`` needs a terminal, without ``events`` on it."""
         if quiet:
             return cls.QUIET
         terminal = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
@@ -202,8 +199,6 @@ class ScreenMode(Enum):
 
 
 class _Lines(io.TextIOBase):
-    """A standard error whose lines go to a function."""
-
     def __init__(self, keep: Callable[[str], None]) -> None:
         self._keep = keep
         self._rest = ""
@@ -224,14 +219,13 @@ class Screen:
         self._messages: deque[Message] = deque(maxlen=_MESSAGES)
 
     def say(self, sentence: str) -> None:
-        """Show a sentence, from any thread."""
+        """From any thread."""
         if self._stderr is None:
             self._printer.say(sentence)
         else:
             self._messages.append((datetime.now(UTC).strftime("%H:%M:%S"), clean(sentence)))
 
     def report(self, event: str, sentence: str) -> None:
-        """Show an event, unless the mode excludes it."""
         if self._stderr is not None:
             if event != "progress":
                 self.say(sentence)
@@ -239,7 +233,7 @@ class Screen:
             self.say(sentence)
 
     def open(self) -> None:
-        """Give the terminal to the view, if the mode is ``VIEW``; to be called in the loop."""
+        """To be called in the loop."""
         if self.mode is ScreenMode.VIEW:
             self._stderr, sys.stderr = sys.stderr, _Lines(self.say)
             self._printer.write(_ENTER)
@@ -253,7 +247,7 @@ class Screen:
         self._printer.write(_ENTER)
 
     def close(self) -> None:
-        """End the view and print the last messages on the terminal. Calling it again does nothing."""
+        """Calling it again does nothing."""
         if self._stderr is None:
             return
         asyncio.get_running_loop().remove_signal_handler(signal.SIGTSTP)
@@ -264,7 +258,7 @@ class Screen:
         self._messages.clear()
 
     async def run(self, look: Look, report: MessageSink) -> None:
-        """Show snapshots until cancelled, and report ``progress`` once a minute. A failure ends only the display."""
+        """Report ``progress`` once a minute, too. A failure ends only the display."""
         try:
             await self._show_until_cancelled(look, report)
         except Exception as error:  # a bug of the display must not end the recording

@@ -22,8 +22,7 @@ _LOOK_S: Final = 0.1
 class ServiceManager:
     """The service manager, if there is one; without one every method does nothing.
 
-    Its variables are removed from ``environment``, so that no child process reports in the recorder's place. ``failed``
-    gets the reason, a clause, only once.
+    Its variables are removed from ``environment``, so that no child process reports in the recorder's place.
     """
 
     def __init__(self, environment: MutableMapping[str, str], failed: Callable[[str], object]) -> None:
@@ -56,13 +55,12 @@ class ServiceManager:
         self.stopping()
 
     def stopping(self) -> None:
-        """Report STOPPING, only once."""
         if self._address and not self._is_stopping:
             self._is_stopping = True
             self._send("STOPPING=1")
 
     def _send(self, state: str) -> bool:
-        """Send one report without waiting; whether the system has accepted it."""
+        """Send one report without waiting; return whether the system has accepted it."""
         address = self._address
         try:
             if address[0] not in "/@":
@@ -105,7 +103,6 @@ class StopRequest:
         os.write(self._ends[1], b".")
 
     def wait(self, timeout_s: float) -> None:
-        """Wait until the process is asked to stop, but not longer than the timeout."""
         select.select([self._ends[0]], [], [], timeout_s)
 
     def close(self) -> None:

@@ -39,49 +39,35 @@ _REASONS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class RecorderState:
-    """The state that a recorder publishes; counts are since its start.
-
-    Attributes:
-        at_ms: UTC, when it was written.
-        retry_ms: until the next attempt.
-        outages: connections that were lost. watched: observed games.
-        matched, whole, partly, recovered, missed: as in ``Tally``. why: of ``partly`` and ``missed``, the most frequent
-            reasons.
-        hooks: as ``Hooks.counts``; None: there are none.
-        lag_ms: the longest of the last moves of the observed games; None: the server prints none.
-        quiet_ms: since the last byte arrived; None: none arrived yet.
-        handle: as the server writes it; None: not logged in, or a guest whose name is not known. guest: whether it
-            logged in as a guest; None: not logged in.
-        journal: the name of the file being written; None: there is none.
-    """
+    """The state that a recorder publishes; counts are since its start."""
 
     pid: int
-    at_ms: int
+    at_ms: int  # UTC, when it was written
     server: str
     state: RecorderStage
-    retry_ms: int | None
-    outages: int
+    retry_ms: int | None  # until the next attempt
+    outages: int  # connections that were lost
     received_bytes: int
-    watched: int
-    matched: int
+    watched: int  # observed games
+    matched: int  # this and the next four as in ``Tally``
     whole: int
     partly: int
     recovered: int
     missed: int
-    lag_ms: int | None
-    quiet_ms: int | None
-    handle: str | None
-    guest: bool | None
-    journal: str | None
-    why: dict[str, int]
-    hooks: list[dict[str, Any]] | None = None
+    lag_ms: int | None  # the longest of the last moves of the observed games; None: the server prints none
+    quiet_ms: int | None  # since the last byte arrived
+    handle: str | None  # as the server writes it; None: not logged in, or a guest whose name is not known
+    guest: bool | None  # None: not logged in
+    journal: str | None  # the name of the file being written
+    why: dict[str, int]  # the most frequent reasons of ``partly`` and ``missed``
+    hooks: list[dict[str, Any]] | None = None  # as ``Hooks.counts``
 
 
 _PUBLISHED: Final = tuple(one.name for one in fields(RecorderState))
 
 
 class StateFile:
-    """The file of one recorder, for any thread; files that crashes have left are removed."""
+    """For any thread; files that crashes have left are removed."""
 
     def __init__(self, folder: Path, names: str = _NAMES) -> None:
         with contextlib.suppress(OSError):  # the first journal reports the error
@@ -139,12 +125,12 @@ def _is_locked(path: Path) -> bool:
 
 
 def is_state_file(path: Path) -> bool:
-    """Return whether a file, perhaps one that a crash has left, is by its name a recorder's state file."""
+    """By its name; perhaps a crash has left it."""
     return any(fnmatch.fnmatchcase(path.name, f"{names}*") for names in (_NAMES, HOOK_NAMES))
 
 
 def read_states(folder: Path) -> list[RecorderState]:
-    """The running recorders by process number; those of crashed ones and of other versions are skipped."""
+    """Those of crashed recorders and of other versions are skipped."""
     states = []
     for path in folder.glob(_NAMES):
         with contextlib.suppress(TypeError, ValueError, KeyError):  # written by another version of this program
@@ -190,30 +176,19 @@ class ObservedBoard(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot(RecorderState):
-    """The state of a recording at one moment.
+    """The state of a recording at one moment; counts are since the start of the program."""
 
-    Attributes:
-        state_ms: how long the connection, or the lack of one, lasts.
-        frames, games: since the start of the program.
-        waiting, limit: games waiting for a place; how many may be observed.
-        tally: counts of the games that matched, in words.
-        journal_bytes, synced_ms: the size of the file being written, and how long ago the disk confirmed all of it;
-            None: never yet, or there is no file.
-        archive: how far the archive is, in words; None: there is no archive.
-        boards: some of the observed games in order of their numbers. first: how many are before them.
-    """
-
-    state_ms: int
+    state_ms: int  # how long the connection, or the lack of one, lasts
     frames: int
     games: int
     waiting: int
-    limit: int | None
-    tally: str
-    journal_bytes: int
-    synced_ms: int | None
+    limit: int | None  # how many games may be observed
+    tally: str  # counts of the games that matched, in words
+    journal_bytes: int  # of the file being written
+    synced_ms: int | None  # how long ago the disk confirmed all of it; None: never yet, or no file
     archive: str | None
     first: int
-    boards: tuple[ObservedBoard, ...]
+    boards: tuple[ObservedBoard, ...]  # some of the observed games in order of their numbers, ``first`` are before them
 
 
 def take_snapshot(
@@ -227,7 +202,7 @@ def take_snapshot(
     first: int,
     most: int,
 ) -> Snapshot:
-    """Take a snapshot of a recording; a ``first`` of the boards beyond the last means 0."""
+    """A ``first`` of the boards beyond the last means 0."""
     connection, counts, tally = capture.connection_state, capture.progress, observing.tally
     conversation, journal = connection.conversation, connection.journal
     we = None if conversation is None else conversation.we
@@ -344,7 +319,7 @@ _METRICS: Final[Sequence[tuple[str, str, str, Callable[[RecorderState], float | 
 
 
 def current_states(folder: Path) -> list[RecorderState]:
-    """The states of the running recorders, without those that hang. ``quiet_ms`` counts up to now."""
+    """Without those that hang. ``quiet_ms`` counts up to now."""
     now_ms = time.time_ns() // 1_000_000
     states = []
     for state in read_states(folder):
@@ -355,7 +330,7 @@ def current_states(folder: Path) -> list[RecorderState]:
 
 
 def check(states: Sequence[RecorderState], is_written: bool, folder: Path) -> tuple[ExitCode, str]:
-    """Check that every recorder records; return the exit status and one sentence. A proxy has no state."""
+    """Check that every recorder records. A proxy has no state."""
     lost = [state for state in states if not _is_recording(state)]
     if lost:
         return ExitCode.RECONNECTING, " ".join(map(_reconnecting, lost))
@@ -376,7 +351,7 @@ def _reconnecting(state: RecorderState) -> str:
 
 
 def metrics(states: Sequence[RecorderState]) -> str:
-    """Write the states as Prometheus text; a value that is unknown has no sample."""
+    """Prometheus text; a value that is unknown has no sample."""
     return "".join(f"{line}\n" for line in _lines(states))
 
 

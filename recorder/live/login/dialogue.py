@@ -20,8 +20,6 @@ from recorder.wire.controls import TelnetFilter
 
 
 class CueKind(Enum):
-    """What the server asks for, or reports."""
-
     NAME = "name"  # it asks for a name
     PASSWORD = "password"
     RETURN = "return"  # it asks for an empty line to enter as a guest
@@ -36,8 +34,6 @@ class CueKind(Enum):
 
 
 class Cue(NamedTuple):
-    """One cue, in the order of the text."""
-
     kind: CueKind
     text: str = ""
     notice: SessionNotice | None = None
@@ -102,7 +98,6 @@ class CueReader:
         return cues
 
     def finish(self) -> list[Cue]:
-        """Return the cues of the last line, which has no end."""
         cues: list[Cue] = []
         self._look(cues, whole=True)
         return cues

@@ -32,11 +32,7 @@ _SERVICE = "ics-recorder"
 
 
 def find_password(user: str, host: str, report: Callable[[str], object]) -> str:
-    """Return the password of a user of a server, one line of text that is not empty.
-
-    The keyring's entry is named ``user@host``. ``report`` gets lines for the user: the keyring cannot be read, or an
-    empty line after an interrupted question.
-    """
+    """The keyring's entry is ``user@host``; ``report`` gets lines for the user, empty after an interrupted question."""
     known = os.environ.pop(PASSWORD_VARIABLE, None)
     if known is not None:
         return _checked(known, f"{PASSWORD_VARIABLE} is", f"put the password of {user} into it, or unset it")
@@ -63,7 +59,6 @@ def _checked(password: str, subject: str, remedy: str) -> str:
 
 
 def _from_credentials() -> str | None:
-    """The content of the unit's credential; None: there is none."""
     folder = os.environ.get("CREDENTIALS_DIRECTORY")
     if not folder:
         return None
@@ -75,7 +70,6 @@ def _from_credentials() -> str | None:
 
 
 def _from_keyring(name: str, report: Callable[[str], object]) -> str | None:
-    """The keyring's password; None: it has none, or there is no keyring."""
     try:
         keyring = importlib.import_module("keyring")
     except ImportError:
@@ -219,7 +213,7 @@ class Login:
 
     @property
     def patience_ms(self) -> int:
-        """How long to wait for more bytes before ``timed_out`` is to be called, in milliseconds."""
+        """How long to wait for more bytes before ``timed_out`` is to be called."""
         return _HIDDEN_MS if self._unknown_prompt else _PATIENCE_MS[self._stage]
 
     @property
@@ -228,13 +222,13 @@ class Login:
         return self._hidden and self._stage is _Stage.NAMED
 
     def receive(self, data: bytes) -> bytes:
-        """Process bytes of the server; return the whole lines to send now, each to be sealed on a sealed connection."""
+        """Return the whole lines to send now, each to be sealed on a sealed connection."""
         self._hear_all(self._reader.receive(data))
         answer, self._to_send = self._to_send, b""
         return answer
 
     def closed(self) -> NoReturn:
-        """Raise LoginError: the server closed the connection before the login was complete."""
+        """LoginError: the server closed the connection before the login was complete."""
         self._hear_all(self._reader.finish())
         if self._reason is not None:
             raise LoginError(self._reason)

@@ -30,15 +30,14 @@ class Incoming(asyncio.BufferedProtocol):
 
     A read is short: what it asks for, such as thousands of pings to be answered, is done before a signal or a time
     counts. When writing fails, asyncio reports the failure without the bytes that the system still has: they are read
-    here. ``take`` gets each read, never empty, and must not raise; ``ended`` is called after the last byte. ``failure``
-    is the reason if the other side did not end it. ``closed`` is done when the socket is closed.
+    here. ``take`` gets each read, never empty, and must not raise; ``ended`` is called after the last byte.
     """
 
     def __init__(
         self, connected: socket.socket, take: Callable[[bytes], None], ended: Callable[[], None] = lambda: None
     ) -> None:
         self.ended = False
-        self.failure: Exception | None = None
+        self.failure: Exception | None = None  # if the other side did not end it
         self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._rest = connected.dup()  # still readable when the transport has failed
         self._take = take
@@ -46,15 +45,13 @@ class Incoming(asyncio.BufferedProtocol):
         self._buffer = bytearray(_READ_BYTES)
 
     def get_buffer(self, sizehint: int) -> bytearray:
-        """Called by asyncio, for the place of the next bytes."""
         return self._buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Called by asyncio, when so many bytes are there."""
         self._take(bytes(self._buffer[:nbytes]))
 
     def eof_received(self) -> bool:
-        """Called by asyncio; the other side may still read what is sent."""
+        """The other side may still read what is sent."""
         self._end(None)
         return True
 
@@ -101,13 +98,12 @@ class Pulse:
         self._asked_ms = None
 
     def sent(self, now_ms: int) -> None:
-        """A command was sent that a server answers."""
+        """A server answers it."""
         self._sent_ms = now_ms
         if self._asked_ms is None:
             self._asked_ms = now_ms
 
     def waits(self, waiting: bool, now_ms: int) -> None:
-        """Note whether sent bytes wait because the server reads none."""
         if not waiting:
             self._stuck_ms = None
         elif self._stuck_ms is None:
@@ -120,7 +116,7 @@ class Pulse:
         return self._asked_ms is None and now_ms - self._heard_ms >= _QUIET_MS
 
     def dead(self, now_ms: int) -> str | None:
-        """Why the connection is presumed dead, a clause; None: it may be alive."""
+        """Why the connection is presumed dead, a clause."""
         if self._asked_ms is not None and now_ms - self._asked_ms >= ANSWER_MS:
             return f"the server has not answered for {_minutes(now_ms - self._heard_ms)}"
         if self._stuck_ms is not None and now_ms - self._stuck_ms >= ANSWER_MS:
@@ -246,7 +242,7 @@ class Connection:
         return _TICK_S if due_ms is None else min(_TICK_S, max(0.0, (due_ms - now_ms) / 1000))
 
     def _arrived(self, data: bytes) -> None:
-        """Record bytes, then parse them. The loop raises a failure, and no bytes are taken after it."""
+        """The loop raises a failure, and no bytes are taken after it."""
         if self._failure is not None:
             return
         at_ns = self._journal.now_ns()
@@ -292,7 +288,6 @@ class Connection:
             )
 
     def _send_due(self) -> None:
-        """Send due commands, unless the server has not read the last ones."""
         now_ms = self._now_ms()
         waiting = self._transport.get_write_buffer_size() > 0
         self._pulse.waits(waiting, now_ms)
@@ -324,7 +319,6 @@ class Connection:
             ) from None
 
     def _write(self, data: bytes) -> None:
-        """Send bytes, and record those without secrets."""
         if self._transport.get_write_buffer_size() >= _MOST_WAITING:
             return  # answers to the pings of a server that does not read; it will be presumed dead
         self._recording.client_sent(data, self._journal.now_ns())
@@ -334,7 +328,6 @@ class Connection:
         self._report("mute", sentence, error=self._recording.muted)
 
     def _how(self) -> str:
-        """How the server ended the connection."""
         lost = self._conversation.lost
         if self._leaving_ms is not None:
             return "left"

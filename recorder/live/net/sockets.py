@@ -22,18 +22,12 @@ _MAX_PORT: Final = 65535
 
 
 class Address(NamedTuple):
-    """Where to connect or to listen: a host's name or number without brackets, and a TCP port."""
-
     host: str
     port: int
 
 
 def parse_address(text: str, default_port: int | None = None, default_host: str | None = None) -> Address:
-    """Parse ``chess.example:5000``, ``chess.example``, ``[::1]:5000``, ``::1`` or ``5000``.
-
-    Without a default, host and port are required; the host is returned without brackets. The ValueError says what to
-    write.
-    """
+    """Parse ``chess.example:5000``, ``chess.example``, ``[::1]:5000``, ``::1`` or ``5000``."""
     host: str
     port: int | None
     if text.isascii() and text.isdigit():
@@ -105,11 +99,10 @@ _KEEPALIVE: Final = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT"
 
 
 async def connect(address: Address) -> socket.socket:
-    """Connect to the first IP address of a host that answers.
+    """Connect to the first IP address of a host that answers, in the system's order; the socket does not block.
 
-    The addresses are tried in the system's order. If one does not answer, as where IPv6 is not routed, the next is
-    tried a quarter of a second later (RFC 8305, "Happy Eyeballs"). Return a socket that does not block. OSError: no
-    address answers; ``TimeoutError``: not within half a minute; ``socket.gaierror``: the name has no address.
+    If one does not answer, as where IPv6 is not routed, the next is tried a quarter of a second later (RFC 8305, "Happy
+    Eyeballs"). TimeoutError: none answers within half a minute; ``socket.gaierror``: the name has no address.
     """
     async with asyncio.timeout(CONNECT_S):
         attempts = [partial(_dial, *number) for number in await _look_up(address)]
@@ -133,7 +126,7 @@ async def _dial(
 
 
 async def why_unknown(address: Address) -> str | None:
-    """Look up the name of a host; return a sentence without full stop if it is unknown, None if that is not certain."""
+    """A sentence without full stop; None: it is known, or that is not certain."""
     try:
         await _look_up(address)
     except socket.gaierror as error:
@@ -165,7 +158,6 @@ def failure_reason(error: BaseException) -> str:
 
 
 def why_no_connection(address: Address, error: BaseException) -> str:
-    """Describe why a connection failed."""
     where = format_address(address)
     if isinstance(error, socket.gaierror):
         return f"The name {address.host} cannot be looked up ({failure_reason(error)})"
@@ -213,7 +205,6 @@ def listen(address: Address, option: str = "--listen") -> list[socket.socket]:
 
 
 def is_loopback(listener: socket.socket) -> bool:
-    """Return whether only this machine reaches a listening socket."""
     return ipaddress.ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback
 
 
@@ -229,6 +220,6 @@ async def say_farewell(client: socket.socket, sentence: str) -> None:
 
 
 def first_words(host: str, port: int, limit_s: float = 10.0) -> bytes:
-    """What a server prints first; empty if it closes the connection at once. Raises ``OSError``."""
+    """Empty: it closes the connection at once."""
     with socket.create_connection((host, port), limit_s) as connection:
         return connection.recv(4096)

@@ -16,8 +16,6 @@ from recorder.rules.variants import read_category
 
 
 class CandidateState(Enum):
-    """How far the observation of a game is."""
-
     SEEN = "seen"
     ASKED = "asked"
     WATCHED = "watched"
@@ -37,45 +35,35 @@ class Rank(IntEnum):
 class Candidate:
     """A game that the server has.
 
-    Attributes:
-        order: of first being seen, or of having been dropped for another. sweep: the table that showed it last.
-        seen_ms, since_ms: when it was first seen, and since when ``state`` lasts.
-        watched_ms: when it was first observed; None: never yet. wanted: why it was requested.
-        was_watched: it was observed before the connection was lost. refused: why it is not requested any more.
-        on_cut_name: requested while a name was printed cut.
-        judgement: of the policy, until another line has new facts.
-        began_at_ms: UTC, when the server announced it; None: it did not. end: how it ended, if the server reported it.
-        announced: the server announced it on this connection. row_asked: a row of the table contained it, or was
-            requested.
-        informed: a line states whether it has a partner. partner_asked: the partner's game was requested.
+    ``listed`` has its facts, ``judgement`` what the policy says of them, until another line has new ones.
     """
 
     listed: Listed
-    order: int
-    sweep: int
+    order: int  # of first being seen, or of having been dropped for another
+    sweep: int  # the table that showed it last
     seen_ms: int
     since_ms: int
     state: CandidateState = CandidateState.SEEN
     tries: int = 0
-    watched_ms: int | None = None
-    wanted: str | None = None
-    was_watched: bool = False
-    refused: str | None = None
-    on_cut_name: bool = False
+    watched_ms: int | None = None  # when it was first observed
+    wanted: str | None = None  # why it was requested
+    was_watched: bool = False  # before the connection was lost
+    refused: str | None = None  # why it is not requested any more
+    on_cut_name: bool = False  # requested while a name was printed cut
     judgement: Judgement | None = None
-    began_at_ms: int | None = None
-    end: GameEnded | None = None
-    announced: bool = False
-    row_asked: bool = False
-    informed: bool = False
-    partner_asked: bool = False
+    began_at_ms: int | None = None  # UTC, when the server announced it
+    end: GameEnded | None = None  # if the server reported it
+    announced: bool = False  # on this connection
+    row_asked: bool = False  # a row of the table contained it, or was requested
+    informed: bool = False  # a line states whether it has a partner
+    partner_asked: bool = False  # the partner's game was requested
 
     @property
     def is_bughouse(self) -> bool:
         return read_category(self.listed.facts.category) == "bughouse"
 
     def move(self, state: CandidateState, now_ms: int) -> None:
-        """Change the state; an observed game may be requested again later."""
+        """An observed game may be requested again later."""
         self.state = state
         self.since_ms = now_ms
         if state is CandidateState.WATCHED:
@@ -90,8 +78,6 @@ class Candidate:
 
 
 class Fate(Enum):
-    """What is being done about a game."""
-
     OBSERVED = "observed"
     ASKED = "asked for"
     LEAVING = "being left"
@@ -102,7 +88,7 @@ class Fate(Enum):
 
 
 class Why(NamedTuple):
-    """The state of a game's observation and the reason, a clause without a full stop."""
+    """The reason is a clause without a full stop."""
 
     fate: Fate
     reason: str
@@ -227,7 +213,6 @@ class Partners:
         self._known = True  # the server has the command for it, as far as we know
 
     def look_at(self, game: Candidate, now_ms: int) -> None:
-        """Note that a line named a game, or that its observation has begun."""
         if game.state is CandidateState.WATCHED and game.is_bughouse and not game.partner_asked and self.due_ms is None:
             self.due_ms = now_ms + _PARTNER_KNOWN_MS
 
@@ -269,7 +254,7 @@ class Partners:
         return True
 
     def hear(self, line: str) -> None:
-        """Take an unrecognised line: perhaps the refusal."""
+        """It may be the refusal."""
         refused = no_partner(line) if self._asked_for is not None else None
         if refused is not None:
             self._asked_for = None

@@ -40,40 +40,34 @@ _ROUNDS: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class GameOutcome:
-    """The outcome of one game.
+    """The outcome of one game; times are on the source's clock.
 
-    ``seen_ms`` and ``gone_ms`` are when its first line came, and when it was over or forgotten, on the source's clock;
-    ``watched_ms`` when its observation began. ``missing`` is what the session lacks of an observed game, a clause.
     ``fate`` and ``reason`` say what was being done about it at last, or, if it was observed, why it was asked for.
-    ``part`` is what each part of the expression said; None: it was not judged.
     """
 
     game_no: int
     facts: HeaderFacts
-    seen_ms: int
-    gone_ms: int
-    watched_ms: int | None
-    missing: str | None
+    seen_ms: int  # when its first line came
+    gone_ms: int  # when it was over or forgotten
+    watched_ms: int | None  # when its observation began
+    missing: str | None  # what the session lacks of an observed game, a clause
     fate: Fate
     reason: str
-    part: PolicyPart | None
+    part: PolicyPart | None  # what each part of the expression said; None: it was not judged
 
 
 class SessionExplainer:
-    """Reads a session.
+    """Reads a session. ``granted``: every request is granted; else the session's own answers count.
 
-    ``granted``: every request is granted without an answer; else the session's own answers count. ``policies`` are
-    notes with later plans and the offsets from which they count; it may grow before its lines come. ``outcomes`` are of
-    the games that are over, after ``finish`` of all, in the order of their first lines; ``tables`` counts whole tables
-    of games.
+    ``policies`` are notes with later plans and the offsets from which they count; it may grow before its lines come.
     """
 
     def __init__(
         self, plan: ObservationPlan, *, granted: bool, policies: Sequence[tuple[int, Mapping[str, Any]]] = ()
     ) -> None:
-        self.outcomes: list[GameOutcome] = []
+        self.outcomes: list[GameOutcome] = []  # of games that are over; sorted by ``finish``
         self.asked: list[int] = []
-        self.tables = 0
+        self.tables = 0  # whole ones
         self.observing = Observing(plan, gone=self._gone)
         self.tally = self.observing.tally
         self._tracker = None if granted else Tracker(basis=TimeBasis.UTC, chat="none")
@@ -210,7 +204,7 @@ class Rehearsal:
         return to_send
 
     def take(self, now_ms: int) -> bytes:
-        """What to send because time has passed, once a second; LoginError: no answer for too long."""
+        """To be called once a second; LoginError: no answer for too long."""
         since_ms = self._since_ms = now_ms if self._since_ms is None else self._since_ms
         if self.we is None and now_ms >= since_ms + self._login.patience_ms:
             self._since_ms = now_ms
@@ -221,7 +215,7 @@ class Rehearsal:
         return _QUIT
 
     def closed(self) -> None:
-        """Note that the server has closed the connection; LoginError: that was before the login."""
+        """LoginError: that was before the login."""
         if self.we is None:
             self._login.closed()
 

@@ -18,8 +18,6 @@ _PRINTED: Final = 10  # every table of games prints at least these letters of a 
 
 
 class Share(NamedTuple):
-    """Share ``number`` of ``of``, from 1."""
-
     number: int
     of: int
 
@@ -27,11 +25,10 @@ class Share(NamedTuple):
         return f"{self.number}/{self.of}"
 
     def has(self, game: Listed) -> bool:
-        """Whether a game is in this share.
+        """Whether a game is in this share; the answer is the same on every machine.
 
-        Games of the same two players are always in the same share, whatever their colours. All bughouse games are in
-        the first share: before they are observed no line states which two boards are one match. The answer is the same
-        on every machine.
+        Games of the same two players are always in the same share. All bughouse games are in the first one: before they
+        are observed no line states which two boards are one match.
         """
         if read_category(game.facts.category) == "bughouse":
             return self.number == 1
@@ -40,7 +37,7 @@ class Share(NamedTuple):
 
 
 def parse_share(text: str) -> Share:
-    """Parse ``N/M``: ``1/2`` is the first of two shares."""
+    """``1/2`` is the first of two shares."""
     match = _SHARE.fullmatch(text)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
         raise PolicyError(f"{text!r} is not a share: write 1/2 for the first of two recorders, 2/2 for the second.")
@@ -53,22 +50,20 @@ _VAGUE = (None, "wild", "nonstandard")  # categories of a table's letter; other 
 
 @dataclass(slots=True)
 class Listed:
-    """The known facts of one game.
+    """The known facts of one game; titles are in upper case.
 
-    ``white_cut`` and ``black_cut``: the name in ``facts`` is, or may be, only the beginning of the handle. Titles are
-    in upper case. ``examined``: it is examined or set up; such games are in the table, and nothing is played in them.
-    ``row`` are the constant fields of its last row in the table.
+    ``examined``: it is examined or set up; such games are in the table, and nothing is played in them.
     """
 
     game_no: int
     facts: HeaderFacts
     private: bool | None = None
     examined: bool | None = None
-    white_cut: bool = False
+    white_cut: bool = False  # the name in ``facts`` is, or may be, only the beginning of the handle
     black_cut: bool = False
     white_titles: frozenset[str] | None = None
     black_titles: frozenset[str] | None = None
-    row: tuple[object, ...] | None = None
+    row: tuple[object, ...] | None = None  # the constant fields of its last row in the table
 
     def between(self, event: ListedEvent) -> bool:
         """Whether a line can be of this game: the same two players, as far as both lines print their names."""
@@ -140,14 +135,13 @@ class Listed:
         return None if rating.value == 0 else True
 
     def rating(self, white: bool) -> int | None:
-        """A player's rating; None: unknown, or the server prints 0 for no rating."""
+        """None: unknown, or the server prints 0 for no rating."""
         rating = self.facts.white_rating if white else self.facts.black_rating
         return None if rating is None else rating.value or None
 
 
 @lru_cache(maxsize=256)  # thousands of players share a few titles
 def title_words(text: str) -> frozenset[str]:
-    """The titles in a text like ``GM)(C`` or ``(SR)(TM)``."""
     return frozenset(text.upper().replace("(", " ").replace(")", " ").split())
 
 

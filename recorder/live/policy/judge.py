@@ -50,7 +50,6 @@ class PolicyPart(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The part in the language of policies."""
         return format_policy(self.tree)
 
 
@@ -63,7 +62,7 @@ class Judgement(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The decision and its reason: ``observed: …`` or ``not observed: …``."""
+        """``observed: …`` or ``not observed: …``."""
         return f"{'observed' if self.observed else 'not observed'}: {self.reason}"
 
     @property
@@ -72,12 +71,7 @@ class Judgement(NamedTuple):
 
 
 def explain(tree: Expression, game: Listed) -> Judgement:
-    """Judge one game.
-
-    A game that is being examined is only observed if the expression contains the word ``examined``, and a private one,
-    which servers refuse to show, if it contains the word ``private``. The judgement has the value of each part of the
-    policy; a value None is unknown.
-    """
+    """A game that is examined or private is only observed if the expression contains that word."""
     part = _judge(tree, game)
     if game.examined and "examined" not in words_of(tree):
         return Judgement(False, "the game is being examined and the policy does not contain 'examined'", part)
@@ -112,7 +106,7 @@ def _can_become(part: PolicyPart, game: Listed, *, value: bool) -> bool:
 
 
 def format_part(part: PolicyPart, indent: str = "") -> str:
-    """Format a part and, indented below it, its own parts, one a line with its value."""
+    """A part and, indented below it, its own parts, one a line."""
     reason = f" ({part.reason})" if part.reason else ""
     lines = [f"{indent}{part.text}: {_SHOWN[part.value]}{reason}"]
     return "\n".join([*lines, *(format_part(inner, indent + "  ") for inner in part.parts)])

@@ -239,7 +239,7 @@ class _Parser:
 
 
 def _names_category(name: str) -> bool:
-    """Whether a lower-case word is a speed or a variant that some server prints, so that it needs no quotes."""
+    """Whether some server prints a word as a speed or a variant, so that it needs no quotes."""
     if name in CATEGORIES or _CATEGORY.fullmatch(name) is not None:
         return True
     return _PLAIN.fullmatch(name) is not None and (read_category(name) != name or is_known_variant(name))
@@ -263,7 +263,7 @@ def parse_policy(text: str) -> Expression:
 
 
 def format_policy(tree: Expression) -> str:
-    """Write the expression that ``parse_policy`` reads as this tree, with parentheses only where they are needed."""
+    """With parentheses only where they are needed."""
     if isinstance(tree, Word):
         return tree.name
     if isinstance(tree, Category):
@@ -295,7 +295,7 @@ def _decimal(value: Fraction) -> str:
 
 
 def words_of(tree: Expression) -> frozenset[str]:
-    """Return the words (``rated``, ``examined``, ``gm`` …) of an expression: no categories, handles and fields."""
+    """No categories, handles and fields."""
     if isinstance(tree, Word):
         return frozenset((tree.name,))
     if isinstance(tree, Not):

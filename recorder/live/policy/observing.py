@@ -73,16 +73,12 @@ _SAME_MS = 2_000  # another line may name a game just before it is announced
 
 
 class GameList:
-    """The games by number, over all connections; ``seen`` counts them all.
-
-    ``gone`` gets each game that is over or dropped, and the time. ``unread_rows`` counts lines of tables that could not
-    be read.
-    """
+    """The games by number, over all connections."""
 
     def __init__(self, gone: Callable[[Candidate, int], None]) -> None:
         self.games: dict[int, Candidate] = {}
-        self.seen = 0
-        self.unread_rows = 0
+        self.seen = 0  # all games of all connections
+        self.unread_rows = 0  # lines of tables that could not be read
         self._gone = gone
         self._titles: dict[str, frozenset[str]] = {}
         self._creating: dict[frozenset[str], CreatingLine] = {}
@@ -92,7 +88,7 @@ class GameList:
         self._rows = 0
 
     def connected(self) -> None:
-        """Start on a new connection: any game may have ended meanwhile."""
+        """Any game may have ended meanwhile."""
         self._sweep += 1
         self._confirmed_from = self._sweep
         self._rows = 0
@@ -106,7 +102,7 @@ class GameList:
         game.order = self._order
 
     def known(self, number: int, now_ms: int, offset: int) -> Candidate:
-        """The game of a number that a line at an offset names; a new one if the number is new."""
+        """The game of a number that a line names; a new one if the number is new."""
         game = self.games.get(number)
         if game is None:
             self.seen += 1
@@ -117,7 +113,6 @@ class GameList:
         return game
 
     def take(self, event: ListedEvent, now_ms: int) -> Candidate:
-        """Take a line about a game: its players and other facts."""
         number = event.game_no
         old = self.games.get(number)
         if old is not None and not old.listed.between(event):
@@ -174,7 +169,7 @@ class GameList:
             listed.black_titles = titles
 
     def heard(self, event: ChatLine) -> None:
-        """Take a line of chat: it contains all titles of the speaker."""
+        """It contains all titles of the speaker."""
         if event.speaker:
             name = event.speaker.lower()
             self._titles.pop(name, None)
@@ -183,13 +178,13 @@ class GameList:
                 del self._titles[next(iter(self._titles))]
 
     def creating(self, event: CreatingLine) -> None:
-        """A game is about to begin; its number comes with the next line."""
+        """Its number comes with the next line."""
         self._creating[frozenset((event.first.lower(), event.second.lower()))] = event
         if len(self._creating) > _CREATING_KEPT:
             del self._creating[next(iter(self._creating))]
 
     def table_ends(self, event: GamesCounted, now_ms: int) -> None:
-        """End a table: games that a whole table does not contain, and that no line has named since, are over."""
+        """Games that a whole table does not contain, and that no line has named since, are over."""
         self.unread_rows += max(0, event.displayed - self._rows)
         whole = event.total is None or event.total <= event.displayed
         if whole and self._rows >= event.displayed:
@@ -200,7 +195,7 @@ class GameList:
         self._rows = 0
 
     def ended(self, event: GameEnded, now_ms: int) -> None:
-        """End a game, unless the line names other players than the number has now."""
+        """Unless the line names other players than the number has now."""
         game = self.games.get(event.game_no)
         if game is not None:
             players = GameCreated(event.line, event.game_no, event.white, event.black, None, None, False)
@@ -209,7 +204,7 @@ class GameList:
                 self.drop(event.game_no, now_ms)
 
     def drop(self, number: int, now_ms: int) -> None:
-        """Drop a game: it is over, or its number belongs to another."""
+        """It is over, or its number belongs to another."""
         self._gone(self.games[number], now_ms)
         del self.games[number]
 
@@ -236,8 +231,7 @@ class Polling:
     """When to request the table of games, on one connection after another.
 
     ``every_ms`` is the time between two tables while a place is free and no game waits for it; None: as it suits the
-    server. Until ``not_before_ms`` the first table is worth waiting for, since it shows what is to be observed first;
-    0: it has come.
+    server.
     """
 
     def __init__(self, every_ms: int | None) -> None:
@@ -245,7 +239,7 @@ class Polling:
         self._since_ms: int | None = None  # the last table's end, or the end of the login; None: not connected
         self._asked_ms: int | None = None  # an answer is waited for
         self._first = True  # no table has been asked for on this connection
-        self.not_before_ms = 0
+        self.not_before_ms = 0  # until then it is worth waiting for the first table; 0: it has come
         self._took_ms = 0
         self._announces = False
 
@@ -268,7 +262,7 @@ class Polling:
         self._announces = True
 
     def missed_announcement(self) -> None:
-        """Note that a table contained a game that the server did not announce."""
+        """A table contained a game that the server did not announce."""
         self._announces = self._announces and self.not_before_ms > 0
 
     def ended(self, now_ms: int) -> None:
@@ -280,7 +274,7 @@ class Polling:
             self._since_ms = now_ms
 
     def asks(self, now_ms: int, *, idle: bool) -> bool:
-        """Whether the table must be requested now; ``idle``: a place is free and no game waits for it."""
+        """``idle``: a place is free and no game waits for it."""
         if self._since_ms is None or now_ms < self.next_ms(idle=idle):
             return False
         if self._asked_ms is not None:  # no answer: continue with the server's other lines
@@ -292,7 +286,6 @@ class Polling:
         return True
 
     def next_ms(self, *, idle: bool) -> int:
-        """When ``asks`` will have something to do."""
         assert self._since_ms is not None
         if self._asked_ms is not None:
             return self._asked_ms + TURN_MS
@@ -312,10 +305,7 @@ _PENDING: Final = (CandidateState.ASKED, CandidateState.LEAVING)
 
 
 class Places:
-    """The places on one connection after another; ``limit`` is None until it is learned from the server's refusal.
-
-    ``games`` is kept and read again. No game is requested before ``not_before_ms``.
-    """
+    """``limit`` is None until it is learned from the server's refusal."""
 
     def __init__(self, games: Mapping[int, Candidate], limit: int | None) -> None:
         if limit is not None and limit < 1:
@@ -326,36 +316,35 @@ class Places:
         self._wanted_limit = limit
 
     def connected(self, now_ms: int) -> None:
-        """Start again on a new connection with the limit that the user set."""
+        """The limit is the user's again."""
         self.limit = self._wanted_limit
         self.not_before_ms = now_ms
 
     def set_limit(self, limit: int | None) -> None:
-        """Change the limit; the same limit as before keeps what the server's refusal has shown."""
+        """The same limit as before keeps what the server's refusal has shown."""
         if limit != self._wanted_limit:
             self.limit = self._wanted_limit = limit
 
     @property
     def are_free(self) -> bool:
-        """Whether another game could be observed, as far as the limit is known."""
         return self.limit is None or self._count_taken() < self.limit
 
     def missing(self, waiting: int) -> int:
-        """How many of the waiting games have no free place; negative if there are more places than games."""
+        """Negative if there are more places than games."""
         if self.limit is None:
             return 0
         taken = sum(game.state in (CandidateState.WATCHED, CandidateState.ASKED) for game in self._games.values())
         return waiting - (self.limit - taken)
 
     def learn_limit(self, now_ms: int) -> None:
-        """Take the number of games observed now for the limit, after the server has refused another one."""
+        """The server has refused another game."""
         observed = sum(game.state in (CandidateState.WATCHED, CandidateState.LEAVING) for game in self._games.values())
         self.limit = max(1, observed)
         if observed == 0:  # another connection of this account observes games: retry later
             self.not_before_ms = now_ms + _RETRY_MS
 
     def ask_for(self, queue: list[Candidate], wishes: ObservationWishes, now_ms: int) -> list[Request]:
-        """Request the games at the front of the queue, as many as there are places."""
+        """As many games at the front of the queue as there are places."""
         if now_ms < self.not_before_ms:
             return []
         places = _IN_FLIGHT - sum(game.state is CandidateState.ASKED for game in self._games.values())
@@ -371,7 +360,7 @@ class Places:
         return requests
 
     def time_out(self, now_ms: int) -> None:
-        """Return games to the queue whose request had no answer; after three tries they are not requested any more."""
+        """After three tries without an answer a game is not requested any more."""
         for game in self._games.values():
             if game.state in _PENDING and now_ms >= game.since_ms + TURN_MS:
                 if game.state is CandidateState.ASKED and game.tries >= _MAX_TRIES:
@@ -391,12 +380,7 @@ _IN_PROGRESS = (0, 1, -1)  # relations of the boards of an observed or own game
 
 
 class Observing:
-    """Decides what to observe on one connection after another.
-
-    ``poll_ms``: between two tables of games while a place is free; None: adapted to the server. ``gone`` gets each game
-    that is over or dropped, why it was observed or not, and the time. ``tally`` counts the games that matched,
-    ``listed`` has the games of the server, ``places`` those of the observed ones.
-    """
+    """``gone`` gets each game that is over or dropped, why it was observed or not, and the time."""
 
     _wishes: ObservationWishes
     share: Share | None
@@ -425,7 +409,7 @@ class Observing:
     # -- the connection ----------------------------------------------------------------------------------------
 
     def connected(self, now_ms: int, is_whole: Callable[[int], bool] | None = None) -> None:
-        """Start on a new connection; ``is_whole``: whether a finished game was received completely."""
+        """``is_whole``: whether a finished game was received completely."""
         self._recovery.connected(is_whole)
         for game in self._games.values():
             game.was_watched = game.was_watched or game.state is CandidateState.WATCHED
@@ -441,7 +425,7 @@ class Observing:
         self._changed = True
 
     def replan(self, plan: ObservationPlan, poll_ms: int | None) -> None:
-        """Choose by this plan; observed games stay observed to their end. PolicyError: it cannot be read."""
+        """Observed games stay observed to their end. PolicyError: the plan cannot be read."""
         policy = None if plan.observe is None else parse_policy(plan.observe)
         self._wishes = ObservationWishes(policy, plan.handles, plan.share)
         self.share = plan.share
@@ -453,7 +437,6 @@ class Observing:
         self._changed = True
 
     def disconnected(self) -> None:
-        """Stop after the end of a connection: no request until ``connected``."""
         self._polling.disconnected()
 
     # -- what arrives ------------------------------------------------------------------------------------------
@@ -461,8 +444,8 @@ class Observing:
     def feed(self, events: Iterable[Event], now_ms: int, answered: Request | None = None) -> None:
         """Take events in order; of the boards only the first of an observation matters here, for its players.
 
-        ``answered`` is the request that the events answer; if unknown, a refusal without a number is about the game
-        that was requested first.
+        Without ``answered``, the request that they answer, a refusal without a number is about the game asked for
+        first.
         """
         for event in events:
             if type(event) is Style12:
@@ -601,7 +584,6 @@ class Observing:
         return min(asked, key=lambda game: (game.since_ms, game.order), default=None)
 
     def finish(self, now_ms: int) -> None:
-        """Pass every game to ``gone`` at the end; games in progress are not counted."""
         self._recovery.finish()
         for number in sorted(self.listed.games):
             self.listed.drop(number, now_ms)
@@ -610,11 +592,10 @@ class Observing:
 
     @property
     def waiting(self) -> int:
-        """How many games wait for a place."""
         return len(self._queue())
 
     def decide(self, now_ms: int) -> list[Request]:
-        """The requests to send (or show) now; each is returned once."""
+        """Each request is returned once."""
         if not self._polling.is_connected or not (self._changed or now_ms >= self._due_ms):
             return []  # for every board that arrives
         self._changed = False
@@ -641,7 +622,7 @@ class Observing:
         return requests
 
     def _ask_rows(self) -> list[Request]:
-        """Request the table's row of announced games, where the row decides."""
+        """Of announced games, where the row decides."""
         requests: list[Request] = []
         for number, game in self._games.items():
             if (

@@ -16,23 +16,17 @@ _HANDLES: Final = 500
 
 
 class ObservationPlan(NamedTuple):
-    """What to observe.
+    """What to observe."""
 
-    ``observe``: an expression, or None for the handles alone, which are always observed. ``limit``: games observed at a
-    time; None: as many as the server allows, learned from its refusal. A game observed for longer than ``rotate_ms``
-    gives its place to a waiting one; None: it is observed to its end. ``share``: of the games that match, between
-    several recorders; None: all of them.
-    """
-
-    observe: str | None
+    observe: str | None  # an expression; None: the handles alone, which are always observed
     handles: tuple[str, ...] = ()
-    limit: int | None = None
-    rotate_ms: int | None = None
-    share: Share | None = None
+    limit: int | None = None  # games at a time; None: as many as the server allows, learned from its refusal
+    rotate_ms: int | None = None  # after this time a game gives its place to a waiting one; None: never
+    share: Share | None = None  # of the games that match, between several recorders; None: all of them
 
 
 def plan_notes(plan: ObservationPlan) -> Iterator[dict[str, Any]]:
-    """The facts of one note ``policy``, or of several if it is long, numbered by ``part`` and ``parts``."""
+    """One note ``policy``, or several if it is long, numbered by ``part`` and ``parts``."""
     texts = _cut(plan.observe, _LETTERS) if plan.observe is not None else [None]
     lists = _cut(plan.handles, _HANDLES)
     rows = list(zip_longest(texts, lists))
@@ -56,7 +50,7 @@ class PlanReader:
         self._parts: list[Mapping[str, Any]] = []
 
     def note(self, note: Mapping[str, Any]) -> None:
-        """Read a note of any kind; notes without a plan are ignored."""
+        """Notes without a plan are ignored."""
         if note.get("kind") != NoteKind.POLICY:
             return
         if note.get("part") == 1:

@@ -27,23 +27,17 @@ from recorder.tracking.movelists import read_list
 
 @dataclass(slots=True)
 class Tally:
-    """Games that matched and are over, over all connections.
+    """Games that matched and are over, over all connections."""
 
-    ``whole`` were recorded from the first board to the end, ``partly`` with a part missing; ``recovered`` were taken
-    from a move list afterwards, ``missed`` not recorded, and of ``pending`` the move list is being requested. ``why``
-    counts the reasons.
-    """
-
-    whole: int = 0
-    partly: int = 0
-    recovered: int = 0
-    missed: int = 0
-    pending: int = 0
+    whole: int = 0  # recorded from the first board to the end
+    partly: int = 0  # with a part missing
+    recovered: int = 0  # taken from a move list afterwards
+    missed: int = 0  # not recorded
+    pending: int = 0  # the move list is being requested
     why: Counter[str] = field(default_factory=Counter)
 
     @property
     def matched(self) -> int:
-        """All of them."""
         return self.whole + self.partly + self.recovered + self.missed + self.pending
 
     def lost(self, reason: str, *, partly: bool) -> None:
@@ -54,7 +48,7 @@ class Tally:
 
     @property
     def words(self) -> str:
-        """The same in short: ``24 matched and ended, 22 whole, 2 missed``."""
+        """``24 matched and ended, 22 whole, 2 missed``."""
         named = (("in part", self.partly), ("from a list", self.recovered), ("missed", self.missed))
         parts = [f"{self.matched:,} matched and ended", f"{self.whole:,} whole"]
         parts += [f"{count:,} {name}" for name, count in named if count]
@@ -86,7 +80,7 @@ _ZONE_MS: Final = 15 * _MINUTE_MS  # zones differ by a multiple of it
 
 @dataclass(eq=False, slots=True)
 class Lost:
-    """A lost game; ``partly``: some boards are recorded. ``asked`` are players whose history was requested."""
+    """``partly``: some boards are recorded. ``asked`` are players whose history was requested."""
 
     white: str
     black: str
@@ -124,7 +118,7 @@ def _same_minute(printed_ms: int | None, at_ms: int | None, *, zone_known: bool)
 
 
 def missing_part(game: Candidate, is_whole: Callable[[int], bool] | None) -> str | None:
-    """Say, in a clause, what was not received of a game that was observed and is over; None: nothing."""
+    """What was not received of a game that was observed and is over, a clause."""
     if game.end is None:
         return "its end did not come"
     whole = is_whole is None or is_whole(game.listed.game_no)
@@ -132,8 +126,6 @@ def missing_part(game: Candidate, is_whole: Callable[[int], bool] | None) -> str
 
 
 class Recovery:
-    """Looks for lost games on one connection after another."""
-
     def __init__(self, tally: Tally) -> None:
         self._tally = tally
         self._waiting: deque[Lost] = deque()
@@ -151,7 +143,7 @@ class Recovery:
         self._finished = False
 
     def connected(self, is_whole: Callable[[int], bool] | None) -> None:
-        """Start on a new connection: requests without an answer are sent again."""
+        """Requests without an answer are sent again."""
         self._is_whole = is_whole
         if self._sought is not None:
             self._sought.asked.clear()
@@ -163,7 +155,7 @@ class Recovery:
         self._finished = True
 
     def over(self, game: Candidate, why: Why, *, full: bool) -> None:
-        """Note a finished game that matched; ``full``: there was no place for another game."""
+        """``full``: there was no place for another game."""
         if self._finished:
             return
         facts, end, partly = game.listed.facts, game.end, game.watched_ms is not None
@@ -204,7 +196,7 @@ class Recovery:
     # -- what is asked for -------------------------------------------------------------------------------------
 
     def ask(self, now_ms: int) -> list[Request]:
-        """The requests to send now; each is returned once."""
+        """Each request is returned once."""
         if self._rows is not None and now_ms >= self._rest_ms:
             self._choose(self._rows)
         elif self._asked is not None and now_ms >= self._asked_ms + TURN_MS:
@@ -218,13 +210,12 @@ class Recovery:
         return [self._asked]
 
     def times(self) -> list[int]:
-        """When ``ask`` may have requests."""
         if self._rows is not None:
             return [self._rest_ms]
         return [] if self._asked is None else [self._asked_ms + TURN_MS]
 
     def _ask_for_history(self) -> None:
-        """Ask for the history of one of the players after the other."""
+        """Of one of the players after the other."""
         assert self._sought is not None
         self._asked = self._rows = None
         for handle in (self._sought.white, self._sought.black):

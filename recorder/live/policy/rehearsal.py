@@ -25,7 +25,6 @@ _READ_BYTES: Final = 1 << 14
 
 
 def rehearse(server: Address, rehearsal: Rehearsal, sealing: Sealing | None) -> None:
-    """Connect, and exchange with the server what a rehearsal says until it is finished."""
     where = format_address(server)
     try:
         connection = asyncio.run(connect(server))
@@ -41,7 +40,7 @@ def rehearse(server: Address, rehearsal: Rehearsal, sealing: Sealing | None) -> 
 
 
 def _exchange(connection: socket.socket, rehearsal: Rehearsal, sealing: Sealing | None) -> None:
-    """Say what is due, and what the server's bytes ask for; TimeoutError: it takes nothing."""
+    """TimeoutError: the server takes nothing."""
     said = b"" if sealing is None else sealing.hello(0)
     while True:
         connection.settimeout(_TAKES_S)
@@ -64,14 +63,14 @@ def _exchange(connection: socket.socket, rehearsal: Rehearsal, sealing: Sealing 
 
 
 class ExplainedLog(NamedTuple):
-    """A log that was read; without bytes of a server it has no explainer."""
+    """Without bytes of a server it has no explainer."""
 
     explainer: SessionExplainer | None
     timed: bool
 
 
 def explain_log(file: str, plan: ObservationPlan | None) -> ExplainedLog:
-    """Read any log, or a table of games; with a plan every request is granted, else the journal's plan counts."""
+    """Any log, or a table of games; with a plan every request is granted, else the journal's plan counts."""
     decoder, chunks = _read(file)
     explainer: SessionExplainer | None = None
     for chunk in chunks:
@@ -97,7 +96,7 @@ def _begin(file: str, plan: ObservationPlan | None, decoder: Decoder) -> Session
 
 
 def _read(file: str) -> tuple[Decoder, Iterator[Chunk | CutLines]]:
-    """What the server said, in a log of any kind or a text with a table of games, and what reads it."""
+    """A log of any kind or a text with a table of games: what reads it, and what the server said."""
     if file != "-" and path_kind(file) == "folder":
         raise SourceError(f"{file} is a folder: name one of the logs in it.")
     blocks = read_blocks(file)

@@ -65,7 +65,7 @@ class KnownSecrets:
         return max(self._lengths, default=0)
 
     def learn(self, secret: bytes) -> None:
-        """Remember a secret, if it is long enough to be distinguished from other words."""
+        """If it is long enough to be distinguished from other words."""
         if len(secret) >= SHORTEST:
             self._known.setdefault(_check(secret), set()).add(self._digest(secret))
             if len(self._known) > _MOST_KNOWN:
@@ -82,7 +82,7 @@ class KnownSecrets:
         return known is not None and self._digest(text) in known
 
     def find(self, text: bytes) -> list[tuple[int, int]]:
-        """The places of secrets in a text: begins and ends, in order; they may overlap."""
+        """They may overlap."""
         places = []
         text = text.lower()
         for length in self._lengths:
@@ -92,7 +92,7 @@ class KnownSecrets:
         return sorted(places)
 
     def find_words(self, text: bytes) -> list[tuple[int, int]]:
-        """The places of secrets that are whole words, without the punctuation on either side."""
+        """Secrets that are whole words, without the punctuation on either side."""
         places, shortest = [], min(self._lengths, default=0)
         for word in _WORD().finditer(plain_text(text)) if shortest else ():
             if len(word[0]) >= shortest:
@@ -101,7 +101,6 @@ class KnownSecrets:
         return places
 
     def _places(self, word: bytes) -> Iterator[tuple[int, int]]:
-        """The places of secrets between a word's punctuation."""
         size = len(word)
         for length in self._lengths:
             more = size - length
@@ -208,11 +207,11 @@ class AnswerGuard:
         del self._soon[:-_MOST]
 
     def enter(self) -> None:
-        """Note that the login is complete: no typed byte is kept."""
+        """No typed byte is kept."""
         self._echoes = [_Echo()]
 
     def drop(self, text: bytes) -> None:
-        """Mask a text no more: it is the handle, and no secret."""
+        """It is the handle, and no secret."""
         self._drop_soon(text)
         self._lasting.drop(text)
 
@@ -220,23 +219,23 @@ class AnswerGuard:
         self._soon = [soon for soon in self._soon if secret not in soon.known]
 
     def typing(self, text: bytes) -> None:
-        """Expect the echo of a line that is being typed, byte by byte or several together."""
+        """The server may echo it byte by byte or several together."""
         self._echoes[-1].text = b"".join(_shown(text[:_LONGEST_ECHO])[0])
 
     def typed(self) -> None:
-        """Note that the line is complete: ``expect`` gets its secrets, and the rest of its echo may still come."""
+        """``expect`` gets its secrets, and the rest of its echo may still come."""
         line = self._echoes[-1]
         if not 0 < line.done < len(line.text):
             self._echoes.pop()
         self._echoes = [*self._echoes[-_MOST:], _Echo()]
 
     def learn(self, secret: bytes) -> None:
-        """Mask a password of this connection to its end."""
+        """It is masked to the end of the connection."""
         if len(secret) >= SHORTEST_WORD and len(secret.split()) == 1:
             self._lasting.learn(secret)
 
     def receive(self, data: bytes, at_ns: int = 0) -> list[TimedBytes]:
-        """Bytes of the server; returns what may be recorded now, in order: only the rest of a line is delayed."""
+        """Return what may be recorded now, in order: only the rest of a line is delayed."""
         self._count += len(data)
         seen = b"".join((self._front, *[waiting.data for waiting in self._held], data))
         clean = self._keys.receive(data)
@@ -252,7 +251,6 @@ class AnswerGuard:
         return [] if self.holding else self._give(seen)
 
     def tick(self, now_ns: int) -> list[TimedBytes]:
-        """Return bytes that were delayed long enough."""
         return self.finish() if self._held and now_ns - self._held[-1].at_ns >= _IDLE_NS else []
 
     def finish(self) -> list[TimedBytes]:
@@ -302,7 +300,6 @@ class AnswerGuard:
         return not (longest and last) or len(last) > longest + _MARKS
 
     def _places(self, line: bytes, begun: int) -> list[tuple[int, int]]:
-        """The places of known passwords in a line that begins at a place of all bytes."""
         if is_of_game(line):
             return []
         places = self._lasting.find_words(line)
@@ -369,7 +366,7 @@ class SecretGuard:
         self._called = b""  # one of them that the server has repeated as a name
 
     def server_sent(self, data: bytes) -> list[TimedBytes]:
-        """Process the server's bytes; return earlier bytes of the client that may now be recorded."""
+        """Return earlier bytes of the client that may now be recorded."""
         line = self._client.cut()
         out = [] if line is None else self._take(line)
         for cue in self._server.receive(data):
@@ -379,7 +376,7 @@ class SecretGuard:
         return out
 
     def client_sent(self, data: bytes, at_ns: int) -> list[TimedBytes]:
-        """Process the client's bytes; return whole lines that may now be recorded, with the times of their bytes."""
+        """Return whole lines that may now be recorded, with the times of their bytes."""
         if asks(self._server.asked):
             self._ask(secret=True)
         elif asks_name(self._server.line):
@@ -394,11 +391,11 @@ class SecretGuard:
         return out
 
     def tick(self, now_ns: int) -> list[TimedBytes]:
-        """The server's bytes that were delayed long enough; during a login words wait until they are complete."""
+        """During a login words wait until they are complete."""
         return [] if self._masking else self.answers.tick(now_ns)
 
     def enter(self, handle: str | None) -> None:
-        """Note that the login is complete and the client answers no questions; None: the handle is not known."""
+        """The client answers no more questions."""
         self._open((handle or "").encode())
         self._asks = False
 
@@ -446,7 +443,7 @@ class SecretGuard:
         self._server.logged_in = True
 
     def _spare(self, handle: bytes) -> None:
-        """Do not mask the handle where the server prints it."""
+        """The handle is not masked where the server prints it."""
         self._called, self.answers.holding = b"", False
         for typed in self._typed:
             if typed.lower() == handle.lower():
@@ -514,13 +511,12 @@ def _secrets_of(text: bytes) -> list[bytes]:
 
 
 def _hidden(text: bytes, filled: bytes) -> list[bytes]:
-    """The masked words at the end of a line."""
     begin = next((index for index, (a, b) in enumerate(zip(text, filled, strict=True)) if a != b), len(text))
     return text[begin:].split()
 
 
 def _masked(line: Typed, text: bytes | None = None) -> list[TimedBytes]:
-    """The pieces of a line, all of it masked, or with another text of the same length if its text is contiguous."""
+    """All of it masked, or with another text of the same length if its text is contiguous."""
     raw, lead = line.raw, line.lead
     if text is None or lead is None:
         clean = _SEALED().sub(FILLER, raw) if line.sealed else fill(raw)

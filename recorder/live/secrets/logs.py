@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class JournalCleaner:
-    """Makes a clean journal's lines; ``read`` is called twice; ``replaced`` counts bytes that are filler now."""
+    """``read`` is called twice; ``replaced`` counts bytes that are filler now."""
 
     def __init__(self, read: Callable[[], Iterable[JournalHeader | Record]]) -> None:
         self._read = read
@@ -58,7 +58,6 @@ class JournalCleaner:
         self._take(RecordKind.SENT, guard.client_sent(sent.data, sent.at_ns))
 
     def _end(self, guard: SecretGuard, scrubber: Scrubber) -> None:
-        """Take what a connection's guards still have."""
         self._take(RecordKind.SENT, guard.finish())
         self._take(RecordKind.RECEIVED, guard.answers.finish(), scrubber)
         self._clean[RecordKind.RECEIVED] += scrubber.finish()
@@ -108,7 +107,7 @@ class ClientLogScrubber:
         self._waiting: deque[tuple[bytes, LoggedText | None, _Connection | None]] = deque()
 
     def receive(self, block: bytes) -> bytes:
-        """Process the next bytes; return those of the lines that are complete and clean now."""
+        """Return those of the lines that are complete and clean now."""
         if b"\n" not in block and len(self._rest) + len(block) <= _MAX_LINE:
             self._rest += block
             return b""
@@ -138,7 +137,6 @@ class ClientLogScrubber:
         return self._release()
 
     def _release(self) -> bytes:
-        """Return the lines before the first one whose bytes are not clean yet."""
         out = b""
         while self._waiting:
             line, text, connection = self._waiting[0]
@@ -175,7 +173,7 @@ class _Connection:
         self._add(False, self._guard.answers.finish())
 
     def clean(self, text: LoggedText) -> bytes | None:
-        """Take the clean bytes of the next text; None: they are not known yet."""
+        """None: they are not known yet."""
         clean, before = self._clean[text.sent], len(text.before)
         size = before + len(text.data) + len(text.after)
         if len(clean) < size:
@@ -190,11 +188,10 @@ class _Connection:
 
 
 def scrubbed(blocks: Iterable[bytes], kind: SourceKind, redactor: Redactor | None = None) -> Iterator[bytes]:
-    """A log's bytes with its secrets masked: as many bytes, in other blocks; ``redactor`` is as of ``Scrubbing``.
+    """A log's bytes with its secrets masked: as many bytes, in other blocks, which end with a complete line.
 
-    The bytes of a journal are unchanged: its writer has masked its secrets. ``blocks`` must begin with the log's first
-    byte: whether a line is a password depends on earlier lines. Yielded blocks end with a complete line; the last need
-    not.
+    ``blocks`` begin with the log's first byte: whether a line is a password depends on earlier lines. The bytes of a
+    journal are unchanged: its writer has masked its secrets.
     """
     scrubbing = Scrubbing(kind, redactor)
     for block in blocks:
@@ -205,7 +202,7 @@ def scrubbed(blocks: Iterable[bytes], kind: SourceKind, redactor: Redactor | Non
 
 
 class Scrubbing:
-    """Masks as ``scrubbed`` does, block by block; ``redactor`` changes complete lines without changing their length."""
+    """As ``scrubbed``, block by block; ``redactor`` changes complete lines without changing their length."""
 
     def __init__(self, kind: SourceKind, redactor: Redactor | None = None) -> None:
         self._scrubber = None if kind is SourceKind.JOURNAL else _scrubber(kind)
@@ -213,14 +210,12 @@ class Scrubbing:
         self._redactor = redactor
 
     def receive(self, block: bytes) -> bytes:
-        """Process the next bytes; return those of the lines that are complete now, masked."""
         if self._scrubber is None:
             return block
         clean = self._scrubber.receive(self._ends.receive(block))
         return self._ends.swap(clean if self._redactor is None else self._redactor.receive(clean))
 
     def finish(self) -> bytes:
-        """Return the bytes of lines that were not complete before the end, masked."""
         if self._scrubber is None:
             return b""
         rest = self._scrubber.receive(self._ends.finish()) + self._scrubber.finish()

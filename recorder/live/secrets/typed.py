@@ -30,19 +30,14 @@ class TimedBytes(NamedTuple):
 
 
 class Typed(NamedTuple):
-    """A line of the client: its bytes as they arrived, and its text without telnet commands, seal and line end.
-
-    ``lead`` is where the text begins in the bytes; None: it is not contiguous in them, sealed, or cannot be read.
-    ``own``: it is of the seal's own protocol, and not typed. ``odd``: the text has control characters or may be sealed:
-    it is no command.
-    """
+    """A line of the client: its bytes as they arrived, and its text without telnet commands, seal and line end."""
 
     pieces: list[TimedBytes]
     text: bytes = b""
-    lead: int | None = None
-    own: bool = False
+    lead: int | None = None  # where the text begins in the bytes; None: not contiguous, sealed, or unreadable
+    own: bool = False  # of the seal's own protocol, and not typed
     sealed: bool = False
-    odd: bool = False
+    odd: bool = False  # no command: it has control characters or may be sealed
 
     @property
     def raw(self) -> bytes:
@@ -69,7 +64,6 @@ class ClientLines:
 
     @property
     def begun(self) -> bytes:
-        """The part of a line that has come."""
         return bytes(self._text[:_LONGEST_LINE].strip(_BLANK))
 
     def receive(self, data: bytes, at_ns: int) -> list[Typed]:
@@ -125,7 +119,6 @@ class ClientLines:
         self._text += text
 
     def _line(self, end: int) -> Typed:
-        """Take the bytes up to ``end``."""
         pieces: list[TimedBytes] = []
         begin, text, first = self._begin, bytes(self._text), self._first
         while self._begin < end:
@@ -144,7 +137,7 @@ class ClientLines:
 
 
 def _typed(pieces: list[TimedBytes], text: bytes, lead: int) -> Typed:
-    """Read a line whose text begins at ``lead`` of its bytes."""
+    """The text begins at ``lead`` of the bytes."""
     body = text.rstrip(b"\r\n\x00")
     if (unsealed := unseal(body)) is not None:
         return Typed(pieces, unsealed[0], None, is_own_talk(unsealed[0]), True)
