@@ -3,37 +3,51 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Column, Table
 
-from storage.schema.tables import held_by, metadata, thinking
+from storage.schema.tables import held_by, metadata
 
 BEGIN = "<!-- begin: written by make docs -->\n"
 END = "<!-- end -->\n"
 _SIDES = (("white", "black"), ("mover", "opponent"))
-_TYPES = {"big_integer": "integer", "boolean": "0 or 1", "large_binary": "BLOB", "JSON": "text"}
+_TYPES = {"big_integer": "", "integer": "", "boolean": "0 or 1", "large_binary": "BLOB", "JSON": "text"}
 
 
 def with_columns(page: str) -> str:
     """The page with every table between its two marks: type, what null means, what a column holds and means."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
-    tables = "\n".join(map(_of_table, metadata.tables.values()))
-    return f"{before}{BEGIN}\n{tables}\n{END}{after}"
+    found = Counter(row for table in metadata.tables.values() for row in _rows(table).items())
+    common = dict(reversed([row for row, count in found.most_common() if count > 1]))  # of equal names the most used
+    tables = [_table("Columns of several tables", reversed(common.items()))]
+    for table in metadata.tables.values():
+        rows = _rows(table).items()
+        also = [f"`{name}`" for name, cells in rows if common.get(name) == cells]
+        tables.append(_table(f"`{table.name}`", [row for row in rows if row not in common.items()], also))
+    return f"{before}{BEGIN}\n{''.join(tables)}{END}{after}"
 
 
-def _of_table(table: Table) -> str:
-    cells: dict[str, str] = {}
-    for one in table.columns:
-        if table.name == "analysis_lines" and one.name in thinking.columns and one.name != "seq":
-            cells[one.name] = "| | | as in `thinking` |"
-        else:
-            cells[one.name] = f"{_type(one)} | {one.info['null']} | {held_by(one)} | {one.info['meaning']} |"
-    header = ("| column | type | null means | holds | meaning |", "|---|---|---|---|---|")
-    lines = (f"| {' '.join(f'`{name}`' for name in names)} | {cell}" for cell, names in names_by_cells(cells).items())
-    return "\n".join((f"### `{table.name}`\n", *header, *lines, ""))
+def _rows(table: Table) -> dict[str, str]:
+    """The cells of each column."""
+    return {
+        one.name: f"{_type(one)} | {one.info['null']} | {held_by(one)} | {one.info['meaning']} |"
+        for one in table.columns
+    }
+
+
+def _table(heading: str, rows: Iterable[tuple[str, str]], also: Sequence[str] = ()) -> str:
+    lines = [f"### {heading}", ""]
+    if also:
+        lines += [f"Also {' '.join(also)}", ""]
+    lines += ["| column | type | null means | holds | meaning |", "|---|---|---|---|---|"]
+    lines += [
+        f"| {' '.join(f'`{name}`' for name in names)} | {cell}" for cell, names in names_by_cells(dict(rows)).items()
+    ]
+    return "\n".join([*lines, "", ""])
 
 
 def names_by_cells(rows: Mapping[str, str]) -> dict[str, list[str]]:
