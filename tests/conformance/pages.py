@@ -22,8 +22,9 @@ CASES = ROOT / "recorder" / "conformance" / "cases"
 
 _RULE = re.compile(r"^### ([A-Z0-9]+-[0-9]+) (.+)\n", re.MULTILINE)
 _CASE = re.compile(
-    r"^Case `(?P<name>[A-Z0-9]+-[0-9]+-[a-z])` \((?P<group>\w+), (?P<server>[\w.-]+)(?P<exact>, exact bytes)?\):\n\n"
-    r"```text\n(?P<text>.*?)\n```\n\n```json\n(?P<expect>.*?)\n```$",
+    r"^Case `(?P<name>[A-Z0-9]+-[0-9]+-[a-z])` \((?P<group>\w+), (?P<server>[\w.-]+)(?P<exact>, exact bytes)?\):"
+    r"(?: \[stream and facts\]\(cases/(?P=name)\.txt\)"
+    r"|\n\n```text\n(?P<text>.*?)\n```\n\n```json\n(?P<expect>.*?)\n```)$",
     re.MULTILINE | re.DOTALL,
 )
 _ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|([nr\\]))")
@@ -57,10 +58,14 @@ def _read_cases(rule: str, text: str) -> list[Case]:
 
 
 def _read_case(rule: str, match: re.Match[str]) -> Case:
-    lines = match["text"].split("\n")
+    facts = match["expect"]
+    if facts is None:  # a file: the lines of the stream, and the facts as the last line
+        *lines, facts = (PAGES / "cases" / f"{match['name']}.txt").read_text(encoding="utf-8").rstrip("\n").split("\n")
+    else:
+        lines = match["text"].split("\n")
     text = "".join(lines if match["exact"] else (f"{line}\\n\\r" for line in lines))
     data = _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else _ESCAPED[found[2]], text)
-    expect = json.loads(match["expect"])
+    expect = json.loads(facts)
     return Case(match["name"], rule, match["group"], match["server"], data.encode("latin-1"), expect)
 
 

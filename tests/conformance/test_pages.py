@@ -31,6 +31,7 @@ def test_the_cases_are_those_of_the_pages() -> None:
         wanted = serialise([case for case in cases if case.group == group])
         assert written == wanted, "run: python -m tests.conformance.pages"
     assert sorted(load_cases()) == sorted(cases)
+    assert {path.stem for path in (PAGES / "cases").iterdir()} <= {case.name for case in cases}
     assert {case.group for case in cases} == set(SETS)
 
 
