@@ -85,16 +85,14 @@ class CecpSession:
         self._last_move: str | None = None  # as it was sent
 
     def send(self, *commands: Command) -> None:
-        """Send commands."""
         self.process.send(*map(format_command, commands))
 
     def move(self, command: Command) -> None:
-        """Send a move; an answer may name it."""
+        """An answer may name it."""
         self._last_move = format_command(command).removeprefix("usermove ")
         self.send(command)
 
     async def next(self, until_ms: int) -> Answer | None:
-        """Return the engine's next answer; None: none until then."""
         while (line := await self.process.read_line(until_ms)) is not None:
             answer = parse_answer(_PROMPT.sub("", line))
             self._take_any(answer)
@@ -106,10 +104,7 @@ class CecpSession:
         return None
 
     async def begin(self) -> None:
-        """Send ``xboard`` and ``protover 2``, and read the features; an engine without any has protocol version 1.
-
-        Source: section 9, ``feature``.
-        """
+        """An engine without any feature has protocol version 1. Source: section 9, ``feature``."""
         self.send(Plain("xboard"), Number("protover", 2))
         until_ms = self.process.now_ms + self.process.patience.features_ms
         await self._wait(lambda _: self.features["done"] is not None, until_ms)
@@ -117,7 +112,7 @@ class CecpSession:
         self._set_options()
 
     async def await_features(self) -> None:
-        """Wait for ``done=1`` after ``done=0``."""
+        """For ``done=1`` after ``done=0``."""
         done_ms = self.process.patience.done_ms
         if self.features["done"] == 0 and not await self._wait(
             lambda _: self.features["done"] != 0, self.process.now_ms + done_ms
@@ -125,10 +120,7 @@ class CecpSession:
             raise self.process.error(f"began to send its features (done=0) and did not end for {seconds(done_ms)}")
 
     async def settle(self, take: Callable[[Answer], object] = _ignore) -> None:
-        """Wait until the engine has processed all commands; ``take`` gets its answers meanwhile.
-
-        Without ``ping``: until it has printed nothing for a while.
-        """
+        """Until the engine has processed all commands; without ``ping``: until it has printed nothing for a while."""
         if self.features["ping"] != 1:
             await self._await_quiet(take)
             return
@@ -181,7 +173,7 @@ class CecpSession:
         return False
 
     def _take_any(self, answer: Answer) -> None:
-        """Take an answer that may arrive at any time."""
+        """They may arrive at any time."""
         match answer:
             case Features():
                 self._take_features(answer)
@@ -198,7 +190,7 @@ class CecpSession:
                 self._speaks = True
 
     def _complain(self, command: str) -> None:
-        """Take an ``Error``: an unknown command is not sent again; a refused one is noted."""
+        """An unknown command is not sent again; a refused one is noted."""
         word = command.split()[0] if command.split() else ""
         switch = {"analyze": "analyze", "time": "time", "otim": "time"}.get(word)
         if switch is not None:
@@ -227,7 +219,7 @@ class CecpSession:
         return FeatureAnswer(True, name)
 
     def _set_options(self) -> None:
-        """Make the commands for the user's options. Source: section 8, ``memory``, ``cores`` and ``option``."""
+        """Source: section 8, ``memory``, ``cores`` and ``option``."""
         for name, value in sorted(self._wanted.items(), key=lambda item: _ORDER.get(item[0], 1)):
             if not f"{name}{value}".isprintable():
                 raise self.process.error(f"cannot take option {name!r}: it is not one line")
@@ -281,8 +273,6 @@ _HOME: Final = {(67, "K", 70, "R"): 1, (67, "K", 63, "R"): 2, (4, "k", 7, "r"): 
 
 
 class CecpDriver:
-    """Sends games to the process of a CECP engine, one after another."""
-
     def __init__(self, process: EngineProcess, options: Mapping[str, str | None], limits: Limits) -> None:
         self._process = process
         self._session = CecpSession(process, options)
@@ -339,7 +329,7 @@ class CecpDriver:
     # -- the game ------------------------------------------------------------------------------------------------------
 
     def _variant_of(self, game: Game) -> str:
-        """Return the engine's own word for the game's variant; raise VariantError if it has none."""
+        """The engine's own word for the game's variant."""
         ours = game.variant or "chess"
         word = cecp_variant(ours) or ours
         variants = self._session.features["variants"]
@@ -402,10 +392,7 @@ class CecpDriver:
     # -- a position ----------------------------------------------------------------------------------------------------
 
     async def _restore(self, look: Look, line: PlayedLine) -> None:
-        """Send the position again, because the engine's board differs from the game's.
-
-        Fairy-Max refuses a legal move after an analysis if another line follows at once.
-        """
+        """The boards differ: Fairy-Max refuses a legal move after an analysis if another line follows at once."""
         session = self._session
         self._sends_slowly = True
         refused = session.refused
@@ -422,7 +409,7 @@ class CecpDriver:
             raise self._process.error(f"does not take {refused}, which was played")
 
     def _send_holdings(self, look: Look) -> None:
-        """Send holdings: in bughouse always, in crazyhouse only for a position that was set up."""
+        """In bughouse always, in crazyhouse only for a position that was set up."""
         holdings = look.position.holdings
         if holdings is None or holdings == self._holdings:
             return
@@ -431,7 +418,7 @@ class CecpDriver:
         self._holdings = holdings if look.position.rules is Rules.BUGHOUSE else None
 
     def _send_clocks(self, look: Look) -> None:
-        """Send the recorded clocks; the engine's clock is that of the side to move."""
+        """The engine's clock is that of the side to move."""
         if self._session.features["time"] != 1:
             return
         clocks_ms = (look.white_clock_ms, look.black_clock_ms)
@@ -441,7 +428,7 @@ class CecpDriver:
                 self._session.send(Number(word, max(0, clock_ms // 10)))
 
     async def _analyse(self, found: Collected) -> None:
-        """Analyse a position until a limit is reached. Source: section 12."""
+        """Until a limit is reached. Source: section 12."""
         session, process = self._session, self._process
         session.send(Plain("analyze"))
         begun_ms = process.now_ms
@@ -475,7 +462,7 @@ class CecpDriver:
             raise self._process.error("cannot analyse positions (it has no analyze mode)")
 
     def _silence_ms(self, found: Collected, took_ms: int) -> int:
-        """How long to wait for the next line: an engine may stop by itself after a complete search."""
+        """An engine may stop by itself after a complete search."""
         if self._limits.time_ms is not None:
             return self._limits.time_ms
         if _is_decided(found):
@@ -483,7 +470,7 @@ class CecpDriver:
         return _SILENT_MS + _SILENT_TIMES * took_ms
 
     def _collect(self, found: Collected, answer: Answer) -> bool:
-        """Collect a line of thinking output; whether the limit is reached."""
+        """Return whether the limit is reached."""
         depth, nodes = self._limits.depth, self._limits.nodes
         look = found.look
         if isinstance(answer, Indented) and answer.continues_pv:
@@ -503,8 +490,7 @@ class CecpDriver:
 def _assumes_right_castling(position: Position, has_moved: bool) -> bool:
     """Whether the engine assumes the right castling rights, though ``edit`` cannot set them.
 
-    It assumes a right if king and rook are on their home squares and neither has moved since. It knows en passant
-    only from moves.
+    It assumes a right if king and rook are at home and neither has moved since. It knows en passant only from moves.
     """
     board = position.board
     assumed = sum(bit for (king, one, rook, other), bit in _HOME.items() if board[king] == one and board[rook] == other)

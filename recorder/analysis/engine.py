@@ -64,8 +64,6 @@ class _UciProtocol(chess.engine.UciProtocol):
 
 
 class UciDriver:
-    """Runs analyses on an engine's process with python-chess."""
-
     is_reusable = True
 
     def __init__(self, process: EngineProcess, options: Mapping[str, str | None], limits: Limits) -> None:
@@ -146,7 +144,7 @@ class UciDriver:
                     found.add(thought)
 
     async def _bounded(self, work: Coroutine[Any, Any, None], limit_ms: int, late: str, hint: str = "") -> None:
-        """Run a task of python-chess while it reads the engine's lines; to be ``late`` is an EngineError."""
+        """python-chess works while it reads the engine's lines; to be ``late`` is an EngineError."""
         task, reading = asyncio.ensure_future(work), asyncio.ensure_future(self._read_engine())
         try:
             await asyncio.wait((task, reading), timeout=limit_ms / 1000, return_when=asyncio.FIRST_COMPLETED)
@@ -164,7 +162,7 @@ class UciDriver:
             await asyncio.gather(task, reading, return_exceptions=True)
 
     async def _read_engine(self) -> None:
-        """Pass the engine's lines to python-chess until the engine breaks the protocol or ends."""
+        """Until the engine breaks the protocol or ends."""
         while True:
             line = await self._process.read_line()
             assert line is not None
@@ -176,7 +174,7 @@ class UciDriver:
                 raise self._protocol_error(self._exception)
 
     def _note_exception(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Keep an exception that no caller of python-chess gets, such as the one for an illegal best move."""
+        """Such as the one for an illegal best move, which no caller of python-chess gets."""
         self._exception = str(context.get("exception") or context.get("message"))
 
     def _protocol_error(self, why: object) -> Exception:
@@ -184,11 +182,7 @@ class UciDriver:
 
 
 def _board_of(kind: type[chess.Board], line: PlayedLine, look: Look) -> chess.Board:
-    """The position with the moves that led to it, so that the engine sees repetitions.
-
-    If python-chess cannot play the moves, the position alone. If even that fails, because the variant's board cannot
-    have the position, it raises ValueError.
-    """
+    """With the moves that led to it, for repetitions, or the position alone where python-chess cannot play them."""
     assert line.start is not None
     chess960 = look.position.rules in (Rules.CHESS960, Rules.WILD)
     try:
@@ -203,7 +197,7 @@ def _board_of(kind: type[chess.Board], line: PlayedLine, look: Look) -> chess.Bo
 
 
 def _why_unusable(board: chess.Board, look: Look) -> str | None:
-    """The reason why UCI cannot analyse a position, or None."""
+    """Why UCI cannot analyse a position."""
     position = look.position
     kings = (position.white_king % 9, position.black_king % 9)
     if position.rules is Rules.WILD and position.castling and kings != (4, 4):
@@ -214,10 +208,9 @@ def _why_unusable(board: chess.Board, look: Look) -> str | None:
 
 
 def _thinking_of(info: chess.engine.InfoDict, line: str, seq: int, look: Look, engine: str) -> Thinking | None:
-    """Convert one ``info``; None if it has no score.
+    """Convert one ``info``; None: it has no score. ``line`` is its text, whose moves are kept even if they are illegal.
 
-    ``line`` is its text, whose moves are kept even if they are illegal. The principal variation of a bound ends with
-    ``!`` (lower) or ``?`` (upper), as in xboard's protocol.
+    The principal variation of a bound ends with ``!`` (lower) or ``?`` (upper), as in xboard's protocol.
     """
     score = info.get("score")
     if score is None:
@@ -263,8 +256,6 @@ class Driver(Protocol):
 
 
 class Engine:
-    """An engine under one limit."""
-
     def __init__(self, spec: EngineSpec, limits: Limits, patience: Patience) -> None:
         self._spec = spec
         self._limits = limits
@@ -276,17 +267,16 @@ class Engine:
 
     @property
     def name(self) -> str:
-        """The engine's own name, known at the latest when a game begins."""
+        """Known at the latest when a game begins."""
         return self._last_name if self._process is None else self._process.name
 
     def open(self) -> None:
-        """Start the process, unless it runs."""
         if self._runner is None:
             self._runner = asyncio.Runner()
             self._runner.run(self._start())
 
     def analyse(self, plan: Plan) -> Iterator[Found]:
-        """Send a game; yields each position when its analysis is complete."""
+        """Yield each position when its analysis is complete."""
         may_stay = False
         try:
             self.open()
@@ -305,7 +295,6 @@ class Engine:
                 self.close()
 
     def close(self) -> None:
-        """End the process."""
         runner, process = self._runner, self._process
         self._runner = self._process = self._driver = None
         if runner is not None:
@@ -349,7 +338,7 @@ class Engine:
 
 @contextlib.contextmanager
 def open_engine(spec: EngineSpec, limits: Limits, patience: Patience | None = None) -> Iterator[Engine]:
-    """Start an engine, and end its processes in any case."""
+    """Its processes end in any case."""
     engine = Engine(spec, limits, patience or Patience())
     try:
         engine.open()
@@ -376,37 +365,33 @@ class Report(Protocol):
 class AnalysisRun:
     """One engine with one limit, game by game.
 
-    ``games`` counts those with analysed positions, ``begun`` those of them with which the engine failed later;
-    ``silent`` positions got no line of the engine, ``known`` ones were analysed before, and ``unknown`` games have no
-    known position. ``engine`` is None until it has started.
+    ``games`` counts those with analysed positions, ``begun`` those of them with which the engine failed later.
     """
 
     spec: EngineSpec
     limits: Limits
     report: Report
-    engine: Engine | None = None
+    engine: Engine | None = None  # until it has started
     games: int = 0
     begun: int = 0
     positions: int = 0
-    silent: int = 0
-    known: int = 0
-    unknown: int = 0
+    silent: int = 0  # positions without a line of the engine
+    known: int = 0  # positions that were analysed before
+    unknown: int = 0  # games without a known position
     failed: list[tuple[str, str]] = field(default_factory=list)
     interrupted: bool = False
     _failures: int = 0
 
     @property
     def gave_up(self) -> bool:
-        """Whether the engine has failed with too many games in a row."""
         return self._failures == MOST_FAILURES
 
     @property
     def is_over(self) -> bool:
-        """Whether the engine gets no more games."""
         return self.interrupted or self.gave_up
 
     def head(self, game: Game) -> Analysis:
-        """The analysis of a game without its lines: engine and settings."""
+        """An analysis without lines: engine and settings."""
         assert self.engine is not None
         limit = {name: value for name, value in self.limits._asdict().items() if value is not None}
         settings = {"limit": limit, "options": dict(self.spec.options), "variant": game.variant}
@@ -414,10 +399,7 @@ class AnalysisRun:
         return Analysis(self.engine.name, self.spec.protocol, text, time_ns() // 1_000_000, ())
 
     def analyse(self, game: Game, known: set[int], store: Store, progress: Callable[[int, int], None]) -> None:
-        """Analyse a game; results go to ``store`` about once a second, and also after an error.
-
-        ``known`` has the plies of positions to skip.
-        """
+        """Results go to ``store`` about once a second, and also after an error; ``known``: plies to skip."""
         assert self.engine is not None
         plan = make_plan(game)
         places = {look.ply for look in plan.looks}
@@ -453,7 +435,6 @@ class AnalysisRun:
             self.games += self.positions > before
 
     def to_json(self) -> dict[str, Any]:
-        """The result of the run as JSON values."""
         return {
             "engine": None if self.engine is None else self.engine.name,
             "protocol": self.spec.protocol,

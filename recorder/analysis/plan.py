@@ -48,10 +48,9 @@ class TakeBack(NamedTuple):
 
 
 class Look(NamedTuple):
-    """Analyse the position reached after ``ply`` plies, with the mover's holdings.
+    """Analyse the position reached after ``ply`` plies, with the mover's holdings and the clocks recorded there.
 
-    ``fen`` is X-FEN, with ``[holdings]`` in drop games where they are known. Clocks are those recorded when it was
-    reached.
+    ``fen`` is X-FEN, with ``[holdings]`` in drop games where they are known.
     """
 
     ply: int
@@ -72,7 +71,6 @@ class PlayedLine:
     plays: list[Play] = field(default_factory=list)
 
     def follow(self, step: SetUp | Play | TakeBack) -> None:
-        """Continue to the position after a step."""
         match step:
             case SetUp():
                 self.start, self.plays = step, []
@@ -84,27 +82,20 @@ class PlayedLine:
 
 @dataclass(frozen=True)
 class Plan:
-    """A game as a list of steps for an engine."""
-
     game: Game
     steps: tuple[Step, ...]
 
     @property
     def looks(self) -> list[Look]:
-        """The positions to analyse, in order."""
         return [step for step in self.steps if isinstance(step, Look)]
 
     def only(self, plies: set[int]) -> Plan:
-        """The plan with looks at these plies only."""
         kept = (step for step in self.steps if not isinstance(step, Look) or step.ply in plies)
         return replace(self, steps=tuple(kept))
 
 
 def make_plan(game: Game) -> Plan:
-    """Make the plan of a game; it has no looks if the positions are unknown (variants on other boards, kriegspiel).
-
-    Positions without a legal move are not analysed.
-    """
+    """No looks if positions are unknown (other boards, kriegspiel), nor where there is no legal move."""
     planning = _Planning(game)
     for moment in moments_of_game(game):
         what = moment.what
@@ -136,7 +127,7 @@ class _Place(NamedTuple):
 
 
 class _Planning:
-    """A plan while it is made. ``track``: the places since the last position that was set up; empty: none is known."""
+    """``_track``: the places since the last position that was set up; empty: none is known."""
 
     def __init__(self, game: Game) -> None:
         self.steps: list[Step] = []
@@ -163,7 +154,6 @@ class _Planning:
             self._set_up(ply, text, clocks_ms, main=True)
 
     def show(self, what: ShownPly) -> None:
-        """A ply is played."""
         ply, main = what.ply, what.line == 0
         self.look()
         if self._track and self._track[-1].ply >= ply.ply:
@@ -186,10 +176,7 @@ class _Planning:
         self._track.append(_Place(ply.ply, reached, irreversible, clocks_ms, main))
 
     def hold(self, what: HoldingsChange) -> None:
-        """Take holdings that a line reported.
-
-        Holdings that follow from the moves are preferred: a capture is reported before the capturing move.
-        """
+        """Holdings that follow from the moves are preferred: a capture is reported before the capturing move."""
         if not self._track or not has_pockets(self._rules) or what.ply != self._track[-1].ply:
             return
         place = self._track[-1]
@@ -197,7 +184,6 @@ class _Planning:
             self._track[-1] = place._replace(position=with_holdings(place.position, what.white, what.black))
 
     def back_to(self, ply: int) -> None:
-        """Take moves back to a ply."""
         self.look()
         count = 0 if not self._track else self._track[-1].ply - ply
         if 0 < count < len(self._track):
@@ -207,7 +193,7 @@ class _Planning:
             self._track = []
 
     def look(self) -> None:
-        """Analyse the position reached, once all its facts are known."""
+        """Once all facts of the position reached are known."""
         place = self._track[-1] if self._track else None
         if place is None or not place.main or place.ply in self._seen:
             return
@@ -238,7 +224,7 @@ _MOST_MS: Final = 600_000
 
 
 class Limits(NamedTuple):
-    """Limits of the analysis of a position; the first that is reached ends it. None: no such limit.
+    """The first limit that is reached ends the analysis of a position. None: no such limit.
 
     Without ``time_ms`` a position that never reaches its depth or nodes ends after ``most_ms``, or when the engine has
     printed nothing for long; a note reports this.
@@ -250,7 +236,6 @@ class Limits(NamedTuple):
 
     @property
     def most_ms(self) -> int:
-        """The longest time for a position."""
         return _MOST_MS if self.time_ms is None else self.time_ms
 
 
@@ -263,8 +248,6 @@ class Found(NamedTuple):
 
 
 class Collected:
-    """The lines of one position while they arrive."""
-
     def __init__(self, look: Look) -> None:
         self.look = look
         self.notes: list[str] = []
@@ -273,22 +256,20 @@ class Collected:
 
     @property
     def last(self) -> Thinking | None:
-        """The newest line."""
         return self._lines[-1] if self._lines else None
 
     def add(self, line: Thinking) -> None:
-        """Add a line; a pv longer than any game is cut."""
+        """A pv longer than any game is cut."""
         self._lines.append(line._replace(pv=line.pv[:MOST_PV]))
         self.count += 1
 
     def continue_pv(self, text: str) -> None:
-        """Continue the last line's pv."""
         if self._lines:
             last = self._lines[-1]
             self._lines[-1] = last._replace(pv=f"{last.pv} {text.strip()}".strip()[:MOST_PV])
 
     def found(self) -> Found:
-        """The result, checked against the position."""
+        """Checked against the position."""
         notes = list(self.notes)
         dropped = self.count - len(self._lines)
         if dropped:
@@ -300,10 +281,7 @@ class Collected:
 
 
 def is_playable(position: Position, pv: str) -> bool:
-    """Return whether the moves of a pv, up to the first word that is no move, can be played.
-
-    In bughouse this includes drops of pieces that a partner would have to pass first.
-    """
+    """Up to the first word that is no move; in bughouse with drops that a partner would have to pass first."""
     if position.rules is Rules.BUGHOUSE:
         position = position._replace(holdings=None)
     return play_line(position, pv)[1]

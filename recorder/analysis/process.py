@@ -30,26 +30,21 @@ _GUARDING: Final = 'read -r group && { read -r more; kill -s KILL -- "-$group"; 
 
 
 class Patience(NamedTuple):
-    """How long to wait for an engine, in milliseconds, before the next step, or before it counts as hanging.
+    """How long to wait for an engine before the next step, or before it counts as hanging."""
 
-    ``features_ms`` is for its first ``feature``, ``done_ms`` for ``done=1`` after ``done=0``, ``answer_ms`` for an
-    answer that the protocol demands (also ``uciok``), ``quiet_ms`` without a line for an engine that has no ``ping``,
-    and ``quit_ms`` for its end after ``quit``, and once more after the signal to terminate.
-    """
-
-    features_ms: int = 2_000
-    done_ms: int = 60_000
-    answer_ms: int = 20_000
-    quiet_ms: int = 200
-    quit_ms: int = 2_000
+    features_ms: int = 2_000  # its first ``feature``
+    done_ms: int = 60_000  # ``done=1`` after ``done=0``
+    answer_ms: int = 20_000  # an answer that the protocol demands, also ``uciok``
+    quiet_ms: int = 200  # without a line, of an engine that has no ``ping``
+    quit_ms: int = 2_000  # its end after ``quit``, and once more after the signal to terminate
 
 
 @dataclass(frozen=True)
 class EngineSpec:
-    """An engine: its protocol, its command line and its options by name.
+    """An engine; its command is split into words as by a shell, but not run by one.
 
-    The command is split into words as by a shell, but not run by one. An option with the value None is a button. In
-    CECP ``memory`` (megabytes) and ``cores`` are commands of the protocol, if the engine accepts them.
+    An option with the value None is a button. In CECP ``memory`` (megabytes) and ``cores`` are commands of the
+    protocol, if the engine accepts them.
     """
 
     protocol: EngineProtocol
@@ -58,7 +53,6 @@ class EngineSpec:
 
 
 def split_command(command: str) -> list[str]:
-    """Split a command line into words as a shell does, without any other meaning of a shell."""
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -69,20 +63,16 @@ def split_command(command: str) -> list[str]:
 
 
 def clean(text: str, most: int = _MOST_NAME) -> str:
-    """Text of the engine made safe to show: one line, printable, cut to a length."""
+    """Made safe to show: one line, printable, cut."""
     return "".join(mark if mark.isprintable() else " " for mark in text).strip()[:most]
 
 
 def seconds(ms: int) -> str:
-    """``0.5 s``."""
     return f"{ms / 1000:g} s"
 
 
 class Intake:
-    """Splits an engine's output into lines, bounded in length and number.
-
-    ``floods`` if the engine has printed too much: 2 MiB at once, or 256 KiB a second for longer.
-    """
+    """Splits an engine's output into lines; it ``floods`` at 2 MiB at once, or 256 KiB a second for longer."""
 
     def __init__(self) -> None:
         self.floods = False
@@ -114,10 +104,7 @@ class Intake:
 
 
 class EngineGuard:
-    """A shell that kills the engine when this process ends; many engines keep searching without an interface.
-
-    Its pipe closes when this process ends in any way, also by SIGKILL, after which no cleanup is possible here.
-    """
+    """Kills the engine when this process ends in any way, also by SIGKILL: many engines keep searching then."""
 
     def __init__(self) -> None:
         try:
@@ -134,13 +121,12 @@ class EngineGuard:
             raise EngineError(f"The engine cannot be guarded by /bin/sh: {error.strerror}.") from error
 
     def watch(self, group: int) -> None:
-        """Set the process group to kill."""
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # the user ended it
             self._process.stdin.write(f"{group}\n".encode())
 
     def dismiss(self) -> None:
-        """End the guard after the engine has ended."""
+        """After the engine has ended."""
         assert self._process.stdin is not None
         self._process.kill()
         self._process.wait()
@@ -148,19 +134,16 @@ class EngineGuard:
 
 
 class EngineProcess(asyncio.SubprocessProtocol):
-    """A running engine, leader of its own process group, so that Ctrl-C on the terminal does not reach it.
-
-    ``name`` is the command's until the engine sends its own; ``last_message`` is reported with an error.
-    """
+    """A running engine, leader of its own process group, so that Ctrl-C on the terminal does not reach it."""
 
     transport: asyncio.SubprocessTransport
     _guard: EngineGuard
 
     def __init__(self, name: str, patience: Patience) -> None:
-        self.name = name
+        self.name = name  # the command's, until the engine sends its own
         self.patience = patience
         self.has_printed = False
-        self.last_message: str | None = None
+        self.last_message: str | None = None  # reported with an error
         self._intake = Intake()
         self._lines: deque[str] = deque()
         self._errors = b""
@@ -171,7 +154,7 @@ class EngineProcess(asyncio.SubprocessProtocol):
 
     @classmethod
     async def start(cls, command: str, patience: Patience) -> EngineProcess:
-        """Start an engine, without a server's password in its environment."""
+        """Without a server's password in its environment."""
         words = split_command(command)
         with contextlib.ExitStack() as stack:
             guard = EngineGuard()
@@ -192,16 +175,15 @@ class EngineProcess(asyncio.SubprocessProtocol):
 
     @property
     def now_ms(self) -> int:
-        """Milliseconds of a clock that is never set."""
+        """Of a clock that is never set."""
         return monotonic_ns() // 1_000_000
 
     def error(self, what: str, kind: type[EngineError] = EngineError) -> EngineError:
-        """An error about the engine: one sentence with its name."""
         words = "" if self.last_message is None else f"; its last message: {self.last_message!r}"
         return kind(f"The engine {self.name} {what}{words}.")
 
     def send(self, *lines: str) -> None:
-        """Send lines as soon as the engine reads them; too many bytes that wait are an EngineError."""
+        """As soon as the engine reads them; too many bytes that wait are an EngineError."""
         stdin = self._stdin
         if stdin.is_closing():  # it has ended: what it printed before is still to be read
             return
@@ -210,7 +192,7 @@ class EngineProcess(asyncio.SubprocessProtocol):
             raise self.error("does not read its input")
 
     async def read_line(self, until_ms: int | None = None) -> str | None:
-        """Return the next line of the engine; None: none until then. An end of its output is an EngineError."""
+        """None: none until then. An end of its output is an EngineError."""
         if not self._lines and not self._is_silent:
             wait_s = None if until_ms is None else max(0, until_ms - self.now_ms) / 1000
             self._has_news.clear()
@@ -226,7 +208,7 @@ class EngineProcess(asyncio.SubprocessProtocol):
         return None
 
     async def stop(self, patience_ms: int) -> None:
-        """End the engine: wait for it after ``quit``, again after SIGTERM, then kill its whole process group."""
+        """Wait for it after ``quit``, again after SIGTERM, then kill its whole process group."""
         try:
             with contextlib.suppress(EngineError):
                 self.send("quit")
@@ -295,7 +277,6 @@ class EngineProcess(asyncio.SubprocessProtocol):
 
 
 async def _happens(event: asyncio.Event, patience_ms: int) -> bool:
-    """Whether something happens in time."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(patience_ms / 1000):
             await event.wait()

@@ -109,7 +109,7 @@ class Indented(NamedTuple):
 
     @property
     def continues_pv(self) -> bool:
-        """Whether it may continue a pv: at least four blanks."""
+        """At least four blanks."""
         return self.text.startswith("    ")
 
 
@@ -133,10 +133,7 @@ Answer = Spoken | ThinkingLine | Status | Comment
 
 
 def parse_answer(text: str) -> Answer:
-    """Read one line that the engine sends; never raises.
-
-    The mark that xboard writes in its debug file in front of lines outside the protocol is skipped.
-    """
+    """Never raises. xboard's mark of lines outside the protocol in its debug file is skipped."""
     text = text.rstrip().removeprefix(_NON_COMPLIANT)
     thinking = parse_thinking(text)
     if thinking is not None:
@@ -204,7 +201,7 @@ _READERS: Final[dict[str, Callable[[str, str], Answer | None]]] = {
 
 
 def format_answer(answer: Spoken) -> str:
-    """Write the line that ``parse_answer`` reads, without its line end; old forms of a line in the current one."""
+    """The line that ``parse_answer`` reads, without its line end; old forms of a line in the current one."""
     match answer:
         case Moved(move, number):
             return f"move {move.text}" if number is None else f"{number} ... {move.text}"

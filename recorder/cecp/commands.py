@@ -32,16 +32,14 @@ _HOLDING: Final = re.compile(r"\[([A-Za-z]*)\] \[([A-Za-z]*)\](?: ([WBwb])([A-Za
 
 
 class Plain(NamedTuple):
-    """A command of one word; see ``PLAIN_WORDS``."""
-
     word: str
 
 
 class Number(NamedTuple):
-    """A command with one number.
+    """``protover 2``, ``st 30`` (seconds), ``sd 6``, ``nps 10000``, ``memory 64`` (megabytes), ``cores 2`` …
 
-    ``protover 2``, ``st 30`` (seconds), ``sd 6``, ``nps 10000``, ``time 6000`` and ``otim`` (hundredths of a second,
-    may be negative), ``ping 3``, ``memory 64`` (megabytes), ``cores 2``; without a word the line behind ``depth``.
+    ``time 6000`` and ``otim`` are hundredths of a second, and may be negative; without a word it is the line behind
+    ``depth``.
     """
 
     word: str
@@ -63,16 +61,12 @@ class UserMove(NamedTuple):
 
 
 class LevelCommand(NamedTuple):
-    """``level MPS BASE INC``: 0 ``moves`` means the whole game.
-
-    ``increment_ms`` is None if it is missing (GNU Chess 4's ``level 1 TIME``); ``more`` is text behind the base time
-    (``25+5``).
-    """
+    """``level MPS BASE INC``: 0 ``moves`` means the whole game."""
 
     moves: int
     base_s: int
-    increment_ms: int | None
-    more: str = ""
+    increment_ms: int | None  # None: missing (GNU Chess 4's ``level 1 TIME``)
+    more: str = ""  # behind the base time (``25+5``)
 
 
 class Rating(NamedTuple):
@@ -125,7 +119,7 @@ Command = (
 
 
 def parse_command(text: str) -> Command:
-    """Read one line that the interface sends, outside of ``edit`` mode; never raises."""
+    """Outside of ``edit`` mode; never raises."""
     text = text.rstrip()
     word, _, rest = text.partition(" ")
     if not rest and word in PLAIN_WORDS:
@@ -196,7 +190,7 @@ _READERS: Final[dict[str, Callable[[str, str], Command | None]]] = {
 
 
 def format_command(command: Command) -> str:
-    """Write the line that ``parse_command`` reads, without its line end."""
+    """The line that ``parse_command`` reads, without its line end."""
     match command:
         case Plain(word):
             return word

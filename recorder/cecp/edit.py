@@ -16,19 +16,15 @@ _FILES: Final = "abcdefgh"
 
 
 class EditBoard:
-    """A board while it is edited.
-
-    The squares are those of ``Position.board``: eight ranks of eight letters from a8 on, ``-`` for an empty square, a
-    blank between ranks. ``is_done`` once ``.`` has ended edit mode.
-    """
+    """A ``Position.board`` while it is edited: eight ranks from a8 on, ``-`` for an empty square, a blank between."""
 
     def __init__(self, board: Iterable[str]) -> None:
-        self.is_done = False
+        self.is_done = False  # ``.`` has ended edit mode
         self._board = list(board)
         self._white = True
 
     def apply(self, line: str) -> bool:
-        """Change the board as a line demands; False: the line demands nothing that a board of 64 squares can show."""
+        """False: the line demands nothing that a board of 64 squares can show."""
         text = line.rstrip()
         if text == "c":
             self._white = not self._white
@@ -45,13 +41,13 @@ class EditBoard:
         return True
 
     def fen(self, white_to_move: bool) -> str:
-        """The position as FEN, with all castling rights: edit mode has no line for them."""
+        """With all castling rights: edit mode has no line for them."""
         ranks = _EMPTY.sub(lambda empty: str(len(empty[0])), "".join(self._board)).replace(" ", "/")
         return f"{ranks} {'w' if white_to_move else 'b'} KQkq - 0 1"
 
 
 def edit_lines(board: str) -> list[str]:
-    """Return the lines between ``edit`` and the end of edit mode that set up a ``Position.board``."""
+    """The lines between ``edit`` and the end of edit mode."""
     lines = ["#"]
     for white in (True, False):
         lines += [] if white else ["c"]

@@ -21,14 +21,14 @@ _RANGES: Final = frozenset(("spin", "slider"))
 
 
 class Feature(NamedTuple):
-    """One setting; text is written in double quotes, numbers without."""
+    """Text is written in double quotes, numbers without."""
 
     name: str
     value: str | int
 
 
 def parse_features(text: str) -> tuple[Feature, ...] | None:
-    """Read the text behind ``feature``; None: it is not a list of settings. A value cannot contain ``"``."""
+    """None: it is not a list of settings. A value cannot contain ``"``."""
     features: list[Feature] = []
     at = 0
     text = text.rstrip()
@@ -43,27 +43,22 @@ def parse_features(text: str) -> tuple[Feature, ...] | None:
 
 
 def format_features(features: tuple[Feature, ...]) -> str:
-    """Write the settings that ``parse_features`` reads."""
     return " ".join(f'{name}="{value}"' if isinstance(value, str) else f"{name}={value}" for name, value in features)
 
 
 class EngineOption(NamedTuple):
-    """An option defined by ``feature option="…"``.
-
-    Its kinds are ``button save reset check string spin combo slider file path``.
-    ``value`` is the engine's current one, of a combo the marked choice, or None.
-    """
+    """Defined by ``feature option="…"``."""
 
     name: str
-    kind: str
-    value: str | int | None = None
+    kind: str  # button save reset check string spin combo slider file path
+    value: str | int | None = None  # the current one, of a combo the marked choice
     low: int | None = None
     high: int | None = None
     choices: tuple[str, ...] = ()
 
 
 def parse_option(text: str) -> EngineOption | None:
-    """Read a definition (``Hash -spin 64 1 1024``); None: it is not one of the document's ten forms."""
+    """``Hash -spin 64 1 1024``; None: it is not one of the document's ten forms."""
     match = _OPTION.fullmatch(text)
     if match is None:
         return None

@@ -19,8 +19,6 @@ _NULL_MOVES: Final = ("@@@@", "--", "Z0", "null", "pass")
 
 
 class MoveKind(Enum):
-    """How a move is written."""
-
     COORDINATES = "coordinates"
     SAN = "san"
     DROP = "drop"
@@ -31,20 +29,15 @@ class MoveKind(Enum):
 
 
 class MoveText(NamedTuple):
-    """A move as written.
-
-    ``origin`` and ``target`` are squares where the text names them; of SAN ``origin`` may be a file or a rank only.
-    ``letter`` is the promotion piece or the piece dropped, as written. ``long``: castling to the queen's side.
-    ``piece`` is the letter in front of SAN.
-    """
+    """A move as written; squares where the text names them, of SAN ``origin`` may be a file or a rank only."""
 
     kind: MoveKind
     text: str
     origin: str | None = None
     target: str | None = None
-    letter: str | None = None
-    long: bool = False
-    piece: str | None = None
+    letter: str | None = None  # promoted to, or dropped
+    long: bool = False  # castling to the queen's side
+    piece: str | None = None  # in front of SAN
 
 
 def parse_move(text: str) -> MoveText | None:
@@ -71,5 +64,4 @@ def parse_move(text: str) -> MoveText | None:
 
 
 def any_move(text: str) -> MoveText:
-    """Read a move where a line's word says that it is one, whatever its form; the arguments as ``parse_move``."""
     return parse_move(text) or MoveText(MoveKind.UNREADABLE, text)

@@ -38,7 +38,7 @@ class ThinkingLine(NamedTuple):
 
     @property
     def score_cp(self) -> int | None:
-        """The score in hundredths of a pawn; None: it is a mate."""
+        """None: it is a mate."""
         return self.score if not _is_standard_mate(self.score) and _plies_to_mate(self.score) is None else None
 
     @property
@@ -59,22 +59,18 @@ class ThinkingLine(NamedTuple):
 
     @property
     def time_ms(self) -> int:
-        """The time of the search in milliseconds."""
         return self.time * (1000 if self.mark else 10)
 
     @property
     def selective_depth(self) -> int | None:
-        """The longest branch in plies."""
         return self.extras[0] if len(self.extras) > 1 else None
 
     @property
     def nodes_per_s(self) -> int | None:
-        """The speed."""
         return self.extras[1] if len(self.extras) > 2 else None
 
     @property
     def tablebase_hits(self) -> int | None:
-        """The last number before the tab."""
         return self.extras[-1] if self.extras else None
 
 
@@ -121,6 +117,6 @@ class Status(NamedTuple):
 
 
 def parse_status(text: str) -> Status | None:
-    """Read ``stat01: time nodes ply mvleft mvtot mvname``; None: another line."""
+    """``stat01: time nodes ply mvleft mvtot mvname``."""
     match = _STATUS.fullmatch(text.rstrip())
     return None if match is None else Status(int(match[1]))

@@ -55,7 +55,6 @@ PROGRAM: Final = _program()
 
 
 def read_facts(pieces: Sequence[bytes], wanted: Collection[str]) -> Facts:
-    """Find the wanted kinds of facts in a stream that is cut anywhere."""
     facts: Facts = {kind: [] for kind in wanted}
     if "games" in facts:
         facts["games"] = [_game(game) for game in _read_games(pieces, SourceKind.RAW)]

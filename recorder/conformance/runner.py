@@ -29,29 +29,27 @@ Facts = dict[str, list[Any]]
 
 
 class Case(NamedTuple):
-    """One case.
+    """One case: ``name`` is a permanent identifier (``S12-7-a``), ``rule`` a rule of the specification (``S12-7``).
 
-    ``name`` is a permanent identifier (``S12-7-a``), ``rule`` a rule of the specification (``S12-7``), ``server`` the
-    family that prints such bytes, or ``any``. ``data`` are the server's bytes; of ``sealed`` facts the client's, of
-    ``xboard_lines`` and ``pychess_games`` a log file. ``expect`` has kinds of facts and, of each fact, the fields that
-    are compared.
+    ``data`` are the server's bytes; of ``sealed`` facts the client's, of ``xboard_lines`` and ``pychess_games`` a log
+    file. ``expect`` has kinds of facts and, of each fact, the fields that are compared.
     """
 
     name: str
     rule: str
     group: str
-    server: str
+    server: str  # the family that prints such bytes, or ``any``
     data: bytes
     expect: Facts
 
     def request(self) -> dict[str, Any]:
-        """The line that a program gets: without what is expected."""
+        """Without what is expected."""
         data = base64.b64encode(self.data).decode("ascii")
         return {"id": self.name, "server": self.server, "input": data, "wanted": sorted(self.expect)}
 
 
 def load_cases() -> list[Case]:
-    """Read all cases, in the order of ``SETS`` and of the files."""
+    """In the order of ``SETS`` and of the files."""
     folder = resources.files(__package__) / "cases"
     cases: list[Case] = []
     for group in SETS:
@@ -63,7 +61,7 @@ def load_cases() -> list[Case]:
 
 
 def select_cases(cases: Iterable[Case], rules: Sequence[str] = (), groups: Sequence[str] = ()) -> list[Case]:
-    """Choose cases by rules (``S12-7``), or their first part (``S12``), and by sets; without either, all."""
+    """By rules (``S12-7``), or their first part (``S12``), and by sets; without either, all."""
     return [
         case
         for case in cases
@@ -73,11 +71,7 @@ def select_cases(cases: Iterable[Case], rules: Sequence[str] = (), groups: Seque
 
 
 def find_difference(expected: Any, found: Any, where: str = "") -> str | None:
-    """Compare what a case expects with what a program found.
-
-    Only the fields that ``expected`` names are compared; a field that ``found`` lacks is null. Lists must have the same
-    length.
-    """
+    """Only fields that ``expected`` names are compared; a field that ``found`` lacks is null."""
     if isinstance(expected, dict):
         if not isinstance(found, dict):
             return f"{where}: expected an object, found {_shown(found)}"
@@ -116,25 +110,20 @@ _LONGEST_LINE: Final = 64 << 20
 
 
 class CaseOutcome(Enum):
-    """How a case ended."""
-
     PASSED = "passed"
     FAILED = "failed"
     NOT_SUPPORTED = "not supported"
 
 
 class ReaderClaim(NamedTuple):
-    """What a program says of itself in its first line.
-
-    ``reads`` are kinds of facts (``boards``) or single fields (``boards.ply``); no ``servers`` means all families.
-    """
+    """What a program says of itself in its first line."""
 
     program: str
-    reads: frozenset[str] = frozenset()
-    servers: frozenset[str] = frozenset()
+    reads: frozenset[str] = frozenset()  # kinds of facts (``boards``) or single fields (``boards.ply``)
+    servers: frozenset[str] = frozenset()  # none: all families
 
     def why_not(self, case: Case) -> str | None:
-        """Why a case is not supported, or None."""
+        """Why a case is not supported."""
         if self.servers and case.server not in (*self.servers, "any"):
             return f"the program does not read {case.server}"
         unread: set[str] = set()
@@ -149,27 +138,23 @@ class ReaderClaim(NamedTuple):
 
 
 class CaseResult(NamedTuple):
-    """A case, how it ended, and why it failed or was not run."""
-
     case: Case
     outcome: CaseOutcome
     reason: str | None = None
 
 
 class ConformanceRun(NamedTuple):
-    """What one run found; a program that claims nothing has its command as ``claim``. ``starts`` counts its starts."""
+    """A program that claims nothing has its command as ``claim``."""
 
     claim: ReaderClaim
     results: list[CaseResult]
     starts: int
 
     def count(self, outcome: CaseOutcome) -> int:
-        """How many cases ended like this."""
         return sum(result.outcome is outcome for result in self.results)
 
     @property
     def passed(self) -> bool:
-        """Whether something passed and nothing failed."""
         return self.count(CaseOutcome.PASSED) > 0 and not self.count(CaseOutcome.FAILED)
 
 
@@ -178,8 +163,6 @@ class _ProgramError(Exception):
 
 
 class _Program:
-    """One process of the program."""
-
     def __init__(self, command: Sequence[str], limit_s: float) -> None:
         self._limit_s = limit_s
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -195,7 +178,6 @@ class _Program:
         self._lines.put(b"")
 
     def take(self) -> dict[str, Any]:
-        """Read the next line of the program: a JSON object."""
         try:
             line = self._lines.get(timeout=self._limit_s)
         except queue.Empty:
@@ -212,7 +194,6 @@ class _Program:
         return answer
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Write a request and read its answer."""
         # A program that does not read its input must not block us: the process is killed when the time is up.
         timer = threading.Timer(self._limit_s, self._process.kill)
         timer.start()
@@ -227,7 +208,6 @@ class _Program:
         return self.take()
 
     def claim(self) -> ReaderClaim:
-        """Read the first line of the program."""
         first = self.take()
         name, reads, servers = first.get("program"), first.get("reads"), first.get("servers", [])
         if not isinstance(name, str) or not _are_words(reads) or not _are_words(servers):
@@ -249,7 +229,6 @@ class _Program:
         self.kill()
 
     def kill(self) -> None:
-        """End it now."""
         assert self._process.stdin is not None
         self._process.kill()
         self._process.wait()
@@ -259,10 +238,7 @@ class _Program:
 
 
 def run_cases(command: Sequence[str], cases: Iterable[Case], limit_s: float = LIMIT_S) -> ConformanceRun:
-    """Start a program and give it the cases one by one.
-
-    Where the program cannot be started or started again, the cases that are left fail.
-    """
+    """Where the program cannot be started or started again, the cases that are left fail."""
     claim: ReaderClaim | None = None
     program: _Program | None = None
     results: list[CaseResult] = []
@@ -304,14 +280,14 @@ def _are_words(values: Any) -> TypeGuard[list[str]]:
 
 
 def _judge(case: Case, answer: dict[str, Any]) -> str | None:
-    """Say why an answer is not what the case expects; None: it is."""
+    """Why an answer is not what the case expects."""
     if answer.get("id") != case.name:
         raise _ProgramError(f"the answer is for {answer.get('id')!r}")
     return find_difference(case.expect, answer)
 
 
 def count_by_rule(run: ConformanceRun) -> list[tuple[str, int, int, int]]:
-    """Return each rule with its passed, failed and not supported cases, in the order of the rules."""
+    """Passed, failed and not supported cases of each rule, in their order."""
     counts = Counter((result.case.rule, result.outcome) for result in run.results)
     rules = sorted({rule for rule, _ in counts}, key=_place)
     passed, failed, not_supported = CaseOutcome
@@ -324,7 +300,6 @@ def _place(rule: str) -> tuple[str, int]:
 
 
 def json_of(run: ConformanceRun) -> dict[str, Any]:
-    """Return the run for ``json.dumps``: the program, the counts in all and by rule, and the outcome of each case."""
     return {
         "program": run.claim.program,
         "reads": sorted(run.claim.reads),
@@ -352,7 +327,7 @@ def json_of(run: ConformanceRun) -> dict[str, Any]:
 
 
 def junit_of(run: ConformanceRun) -> bytes:
-    """The run as JUnit XML: one test suite, a test case for each case; what is not supported is skipped."""
+    """JUnit XML: what is not supported is skipped."""
     suite = ElementTree.Element(
         "testsuite",
         name=f"protocol conformance of {_printable(run.claim.program)}",

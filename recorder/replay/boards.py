@@ -53,11 +53,7 @@ _AGREES: Final = (
 
 
 class BoardState(NamedTuple):
-    """A position of a game and the values that a frame shows with it. Times are in milliseconds.
-
-    ``lag_ms`` is None if it is unknown. ``exact``: the times were recorded in thousandths of a second; otherwise frames
-    show only whole seconds.
-    """
+    """A position of a game and the values that a frame shows with it."""
 
     ply: int
     position: Position
@@ -67,13 +63,13 @@ class BoardState(NamedTuple):
     white_clock_ms: int
     black_clock_ms: int
     elapsed_ms: int
-    lag_ms: int | None
-    exact: bool
+    lag_ms: int | None  # None: unknown
+    exact: bool  # times were recorded in thousandths of a second; else frames show whole seconds
     rights: int  # castling rights, as the server counts them
 
 
 def start_of(game: Game, fen: str | None, with_holdings: bool = False) -> Position | None:
-    """Return the position of a FEN, or the normal start, under the game's rules; None if no known rules can read it."""
+    """The position of a FEN, or the normal start; None: no known rules can read it."""
     rules = rules_of(game.variant or "chess")
     if rules is Rules.FRAMES:
         if fen is not None:
@@ -90,10 +86,9 @@ def start_of(game: Game, fen: str | None, with_holdings: bool = False) -> Positi
 
 
 def play_ply(position: Position, ply: Ply) -> Position | None:
-    """Return the position after a recorded ply, by its SAN, else by its UCI text.
+    """Play by the SAN, else by the UCI text; holdings that were derived wrongly are dropped.
 
-    Holdings that were derived wrongly are dropped. None: its text is not a legal move here, or the rules find another
-    move than the one stored.
+    None: it is not a legal move here, or the rules find another move than the one stored.
     """
     step = play_san(position, ply.san)
     if isinstance(step, str) and ply.uci is not None and (move := parse_move(ply.uci)) is not None:
@@ -112,14 +107,10 @@ def irreversible_after(ply: Ply, before: int | None) -> int:
 
 
 class ReplayBoard:
-    """A game's board during a replay.
+    """A game's board during a replay; ``place`` is the game's index in it.
 
-    ``place`` is the game's index in the replay, ``line`` the states that led to ``state``, from the first one on.
-
-    ``recorded`` is the recorded line that shows this state, None if no line shows it or the line is not kept.
     ``holdings`` is None if no line contains any; ``derives`` means that they are derived from the moves where possible.
-    ``printed_holdings`` are those printed with a board, without pieces passed since. ``is_live`` means that boards were
-    recorded, not only a list of moves; once it is ``over``, another game may use the number.
+    ``is_live`` means that boards were recorded, not only a list of moves.
     """
 
     def __init__(
@@ -133,19 +124,19 @@ class ReplayBoard:
         self.game = game
         self.place = place
         self.number = number
-        self.recorded: str | None = None
+        self.recorded: str | None = None  # the line that shows this state; None: no line shows it, or it is not kept
         self._lines: Lines = lines or {}
         sources = {observation.source.sha256 if observation.source else "" for observation in game.observations}
         self._log = sources.pop() if len(sources) == 1 else None
         self.white, self.black = names or (game.white.handle, game.black.handle)
         self.state: BoardState | None = None
-        self.line: list[BoardState] = []
+        self.line: list[BoardState] = []  # that led to ``state``, from the first one on
         self.plies: list[Ply] = []
         self.holdings: tuple[str, str] | None = None
-        self.printed_holdings: tuple[str, str] | None = None
+        self.printed_holdings: tuple[str, str] | None = None  # with a board, without pieces passed since
         self.ticking: bool | None = None
         self.result: tuple[str, str] | None = None
-        self.over = False
+        self.over = False  # another game may use the number
         self.is_announced = False
         self.is_live = any(observation.start is not None for observation in game.observations)
         self.fatics = game.dialect == "FatICS"
@@ -170,7 +161,7 @@ class ReplayBoard:
         self.recorded = None if log is None or offset is None else self._lines.get((log, offset))
 
     def begin(self, what: Begin) -> None:
-        """Show the first board of an observation."""
+        """The first board of an observation."""
         seen = None if what.observation is None else self.game.observations[what.observation]
         start = None if seen is None else seen.start
         if seen is None or start is None:
@@ -206,7 +197,7 @@ class ReplayBoard:
         self.line.append(found)
 
     def show(self, what: ShownPly) -> None:
-        """Play a ply; after one that cannot be played the state is unknown until the next known board."""
+        """After a ply that cannot be played the state is unknown until the next known board."""
         ply, before = what.ply, self.state
         if before is not None and before.ply != ply.ply - 1:
             before = next((one for one in reversed(self.line) if one.ply == ply.ply - 1), None)
@@ -241,7 +232,7 @@ class ReplayBoard:
         self.ticking = None
 
     def _rights(self, before: BoardState | None, reached: Position, verbose: str) -> int:
-        """The castling rights after a move; old servers keep a right when the rook is captured."""
+        """Old servers keep a right when the rook is captured."""
         if not self.old or before is None:
             return reached.castling
         white = before.position.white_to_move
@@ -251,7 +242,7 @@ class ReplayBoard:
         return before.rights & ~lost.get(verbose[:4], 0)
 
     def _clocks_after(self, before: BoardState, ply: Ply) -> tuple[int, int]:
-        """Compute clocks that were not printed: the mover's is reduced by the time that the move took."""
+        """Clocks that were not printed: the mover's is reduced by the time that the move took."""
         white_ms, black_ms = before.white_clock_ms, before.black_clock_ms
         spent_ms = ply.elapsed_ms or 0
         if ply.ply > 2 and self.game.increment_s is not None:
@@ -263,7 +254,7 @@ class ReplayBoard:
         return (white_ms - spent_ms, black_ms) if ply.white_moved else (white_ms, black_ms - spent_ms)
 
     def take_back(self, ply: int) -> None:
-        """Show an earlier position again, with its clocks; FatICS keeps the clock set by the first ply taken back."""
+        """FatICS keeps the clock set by the first ply taken back."""
         first = next((one for one in self.plies if one.ply == ply + 1), None)
         self.line = [one for one in self.line if one.ply <= ply]
         self.plies = [one for one in self.plies if one.ply <= ply]
@@ -276,7 +267,7 @@ class ReplayBoard:
             self.set_clocks(kept[0].white_clock_ms, kept[1].black_clock_ms)
 
     def receive(self, piece: str | None, white: bool) -> None:
-        """Add a piece from the other board to derived holdings; an unknown piece (None) makes the holdings None."""
+        """From the other board, into derived holdings; an unknown piece (None) makes the holdings None."""
         state = self.state
         if state is None or state.position.holdings is None:
             return
@@ -290,7 +281,7 @@ class ReplayBoard:
         self.state = self._set(state._replace(position=position))
 
     def set_clocks(self, white_ms: int | None, black_ms: int | None) -> None:
-        """Change the clocks at the same ply."""
+        """At the same ply."""
         if self.state is not None:
             white_ms = self.state.white_clock_ms if white_ms is None else white_ms
             black_ms = self.state.black_clock_ms if black_ms is None else black_ms
@@ -301,7 +292,7 @@ class ReplayBoard:
         return state
 
     def _verbose(self, position: Position, ply: Ply) -> str | None:
-        """The move in the long notation of a frame; None if its squares are unknown."""
+        """In the long notation of a frame; None: its squares are unknown."""
         verbose = None if ply.uci is None else verbose_of(position.board, ply.uci, ply.san)
         return verbose if verbose is None or not self.old else verbose.partition("=")[0]
 
@@ -309,7 +300,7 @@ class ReplayBoard:
         return san.replace("#", "+") if self.old else san
 
     def material(self, state: BoardState) -> tuple[int, int]:
-        """White's and Black's material, as this server family counts it, including pieces in hand."""
+        """As this server family counts it, including pieces in hand."""
         values = _VALUES
         if self.fatics:
             suicide = rules_of(self.game.variant or "chess") is Rules.SUICIDE
@@ -322,7 +313,7 @@ class ReplayBoard:
         )
 
     def push_file(self, state: BoardState) -> int:
-        """The file of a double push just made; FatICS reports it only if a pawn stands next to the pushed one."""
+        """FatICS reports a double push only if a pawn stands next to the pushed one."""
         position = state.position
         file = position.push_col
         if file < 0 or not self.fatics:
@@ -333,19 +324,18 @@ class ReplayBoard:
         return file if any(position.board[9 * row + column] == pawn for column in beside) else -1
 
     def is_ticking(self, state: BoardState) -> bool:
-        """Whether the clock runs: as an event reported, else from Black's first move on; never after the end."""
+        """As an event reported, else from Black's first move on."""
         if self.ticking is not None:
             return self.ticking
         return state.ply > 1 or (self.fatics and self.game.variant == "bughouse")
 
     @property
     def base_min(self) -> int:
-        """The base time in minutes that the server prints."""
+        """As the server prints it."""
         return 0 if self.game.base_inferred or self.game.base_s is None else self.game.base_s // 60
 
 
 def _with_start(state: BoardState, start: StartFacts) -> BoardState:
-    """Return the state with the clocks and times of an observation's first board."""
     return state._replace(
         white_clock_ms=start.white_clock_ms or 0,
         black_clock_ms=start.black_clock_ms or 0,
@@ -358,11 +348,7 @@ def _with_start(state: BoardState, start: StartFacts) -> BoardState:
 def frame_text(
     board: ReplayBoard, relation: int, ms: bool, flip: bool = False, state: BoardState | None = None
 ) -> str | None:
-    """Return a ``<12>`` line, or None if no position is known.
-
-    If the log is kept and its line has the same number, relation, orientation and time unit, this is the recorded line.
-    Otherwise it is built from the archive. It has thousandths of a second (``ms``) only where they were recorded.
-    """
+    """The recorded line if it agrees, else one built from the archive; ``ms`` only where these were recorded."""
     at = state or board.state
     if at is None:
         return None
@@ -400,7 +386,6 @@ def frame_text(
 
 
 def _agrees(recorded: str, board: str, tail: list[str]) -> bool:
-    """Whether a recorded line has this board and the values of these fields."""
     frame = parse_style12(recorded)
     if not isinstance(frame, Style12) or frame.partial or frame.board != board:
         return False

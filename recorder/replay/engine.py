@@ -67,8 +67,7 @@ class RecordedEngine:
 
     The engine's moves come at their recorded times, counted from one anchor, so that one late move does not delay the
     next. An opponent who moves much earlier or later than recorded sets a new anchor; the engine then thinks as long as
-    the recorded player did. ``pace_ms`` is the time of moves without a recorded time, ``idle_max_ms`` the longest wait
-    at speed 1.
+    the recorded player did. ``idle_max_ms`` is the longest wait at speed 1.
     """
 
     def __init__(
@@ -83,7 +82,7 @@ class RecordedEngine:
         self._reset()
 
     def _reset(self) -> None:
-        """Set up the state after ``new``: White is to move, the engine plays Black."""
+        """As after ``new``: White is to move, the engine plays Black."""
         self._running = False  # whether the playhead's time applies to this game
         self._head.paused = False
         self._waits: int | None = None  # the moment to wait for
@@ -97,18 +96,17 @@ class RecordedEngine:
 
     @property
     def due_ns(self) -> int | None:
-        """When ``take`` has lines to send; None: not before the next line of the interface."""
+        """None: not before the next line of the interface."""
         return None if self._waits is None else self._head.due_ns
 
     def take(self, now_ns: int) -> list[str]:
-        """Return the lines that are due."""
         lines: list[Spoken] = []
         while (due_ns := self.due_ns) is not None and due_ns <= now_ns:
             lines += self._due()
         return [format_answer(line) for line in lines]
 
     def receive(self, text: str, now_ns: int) -> list[str]:
-        """Read a line of the interface, without its line end, and return the answers; no input raises an error."""
+        """No input raises an error."""
         if self._edited is not None:
             self._edit(text)
             return []
@@ -168,7 +166,7 @@ class RecordedEngine:
                 return []
 
     def _set_mode(self, word: str, now_ns: int) -> None:
-        """Run a command that has no answer."""
+        """A command without an answer."""
         match word:
             case "new":
                 self._reset()
@@ -208,7 +206,7 @@ class RecordedEngine:
         return _Place(None, None, True)
 
     def _move_text(self) -> str | None:
-        """The record's next move in protocol notation; None if there is none."""
+        """The record's next move in protocol notation."""
         at = self._track[-1].at
         if at is None or at >= self._last:
             return None
@@ -279,7 +277,7 @@ class RecordedEngine:
         return [Moved(move)]
 
     def _at_once(self, now_ns: int) -> list[Spoken]:
-        """Answer ``?``: do at once what the engine waits for; the next wait counts from now."""
+        """Answer ``?``: the next wait counts from now."""
         if self._waits is None or self._head.paused:
             return []
         self._head.go(self._waits, now_ns)
@@ -309,7 +307,7 @@ class RecordedEngine:
         return [self._message(words), *([Signal("resign")] if self._opponent_is_computer else [])]
 
     def _conclude(self, *, late: bool) -> list[Spoken]:
-        """End the record: the losing side reports it, as interfaces accept a win only from it or from the board."""
+        """The losing side reports the end, as interfaces accept a win only from it or from the board."""
         game = self._line.game
         words = (game.reason or "the record ends here").replace("{", "(").replace("}", ")")
         if not self._line.whole:
@@ -327,7 +325,7 @@ class RecordedEngine:
         return [self._message(f"The record ends here: {game.result} {{{words}}}")]
 
     def _book(self) -> list[Spoken]:
-        """List the record's next move and the time it took; an empty line ends the answer."""
+        """An empty line ends the answer."""
         at, text = self._track[-1].at, self._move_text()
         if at is None or text is None:
             return [Indented(" The record has no move here."), Unknown("")]
@@ -349,7 +347,7 @@ class RecordedEngine:
         return []
 
     def _set_up(self, position: Position | None, white_to_move: bool) -> None:
-        """Take over a position that was set up; the game continues where the record contains it."""
+        """The game continues where the record contains the position."""
         self._waits, self._running, self._reported_astray, self._over = None, False, False, False
         if position is not None and position.white_to_move != white_to_move:
             position = position._replace(white_to_move=white_to_move, push_col=-1)
@@ -362,7 +360,7 @@ class RecordedEngine:
         self._track = [_Place(None, position, white_to_move)]
 
     def _edit(self, text: str) -> None:
-        """Read a line of edit mode; an unknown line changes nothing."""
+        """An unknown line changes nothing."""
         assert self._edited is not None
         self._edited.apply(text)
         if self._edited.is_done:

@@ -23,27 +23,21 @@ _MOVE_NUMBER: Final = re.compile(r"[0-9]{1,4}\.*|\.{2,3}", re.ASCII)
 
 
 class MainLine(NamedTuple):
-    """A game's main line up to its first gap; ``whole`` if no ply is missing after it.
-
-    ``positions`` are those before each ply and after the last one, None where unknown, and without holdings in drop
-    games. ``at_ms`` counts from the game's first moment.
-    """
+    """A game's main line up to its first gap."""
 
     game: Game
     start_ply: int
     plies: list[Ply]
-    positions: list[Position | None]
-    at_ms: list[int]
+    positions: list[Position | None]  # before each ply and after the last; without holdings
+    at_ms: list[int]  # from the game's first moment
     end_ms: int
-    whole: bool
+    whole: bool  # no ply is missing after it
 
     def white_to_move(self, place: int) -> bool:
-        """Whether White is to move after this many plies."""
         return (self.start_ply + place) % 2 == 0
 
 
 def main_line(game: Game, pace_ms: int = 0, idle_max_ms: int | None = None) -> MainLine:
-    """Return the main line as far as it can be played."""
     moments = moments_of_game(game, pace_ms=pace_ms)
     if idle_max_ms is not None:
         moments = list(cap_idle(moments, idle_max_ms))
@@ -68,7 +62,7 @@ def main_line(game: Game, pace_ms: int = 0, idle_max_ms: int | None = None) -> M
 
 
 def play_line(position: Position, text: str) -> tuple[list[Step], bool]:
-    """Play an engine's line up to the first word that is no move; also return whether no move was illegal."""
+    """Up to the first word that is no move; also return whether no move was illegal."""
     steps: list[Step] = []
     for word in text.split():
         if _MOVE_NUMBER.fullmatch(word):
@@ -89,7 +83,7 @@ _COLOURS: Final = frozenset(("White", "White's", "Black", "Black's"))
 
 
 def end_event(board: ReplayBoard) -> GameEvent | None:
-    """Return the end of a game whose recording has no end event; None if it is unknown how the game ended."""
+    """The end of a game whose recording has no end event; None: how it ended is unknown."""
     game = board.game
     if game.result == "*" and game.end not in _UNENDED:
         return None
@@ -120,7 +114,7 @@ def _words(board: ReplayBoard) -> str:
 
 
 def _with_handles(reason: str, board: ReplayBoard) -> str:
-    """Replace colours in a reason by the players' handles, if the meaning stays the same."""
+    """Unless it changes the meaning."""
     handles = {"White": board.white, "Black": board.black}
     words = [word.replace(word[:5], handles[word[:5]], 1) if word in _COLOURS else word for word in reason.split(" ")]
     found = " ".join(words)

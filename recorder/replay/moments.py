@@ -32,14 +32,14 @@ _LIVE: Final = frozenset((Origin.FRAME, Origin.DELTA, Origin.DATAGRAM, Origin.EN
 
 
 class Begin(NamedTuple):
-    """An observation's first board. ``observation`` is its index in the game; None: the game has no observation."""
+    """An observation's first board; ``observation`` is its index, None: the game has none."""
 
     game: Game
     observation: int | None
 
 
 class ShownPly(NamedTuple):
-    """A ply that is played. ``line`` is the line of ``observation`` that contains it; 0 is the main line."""
+    """``line`` is the line of ``observation`` that contains it; 0 is the main line."""
 
     ply: Ply
     observation: int
@@ -47,8 +47,6 @@ class ShownPly(NamedTuple):
 
 
 class End(NamedTuple):
-    """The end of the recording of this game."""
-
     game: Game
 
 
@@ -57,8 +55,6 @@ GameMoment = ReplayMoment[What]
 
 
 class _Item(NamedTuple):
-    """One moment of a game, with its sort key within the observation and its arrival time."""
-
     offset: int
     seq: int
     what: What
@@ -66,16 +62,16 @@ class _Item(NamedTuple):
 
 
 def moments_of_game(game: Game, number: int = 0, pace_ms: int = 0) -> list[GameMoment]:
-    """Return what happened in a game, from its first board to its end.
+    """What happened in a game, from ``Begin`` at 0 to ``End``.
 
-    The first moment is ``Begin`` at 0, the last ``End``. Markers are ``begin``, ``end``, the kinds of events
-    (``takeback``, ``result``, ``chat``, ``gap``), and for a notice its own name (``draw-offer``).
+    Markers are ``begin``, ``end``, the kinds of events (``takeback``, ``result``, ``chat``, ``gap``), and for a notice
+    its own name (``draw-offer``).
     """
     return timed_moments(game, number, pace_ms)[0]
 
 
 def timed_moments(game: Game, number: int, pace_ms: int) -> tuple[list[GameMoment], int | None]:
-    """Return the same moments, and the arrival time that corresponds to 0; None if no arrival time is known."""
+    """The same moments, and the arrival time that corresponds to 0, if one is known."""
     items = list(_items(game))
     times, zero_ms = _times(game, items, pace_ms)
     ply = game.start_ply
@@ -109,7 +105,7 @@ def _markers(what: What) -> tuple[str, ...]:
 
 
 def _items(game: Game) -> Iterator[_Item]:
-    """Yield all items in replay order: by segment, then in the order received within each observation."""
+    """In replay order: by segment, then in the order received within each observation."""
     parts: list[list[_Item]] = []
     items = {
         number: sorted(_seen(game, number), key=lambda item: (item.offset, item.seq))
@@ -149,7 +145,7 @@ def _first_offset_of(observation: Observation, ply: int) -> int:
 
 
 def _seen(game: Game, number: int) -> Iterator[_Item]:
-    """Yield an observation's items; from its main line only the plies that are in the game."""
+    """From the main line only the plies that are in the game."""
     observation = game.observations[number]
     mine = [segment for segment in game.segments if segment.observation == number]
     taken = {row[0] for one in mine for row in taken_rows(one, game.observations)}
@@ -172,10 +168,7 @@ def _seen(game: Game, number: int) -> Iterator[_Item]:
 
 
 def _times(game: Game, items: Sequence[_Item], pace_ms: int) -> tuple[list[tuple[int, Timing]], int | None]:
-    """Return the time of each item since the first one, and the arrival time that corresponds to 0.
-
-    Items without an arrival time are placed between the arrival times around them.
-    """
+    """Since the first item, and the arrival time of 0; items without one are placed between those around them."""
     clocks = [in_ms(game.base_s), in_ms(game.black_base_s if game.black_base_s is not None else game.base_s)]
     times: list[tuple[int, Timing]] = []
     now_ms, shift_ms, last_ms = 0, None, 0
@@ -199,7 +192,7 @@ def _times(game: Game, items: Sequence[_Item], pace_ms: int) -> tuple[list[tuple
 
 
 def _took_ms(game: Game, ply: Ply, clocks: list[int | None]) -> int | None:
-    """The printed time of a move, else the change of the mover's clock; None if both are unknown."""
+    """The printed time of a move, else the change of the mover's clock."""
     side = 0 if ply.white_moved else 1
     before_ms = clocks[side]
     after_ms = ply.clock_ms
@@ -214,7 +207,7 @@ def _took_ms(game: Game, ply: Ply, clocks: list[int | None]) -> int | None:
 
 
 def by_offset(moment: GameMoment, game: Game) -> int | None:
-    """The moment's offset in its log; None: it is inferred and has no offset."""
+    """None: the moment is inferred and has no offset."""
     what = moment.what
     if isinstance(what, Begin):
         return None if what.observation is None else game.observations[what.observation].offset
@@ -224,7 +217,7 @@ def by_offset(moment: GameMoment, game: Game) -> int | None:
 
 
 def long_thinks(moments: Sequence[GameMoment], least_ms: int) -> dict[int, str]:
-    """Map the indexes of the moments before long thinks to the marker ``think``, as input for ``mark``."""
+    """The indexes of the moments before long thinks → the marker ``think``, as input for ``mark``."""
     thinks: dict[int, str] = {}
     boards: dict[int | None, int] = {}
     for index, moment in enumerate(moments):
@@ -237,11 +230,7 @@ def long_thinks(moments: Sequence[GameMoment], least_ms: int) -> dict[int, str]:
 
 
 def moments_of_chunks(chunks: Iterable[Chunk]) -> Iterator[ReplayMoment[Chunk]]:
-    """Return a server's bytes from a log or a journal, one moment a read.
-
-    Bytes without a time come with the bytes before them. A chunk without data, the end of a connection, has the marker
-    ``disconnected``.
-    """
+    """One moment a read; bytes without a time come with those before them, ends have ``disconnected``."""
     begin_ms: int | None = None
     now_ms = 0
     for chunk in chunks:
@@ -256,10 +245,7 @@ def moments_of_chunks(chunks: Iterable[Chunk]) -> Iterator[ReplayMoment[Chunk]]:
 
 
 def placed(moments: Sequence[ReplayMoment[Chunk]], games: Iterable[Game]) -> list[ReplayMoment[Chunk]]:
-    """Add to each moment of a log the game and ply that its bytes show, and markers for the events in them.
-
-    Moments and games are of one source and in order; the games' offsets are those of the log.
-    """
+    """Add the game, ply and markers that the bytes of a log show; the games' offsets are those of the log."""
     found = list(moments)
     offsets = [moment.what.offset for moment in found]
     for number, game in enumerate(sorted(games, key=lambda game: game.first_offset)):

@@ -23,8 +23,6 @@ from recorder.times import format_clock
 
 
 class AtTime(NamedTuple):
-    """A recorded time in milliseconds."""
-
     at_ms: int
 
 
@@ -35,20 +33,20 @@ class By(NamedTuple):
 
 
 class AtPly(NamedTuple):
-    """The half-move with this number, counted from 1, in a game (counted from 0); None: the game that is shown."""
+    """From 1, in a game from 0; None: the game that is shown."""
 
     ply: int
     game: int | None = None
 
 
 class AtGame(NamedTuple):
-    """A game's beginning; games are counted from 0."""
+    """From 0."""
 
     game: int
 
 
 class AtMarker(NamedTuple):
-    """A marker: the ``nth`` one of the recording, from 1; None: the next one."""
+    """The ``nth`` one of the recording, from 1; None: the next one."""
 
     name: str
     nth: int | None = None
@@ -68,7 +66,6 @@ _MARKER: Final = re.compile(r"([a-z][a-z0-9-]{0,40})(?::([1-9]\d{0,5}))?", re.AS
 
 
 def parse_position(text: str) -> Position:
-    """Parse a position in a recording; the module's docstring lists the forms."""
     text = text.strip().lower()
     if text == "start":
         return AtTime(0)
@@ -94,7 +91,6 @@ def parse_position(text: str) -> Position:
 
 
 def format_position(position: AtTime | AtPly | AtMarker) -> str:
-    """Format a position as ``parse_position`` reads it."""
     if isinstance(position, AtTime):
         return format_clock(position.at_ms, exact=False)
     if isinstance(position, AtMarker):
@@ -104,10 +100,7 @@ def format_position(position: AtTime | AtPly | AtMarker) -> str:
 
 
 def seek(moments: Sequence[ReplayMoment[Any]], position: Position, place: int = 0, at_ms: int = 0) -> tuple[int, int]:
-    """Return the index of the moment that comes next at a position, and the recorded time there.
-
-    The index is the number of moments if none comes next. ``place`` and ``at_ms`` are where the replay is now.
-    """
+    """The index of the moment that comes next (their number: none), and the time there; ``place``, ``at_ms``: now."""
     last_ms = moments[-1].at_ms if moments else 0
     if isinstance(position, AtEnd):
         return len(moments), last_ms

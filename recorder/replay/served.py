@@ -35,7 +35,7 @@ def is_saved(game: Game) -> bool:
 
 
 def served_names(game: Game) -> tuple[str, str]:
-    """White's and Black's handles as a server prints them; of a saved game at most 17 letters, never equal."""
+    """As a server prints them; of a saved game at most 17 letters, never equal."""
     names = (game.white.handle, game.black.handle)
     if not is_saved(game):
         return names
@@ -51,7 +51,7 @@ def _handle(name: str) -> str:
 
 
 def served_kind(game: Game) -> str | None:
-    """The word for the kind of a game: the recorded one, or for a saved game the one of FICS; None: there is none."""
+    """The recorded word, or for a saved game the one of FICS; None: there is none."""
     if not is_saved(game) or game.category in _KINDS:
         return game.category
     variant = "wild/fr" if game.variant == "chess960" else game.variant or "chess"
@@ -67,7 +67,7 @@ def served_kind(game: Game) -> str | None:
 
 
 def served_rating(player: Player) -> RatingText:
-    """A rating as a server prints it; ``----``: unknown."""
+    """``----``: unknown."""
     text = (player.rating_text or ("++++" if player.is_guest else "----")).strip()
     if not _RATING.fullmatch(text):
         text = "----" if player.rating is None or player.rating > 9999 else str(player.rating)
@@ -75,7 +75,7 @@ def served_rating(player: Player) -> RatingText:
 
 
 def served_start(game: Game) -> str | None:
-    """When a game began, as FICS prints it; ``00:00 ???`` if only the day is known; None: the day is unknown."""
+    """As FICS prints it; ``00:00 ???`` if only the day is known; None: the day is unknown."""
     at_ms, zone_known = game.started_at_ms, game.time_basis is TimeBasis.UTC
     if at_ms is None or game.time_basis not in (TimeBasis.UTC, TimeBasis.LOCAL):
         at_ms, zone_known, _ = parse_started(game.date_text or "")
@@ -85,7 +85,7 @@ def served_start(game: Game) -> str | None:
 
 
 def not_recorded(game: Game, handles: tuple[str, str]) -> str | None:
-    """Say which facts of a game in the server's lines are not recorded; None: all are."""
+    """None: all facts that the server's lines have are recorded."""
     start = served_start(game)
     date = None if start is None else parse_started(start)[0]
     missing = ["the date and the time of day" if start is None else "the time of day"] if date is None else []

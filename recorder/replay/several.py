@@ -23,7 +23,7 @@ _Facts = tuple[tuple[str, ...], Timing]  # a moment's markers, and how its time 
 
 
 class _Span(NamedTuple):
-    """A game's time span on a scale that it shares with comparable games."""
+    """On a scale that it shares with comparable games."""
 
     scale: object  # only spans with the same scale are comparable
     first: int
@@ -31,30 +31,23 @@ class _Span(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """When a game's moments come.
-
-    ``log`` is that of its first observation, "" if all games come from one pipeline; ``zero_ms`` the arrival time that
-    corresponds to 0. ``ranks`` are the moments' positions in the log, -1 where unknown. Equal ``facts`` are shared.
-    """
+    """When a game's moments come; equal ``facts`` are shared."""
 
     key: str
     partners: tuple[str, ...]
-    log: str
+    log: str  # of its first observation; "": all games come from one pipeline
     span: _Span
-    zero_ms: int | None
+    zero_ms: int | None  # the arrival time that corresponds to 0
     at_ms: array[int]
     plies: array[int]
     facts: list[_Facts]
-    ranks: array[int]
+    ranks: array[int]  # positions in the log, -1 where unknown
 
 
 def outline_of(
     game: Game, pace_ms: int = 0, marks: Callable[[Sequence[GameMoment]], Mapping[int, str]] | None = None
 ) -> Outline:
-    """Return a game's times and markers, without its content, to arrange it among others.
-
-    ``marks`` adds markers by the indexes of the game's moments.
-    """
+    """To arrange a game among others without its content; ``marks``: markers by the indexes of its moments."""
     moments, zero_ms = timed_moments(game, 0, pace_ms)
     if marks is not None:
         moments = list(mark(moments, marks(moments)))
@@ -80,7 +73,7 @@ def _outline(game: Game, moments: Sequence[GameMoment], zero_ms: int | None) -> 
 
 @cache
 def _shared(facts: _Facts) -> _Facts:
-    """Return one shared pair for equal facts: only some dozens differ."""
+    """Only some dozens differ."""
     return facts
 
 
@@ -94,12 +87,11 @@ def _span(game: Game, log: str, zero_ms: int | None, last_ms: int) -> _Span:
 
 
 def partner_keys(game: Game) -> tuple[str, ...]:
-    """Keys of the other board of its bughouse match."""
     return tuple(link.key for link in game.links if link.kind is LinkKind.PARTNER)
 
 
 def partners_of(games: Iterable[tuple[str, tuple[str, ...]]]) -> dict[int, int]:
-    """Map the index of each bughouse game to that of its other board, if that is among these games."""
+    """The index of each bughouse game → that of its other board, if that is among these games."""
     known = list(games)
     places = {key: index for index, (key, _) in enumerate(known)}
     return {index: places[key] for index, (_, keys) in enumerate(known) for key in keys if key in places}
@@ -146,10 +138,7 @@ class Timeline(Sequence[ReplayMoment[None]]):
 
 
 def moments_of_games(games: Sequence[Game], pace_ms: int = 0) -> list[GameMoment]:
-    """Return the moments of several games in one replay, with their content, in the order of a ``Timeline``.
-
-    ``ReplayMoment.game`` is the index in ``games``.
-    """
+    """In the order of a ``Timeline``, with their content; ``ReplayMoment.game`` is the index in ``games``."""
     single = [timed_moments(game, number, pace_ms) for number, game in enumerate(games)]
     outlines = [_outline(game, *timed) for game, timed in zip(games, single, strict=True)]
     return [
@@ -159,7 +148,7 @@ def moments_of_games(games: Sequence[Game], pace_ms: int = 0) -> list[GameMoment
 
 
 class _Place(NamedTuple):
-    """A moment: the game's index, the moment's index in the game, and its time."""
+    """The game's index, and the moment's in the game."""
 
     game: int
     at: int
@@ -177,7 +166,7 @@ def _arranged(outlines: Sequence[Outline], game: Callable[[int], Game]) -> Itera
 
 
 def _groups(outlines: Sequence[Outline]) -> list[list[int]]:
-    """Group the games that are played together: chains of overlapping games, and partners."""
+    """Games that are played together: chains of overlapping games, and partners."""
     spans = [outline.span for outline in outlines]
     by_key = {outline.key: number for number, outline in enumerate(outlines)}
     together = [
@@ -208,7 +197,7 @@ def _groups(outlines: Sequence[Outline]) -> list[list[int]]:
 
 
 def _together(outlines: Sequence[Outline], game: Callable[[int], Game], group: list[int]) -> Iterator[_Place]:
-    """Yield one group's moments in one order, with times from the group's first moment on."""
+    """One group's moments in one order, with times from the group's first moment on."""
     mine = [outlines[number] for number in group]
     if len(group) == 1:
         yield from (_Place(group[0], index, at_ms) for index, at_ms in enumerate(mine[0].at_ms))
@@ -237,7 +226,7 @@ def _together(outlines: Sequence[Outline], game: Callable[[int], Game], group: l
 
 
 def _ranks_in_match(one: Game, other: Game) -> list[list[int]] | None:
-    """Rank the moves of both boards by their order in the match; None if they are not a match."""
+    """The order of the moves of both boards; None: they are not a match."""
     match = board_order(one, other)
     if match is None:
         return None
@@ -252,7 +241,7 @@ def _ranks_in_match(one: Game, other: Game) -> list[list[int]] | None:
 
 
 def _rising(ranks: Iterable[int]) -> Iterator[int]:
-    """Yield ranks that never fall; an item without a rank takes the rank before it, or the first one."""
+    """They never fall; an item without a rank takes the rank before it, or the first one."""
     known = list(ranks)
     highest = next((rank for rank in known if rank >= 0), 0)
     for rank in known:
@@ -261,7 +250,7 @@ def _rising(ranks: Iterable[int]) -> Iterator[int]:
 
 
 def _in_order(group: list[int], outlines: Sequence[Outline], ranked: Sequence[Sequence[int]]) -> Iterator[_Place]:
-    """Merge by rank; each moment keeps at least its distance from its game's first moment."""
+    """By rank; each moment keeps at least its distance from its game's first moment."""
     begins: dict[int, int] = {}
     now_ms = 0
     places = [[(rank, at, index) for index, rank in enumerate(ranks)] for at, ranks in enumerate(ranked)]

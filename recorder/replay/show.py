@@ -23,8 +23,6 @@ LOST: Final = {"unobserved", "lost feed"}
 
 
 class Sign(Enum):
-    """What happened on a board."""
-
     BEGINS = "begins"
     AGAIN = "again"  # the recording observes a game again
     BOARD = "board"  # the board changed, or is shown again
@@ -36,7 +34,7 @@ class Sign(Enum):
 
 
 class Happening(NamedTuple):
-    """Something that happened on a board. ``what`` is the recorded value; ``holdings``: a line of holdings follows."""
+    """``what`` is the recorded value; ``holdings``: a line of holdings follows."""
 
     sign: Sign
     board: ReplayBoard
@@ -45,17 +43,15 @@ class Happening(NamedTuple):
 
 
 class Chapter(NamedTuple):
-    """A game of a replay: ``moments`` are its own, in order, as ``moments_of_game`` returns them."""
+    """A game of a replay, with ``moments_of_game``."""
 
     game: Game
     moments: Sequence[GameMoment]
 
 
 class ReplaySource:
-    """The content of a replay, shared by all its clients.
+    """The content of a replay, shared by all its clients; ``moments`` are of all games in one order.
 
-    ``moments`` are of all games in one order; the content is in the chapters. ``chapter`` returns the game at an index,
-    and a ``Show`` keeps it while the game is in progress. ``partners`` maps each bughouse board to the other one.
     ``lost`` is called once for each game that can no longer be read, which is then skipped; without it such a game is
     an error.
     """
@@ -82,10 +78,7 @@ class ReplaySource:
                 self.places[moment.game].append(index)
 
     def there(self, number: int) -> Chapter | None:
-        """Return the game at an index; None: it cannot be read, for example because it was deleted meanwhile.
-
-        Raises an error instead if the source has no ``lost`` callback.
-        """
+        """None: the game cannot be read, for example because it was deleted meanwhile."""
         if number in self._lost_games:
             return None
         try:
@@ -98,14 +91,13 @@ class ReplaySource:
             return None
 
     def what(self, place: int) -> tuple[Chapter, What]:
-        """Return the content of a moment and its game."""
         number = self.moments[place].game
         assert number is not None
         chapter = self.chapter(number)
         return chapter, chapter.moments[bisect_left(self.places[number], place)].what
 
     def open_at(self, place: int, kept: int | None = None) -> list[int]:
-        """Return the indexes of all earlier moments of games in progress, and of the game ``kept``."""
+        """All earlier moments of games in progress, and of the game ``kept``."""
         kept_too = {kept, None if kept is None else self._partners.get(kept)}
         found: list[int] = []
         for number, places in enumerate(self.places):
@@ -114,7 +106,6 @@ class ReplaySource:
         return sorted(found)
 
     def played_by(self, name: str) -> list[int]:
-        """Return the indexes of a player's games, in replay order."""
         handle = name.lower()
         return [
             number for number, (white, black) in enumerate(self.players) if handle in (white.lower(), black.lower())
@@ -122,8 +113,6 @@ class ReplaySource:
 
 
 class _At(NamedTuple):
-    """A moment within its game."""
-
     moments: Sequence[GameMoment]
     place: int
 
@@ -145,11 +134,7 @@ class _At(NamedTuple):
 
 
 class Show:
-    """A replay with its own playhead.
-
-    ``handles``: boards have the players' names in the form that servers print. ``boards`` has, by number, the games in
-    progress and the finished games whose number is not reused.
-    """
+    """A replay with its own playhead; ``handles``: boards have the players' names in the form that servers print."""
 
     def __init__(
         self,
@@ -164,12 +149,12 @@ class Show:
         self.recording = recording
         self._handles = handles
         self.head = Playhead(recording.moments, now_ns, speed=speed, loop=loop, pause_at=pause_at)
-        self.boards: dict[int, ReplayBoard] = {}
+        self.boards: dict[int, ReplayBoard] = {}  # by number: in progress, or finished and the number not reused
         self._numbers: dict[int, int] = {}  # by the game's index
         self._chapters: dict[int, Chapter] = {}  # of the games in progress
 
     def take(self, now_ns: int, most: int | None = None) -> Iterator[Happening]:
-        """Yield what is due, as ``Playhead.take``. Consume all: boards change as the happenings are yielded."""
+        """Consume all: boards change as the happenings are yielded."""
         begin, laps = self.head.place, self.head.laps
         due = self.head.take(now_ns, most)
         if self.head.laps != laps:
@@ -197,10 +182,7 @@ class Show:
             yield from self._show_moment(place)
 
     def go(self, place: int, now_ns: int, at_ms: int | None = None, kept: int | None = None) -> None:
-        """Seek: set the boards to their state at another place, without happenings.
-
-        ``kept`` is a game whose last board is kept even if the game is over.
-        """
+        """Without happenings; the last board of the game ``kept`` is kept even if the game is over."""
         self.head.go(place, now_ns, at_ms)
         self._clear()
         for at in self.recording.open_at(self.head.place, kept):
@@ -213,7 +195,7 @@ class Show:
         self._chapters.clear()
 
     def _at(self, place: int) -> _At | None:
-        """Return a moment of a game; None: the game cannot be read."""
+        """None: the game cannot be read."""
         number = self.head.moments[place].game
         assert number is not None
         chapter = self._chapters.get(number)
@@ -225,7 +207,7 @@ class Show:
         return _At(chapter.moments, bisect_left(self.recording.places[number], place))
 
     def partner_of(self, board: ReplayBoard) -> ReplayBoard | None:
-        """The other board of a bughouse match, if it is in progress."""
+        """If it is in progress."""
         game = board.game
         keys = {link.key for link in game.links if link.kind is LinkKind.PARTNER}
         for other in self.boards.values():
@@ -311,7 +293,7 @@ class Show:
         yield Happening(Sign.BOARD, board, what, _look_ahead(at, board))
 
     def _pass_on(self, board: ReplayBoard, before: BoardState | None, by_white: bool) -> None:
-        """Pass the piece captured by a bughouse move to the partner, who has the other colour."""
+        """The piece captured by a bughouse move goes to the partner, who has the other colour."""
         partner, after = self.partner_of(board), board.state
         if partner is None:
             return

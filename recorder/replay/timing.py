@@ -17,31 +17,27 @@ _BETWEEN_LAPS_MS: Final = 1000
 
 
 class Timing(Enum):
-    """How a moment's time is known."""
-
     ARRIVAL = "arrival"
     ELAPSED = "elapsed"  # inferred from the printed times of the moves
     UNKNOWN = "unknown"  # no time is recorded; the moment follows the one before it
 
 
 class ReplayMoment(NamedTuple, Generic[_What]):
-    """A recorded value and its time.
+    """A recorded value and its time, from the recording's first moment on, which never decreases.
 
-    ``at_ms`` counts from the recording's first moment and never decreases; ``timing`` says how it is known. ``game`` is
-    None for no game or all games; ``ply`` counts half-moves on the game's board from this moment on. ``markers`` are
-    names to seek or pause at.
+    ``game`` is None for no game or all games; ``ply`` counts half-moves on the game's board from this moment on.
     """
 
     at_ms: int
     what: _What
     game: int | None = None
     ply: int | None = None
-    markers: tuple[str, ...] = ()
+    markers: tuple[str, ...] = ()  # names to seek or pause at
     timing: Timing = Timing.ARRIVAL
 
 
 def cap_idle(moments: Iterable[ReplayMoment[_What]], most_ms: int) -> Iterator[ReplayMoment[_What]]:
-    """Yield the moments with every wait shortened to at most ``most_ms``."""
+    """Every wait is shortened to at most ``most_ms``."""
     last_ms, at_ms = 0, 0
     for moment in moments:
         at_ms += min(moment.at_ms - last_ms, most_ms)
@@ -50,14 +46,13 @@ def cap_idle(moments: Iterable[ReplayMoment[_What]], most_ms: int) -> Iterator[R
 
 
 def mark(moments: Iterable[ReplayMoment[_What]], places: Mapping[int, str]) -> Iterator[ReplayMoment[_What]]:
-    """Yield the moments, with an additional marker on those at the indexes of ``places``."""
     for index, moment in enumerate(moments):
         name = places.get(index)
         yield moment if name is None else moment._replace(markers=(*moment.markers, name))
 
 
 def format_speed(speed: Fraction) -> str:
-    """``4``, ``1/16`` or ``1.5``: a speed as ``--speed`` takes it."""
+    """``4``, ``1/16`` or ``1.5``: as ``--speed`` takes it."""
     return str(speed) if 1 in (speed.numerator, speed.denominator) else f"{float(speed):.4g}"
 
 
@@ -65,9 +60,8 @@ class Playhead(Generic[_What]):
     """The current place of a replay, and when its next moment is due.
 
     Every due time is computed from one anchor, a pair of a recorded time and a clock time, so that one late moment does
-    not delay the next. Pauses, seeks and changes of speed set a new anchor. ``pause_at`` has markers at which playback
-    pauses, after the moment. ``place`` is the index of the next moment: all earlier ones have been shown. With ``loop``
-    it starts again one second after the last moment; ``laps`` counts that.
+    not delay the next. Pauses, seeks and changes of speed set a new anchor. With ``loop`` it starts again one second
+    after the last moment.
     """
 
     def __init__(
@@ -82,10 +76,10 @@ class Playhead(Generic[_What]):
         if speed <= 0:
             raise ValueError("a replay's speed is more than 0")
         self.moments = moments
-        self.place = 0
+        self.place = 0  # of the next moment: all earlier ones have been shown
         self.paused = False
         self.laps = 0
-        self.pause_at = frozenset(pause_at)
+        self.pause_at = frozenset(pause_at)  # markers at which playback pauses, after the moment
         self._loop = loop
         self.speed = Fraction(speed)
         self._anchor_ns = now_ns
@@ -98,7 +92,7 @@ class Playhead(Generic[_What]):
 
     @property
     def due_ns(self) -> int | None:
-        """When the next moment is due, possibly in the past; None: playback is paused or has ended."""
+        """Possibly in the past; None: playback is paused or has ended."""
         if self.paused or self.ended:
             return None
         if self.place < len(self.moments):
@@ -106,16 +100,12 @@ class Playhead(Generic[_What]):
         return self._due_ns(self.moments[-1].at_ms + _BETWEEN_LAPS_MS)
 
     def at_ms(self, now_ns: int) -> int:
-        """The current recorded time, at most that of the last moment."""
+        """At most that of the last moment."""
         last_ms = self.moments[-1].at_ms if self.moments else 0
         return min(self._at_ns(now_ns) // _NS, last_ms)
 
     def take(self, now_ns: int, most: int | None = None) -> list[ReplayMoment[_What]]:
-        """Return the moments that are due, in order; pause after one with a marker of ``pause_at``.
-
-        A new lap begins with a separate call: one call never returns moments of two laps. ``most`` limits how many are
-        returned; later calls return the others.
-        """
+        """At most ``most``, never of two laps; playback pauses after one with a marker of ``pause_at``."""
         if self.place >= len(self.moments):
             if self.paused or not self._loop or not self.moments:
                 return []
@@ -139,28 +129,22 @@ class Playhead(Generic[_What]):
         return list(self.moments[begin:place])
 
     def pause(self, now_ns: int) -> None:
-        """Pause playback."""
         if not self.paused:
             self._pause_at(self._at_ns(now_ns))
 
     def resume(self, now_ns: int) -> None:
-        """Continue playback from the current place."""
         if self.paused:
             self.paused = False
             self._anchor_ns = now_ns
 
     def set_speed(self, speed: Fraction | int, now_ns: int) -> None:
-        """Continue from the current place at another speed."""
         if speed <= 0:
             raise ValueError("a replay's speed is more than 0")
         self._anchor_at_ns, self._anchor_ns = self._at_ns(now_ns), now_ns
         self.speed = Fraction(speed)
 
     def go(self, place: int, now_ns: int, at_ms: int | None = None) -> None:
-        """Seek to a moment, which is then the next one; playback stays paused or running.
-
-        ``at_ms`` is the recorded time to continue from, not after that moment's; by default the moment is due now.
-        """
+        """It stays paused or running, from ``at_ms`` on; by default the moment is due now."""
         self.place = min(max(place, 0), len(self.moments))
         if at_ms is None:
             last_ms = self.moments[-1].at_ms if self.moments else 0
@@ -187,6 +171,6 @@ class Playhead(Generic[_What]):
         return self._anchor_at_ns + (now_ns - self._anchor_ns) * self.speed.numerator // self.speed.denominator
 
     def _due_ns(self, at_ms: int) -> int:
-        """The clock's time at which a recorded time is reached, rounded up."""
+        """Rounded up."""
         ahead_ns = at_ms * _NS - self._anchor_at_ns
         return self._anchor_ns - (-ahead_ns * self.speed.denominator // self.speed.numerator)

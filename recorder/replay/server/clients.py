@@ -28,10 +28,7 @@ _PROMPT: Final = re.compile(rb"(?:^|[\r\n])(?=[fa]ics% )")
 
 
 def after_login(chunks: Iterable[Chunk]) -> list[Chunk]:
-    """A connection's bytes from behind its login on; all of them where no login is seen.
-
-    The line that says that the session begins ends the login, else what stands before the first prompt.
-    """
+    """Behind the line that says that the session begins, else from the first prompt on; without either all."""
     found = list(chunks)
     head, size = b"", 0
     for chunk in found:
@@ -51,7 +48,7 @@ def after_login(chunks: Iterable[Chunk]) -> list[Chunk]:
 
 
 def read_bytes(path: Path, report: Callable[[str], None]) -> list[ReplayMoment[Chunk]] | None:
-    """Return the chunks of a journal or log from behind the login on; None, with a report, if it has no times."""
+    """From behind the login on; None, with a report, if the log has no times."""
     from recorder.model import SAVED_KINDS, SourceKind
     from recorder.reading import make_pipeline
     from recorder.replay.moments import moments_of_chunks, placed
@@ -94,7 +91,7 @@ def _decoded(decoder: Any, data: bytes) -> Iterator[Chunk]:
 
 
 class ByteReplay:
-    """Bytes with their own time, paused at the beginning: those of one client, or of all clients that share them."""
+    """Paused at the beginning: the bytes of one client, or of all clients that share them."""
 
     def __init__(
         self,
@@ -112,7 +109,6 @@ class ByteReplay:
             self.head.go(begin, now_ns)
 
     def take(self, now_ns: int, most: int | None = None) -> Iterator[bytes]:
-        """What is due, as ``Playhead.take``."""
         for moment in self.head.take(now_ns, most):
             yield moment.what.data
 
@@ -193,7 +189,7 @@ class ReplayClients:
         self.clients: set[LoginDialogue] = set()
 
     def connect(self, now_ns: int) -> LoginDialogue | None:
-        """Add a client that connects; None: there are too many."""
+        """None: there are too many."""
         if len(self.clients) >= _MOST_CLIENTS:
             return None
         client = self._make(self._count, now_ns)
@@ -202,25 +198,20 @@ class ReplayClients:
         return client
 
     def disconnect(self, client: LoginDialogue) -> None:
-        """Remove a client that has disconnected."""
         self.clients.discard(client)
 
     def receive(self, client: LoginDialogue, data: bytes, now_ns: int) -> None:
-        """Bytes of a client."""
         client.receive(data, now_ns)
         if self._shared is not None and self._shared.head.paused and client.handle is not None:
             self._shared.head.resume(now_ns)
 
     @property
     def due_ns(self) -> int | None:
-        """When the shared clock goes on; None: there is none, or it stands."""
+        """Of the shared clock; None: there is none, or it stands."""
         return None if self._shared is None else self._shared.head.due_ns
 
     def tick(self, now_ns: int, failed: Callable[[LoginDialogue, Exception], None]) -> None:
-        """Advance the shared clock; if much is due, only a part is sent, and ``due_ns`` is in the past.
-
-        A client that raises an error while it is served is removed and given to ``failed``.
-        """
+        """If much is due, only a part is sent. A client that raises an error is removed, and given to ``failed``."""
         if self._shared is None:
             return
         for happening in self._shared.take(now_ns, max(_AT_ONCE // max(len(self.clients), 1), 1)):
@@ -243,14 +234,9 @@ def clients_of_games(
     begin: int = 0,
     wall_ms: Callable[[int], int] = lambda now_ns: now_ns // 1_000_000,
 ) -> ReplayClients:
-    """Make the clients of a replay of games.
-
-    With ``shared_at_ns``, the clock's time now, all share one replay, which begins with the first login. ``wall_ms``
-    gives the time that ``date`` prints.
-    """
+    """With ``shared_at_ns``, the time now, all share one replay. ``date`` prints the time of ``wall_ms``."""
 
     def show_at(now_ns: int) -> Show:
-        """A replay at its beginning, paused."""
         show = Show(recording, now_ns, speed=speed, loop=loop, pause_at=pause_at, handles=True)
         if begin:
             show.head.pause(now_ns)
@@ -271,7 +257,6 @@ def clients_of_games(
 def clients_of_bytes(
     moments: Sequence[ReplayMoment[Chunk]], greeting: Greeting, *, shared_at_ns: int | None = None, **how: Any
 ) -> ReplayClients:
-    """Make the clients of a replay of a connection's bytes; arguments as for ``clients_of_games``."""
     shared = None if shared_at_ns is None else ByteReplay(moments, shared_at_ns, **how)
 
     def make(number: int, now_ns: int) -> LoginDialogue:

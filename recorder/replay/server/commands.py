@@ -56,7 +56,7 @@ _HELP: Final = """This server replays recorded games; you can watch, but not pla
 
 
 def _inchannel(session: ReplaySession, rest: str) -> None:
-    """Report an empty channel; a line that looks like the start of a list would make clients wait for its end."""
+    """A line that looks like the start of a list would make clients wait for its end."""
     word = rest.split()[0] if rest else ""
     if _NUMBER.fullmatch(word):
         session.reply(f"Channel {word} is empty.")
@@ -121,7 +121,7 @@ _EMPTY_ANSWERS: Final[dict[str, Answer]] = {
 
 
 def stored_board(game: Game, number: int, whole: bool = True) -> ReplayBoard:
-    """Return the board of a finished game under a number; not ``whole``: only its names and result."""
+    """Under this number; not ``whole``: only its names and result."""
     board = ReplayBoard(game, number, names=served_names(game))
     board.derives = board.pockets and not board.shares  # moves that are tried need to know what is in hand
     end_line = next(
@@ -143,7 +143,7 @@ def stored_board(game: Game, number: int, whole: bool = True) -> ReplayBoard:
 
 
 def _begin_examining(session: ReplaySession, game: Game) -> None:
-    """Show a game's first position to this client alone."""
+    """To this client alone."""
     number = max([_LAST_NUMBER, *session.show.boards]) + 1  # none that a game which begins meanwhile may have
     board = stored_board(game, number)
     if not board.line:
@@ -156,7 +156,7 @@ def _begin_examining(session: ReplaySession, game: Game) -> None:
 
 
 def _go_to(session: ReplaySession, place: int, what: str) -> None:
-    """Show another position of the examined game; one that is too high is the last."""
+    """One that is too high is the last."""
     board = session.examined
     assert board is not None
     now = session.examined_place
@@ -179,7 +179,7 @@ def _go_to(session: ReplaySession, place: int, what: str) -> None:
 
 
 def _go_to_ply(session: ReplaySession, ply: int) -> None:
-    """Stand on the main line, behind so many half-moves or, where it has fewer, at its end."""
+    """On the main line, or, where it has fewer half-moves, at its end."""
     board = session.examined
     assert board is not None
     board.line = session.examined_main
@@ -189,10 +189,7 @@ def _go_to_ply(session: ReplaySession, ply: int) -> None:
 
 
 def try_move(session: ReplaySession, text: str) -> None:
-    """Play a move on the examined board: the main line's next one, or the next of a variation.
-
-    Moves are accepted as clients write them: ``e4``, ``Nf3``, ``e2-e4``, ``e7e8=q``, ``o-o``, ``P@e4``.
-    """
+    """As clients write it: ``e4``, ``Nf3``, ``e2-e4``, ``e7e8=q``, ``o-o``, ``P@e4``; it may begin a variation."""
     board, place = session.examined, session.examined_place
     assert board is not None
     at = board.line[place]
@@ -216,7 +213,6 @@ def try_move(session: ReplaySession, text: str) -> None:
 
 
 def _is_main(session: ReplaySession, board: ReplayBoard, place: int) -> bool:
-    """Whether a place of the line that is examined is one of the main line."""
     main = session.examined_main
     return place < len(main) and board.line[place] is main[place]
 
@@ -232,7 +228,7 @@ def _show_position(session: ReplaySession, board: ReplayBoard, place: int) -> No
 
 
 def _stored(session: ReplaySession, rest: str) -> Game | None:
-    """The game that ``NAME [N]`` or ``#N`` names; None, and it is refused."""
+    """The game that ``NAME [N]`` or ``#N`` names, unless it is refused."""
     name, _, number = rest.partition(" ")
     recording = session.show.recording
     if name.startswith("#") and _NUMBER.fullmatch(name[1:]) and 1 <= int(name[1:]) <= len(recording.players):
@@ -251,7 +247,7 @@ def _stored(session: ReplaySession, rest: str) -> Game | None:
 
 
 def _there(session: ReplaySession, number: int) -> Game | None:
-    """A game by its place; None, and it is refused."""
+    """A game by its place, unless it is refused."""
     chapter = session.show.recording.there(number)
     if chapter is None:
         session.bad_parameters(f"Game #{number + 1} of this recording can no longer be read.")
@@ -360,7 +356,7 @@ _MOVE: Final = re.compile(
 
 
 def _board(session: ReplaySession, text: str) -> ReplayBoard | None:
-    """A game that goes on, by number or a player's name; None, and it is refused."""
+    """A game that goes on, by number or a player's name, unless it is refused."""
     name = text.split(" ")[0].lower() if text else ""
     boards = [board for board in session.show.boards.values() if not board.over]
     for board in boards:
@@ -374,7 +370,7 @@ def _board(session: ReplaySession, text: str) -> ReplayBoard | None:
 
 
 def _default(session: ReplaySession, text: str) -> list[ReplayBoard]:
-    """The game that a command names, or without one all that are observed."""
+    """Without a name all that are observed."""
     if text:
         board = _board(session, text)
         return [] if board is None else [board]
@@ -466,7 +462,7 @@ def _games(session: ReplaySession, rest: str) -> None:
 
 
 def _is_meant(board: ReplayBoard, word: str) -> bool:
-    """Whether ``games`` with a word lists a game: a number, the beginning of a name, or kinds (``/bs``)."""
+    """A number, the beginning of a name, or kinds (``/bs``)."""
     if word.startswith("/"):
         return kind_letter(board.game) in word[1:]
     begins = any(name.lower().startswith(word.lower()) for name in (board.white, board.black))
@@ -557,7 +553,7 @@ def _tell(session: ReplaySession, rest: str) -> None:
 
 
 def _control(session: ReplaySession, words: str) -> list[str]:
-    """The replay's own commands: lines to answer."""
+    """The replay's own commands."""
     word, _, rest = words.lower().partition(" ")
     if word == "observe":
         if rest.strip() == "none":
@@ -628,7 +624,6 @@ _ANSWERS: Final[dict[str, Answer]] = {
 
 
 def answer_command(session: ReplaySession, command: TypedCommand, text: str) -> None:
-    """Execute a client's command and print the answer in the session."""
     if command.name == "quit":
         session.closed = True
     elif command.name is not None:

@@ -24,12 +24,12 @@ _FASTEST: Final = 1000
 
 
 def moves_time(words: str) -> bool:
-    """Whether a command would move the replay's time; the others only report it."""
+    """The others only report it."""
     return words.partition(" ")[0].lower() not in ("", "help", "where", "status")
 
 
 def parse_speed(text: str) -> Fraction | None:
-    """Parse ``4``, ``x4``, ``0.5`` or ``1/3``; None if it is no speed between 0 and 1000."""
+    """``4``, ``x4``, ``0.5`` or ``1/3``; None: no speed between 0 and 1000."""
     match = _SPEED.fullmatch(text.strip())
     if match is None:
         return None
@@ -38,7 +38,7 @@ def parse_speed(text: str) -> Fraction | None:
 
 
 def steer(head: Playhead[Any], words: str, now_ns: int) -> tuple[int | None, int, list[str]]:
-    """Execute a command that moves time; return the place to seek or None, the time there, and the answer."""
+    """Return the place to seek or None, the time there, and the answer."""
     word, _, rest = words.partition(" ")
     word = word.lower()
     if word in ("", "help"):
@@ -61,7 +61,6 @@ def steer(head: Playhead[Any], words: str, now_ns: int) -> tuple[int | None, int
 
 
 def where(head: Playhead[Any], now_ns: int) -> str:
-    """Where a replay stands, in words."""
     last_ms = head.moments[-1].at_ms if head.moments else 0
     state = "at its end" if head.ended else "paused" if head.paused else "playing"
     now, last = short_hms(head.at_ms(now_ns) // 1000), short_hms(last_ms // 1000)
@@ -105,12 +104,9 @@ _WORD: Final = re.compile(r"([A-Za-z]\S*|[^\sA-Za-z])\s*(.*)", re.DOTALL)
 
 
 class TypedCommand(NamedTuple):
-    """A line as a command; ``number`` is block mode's.
+    """A line as a command; ``name`` is None if ``word`` is none, or abbreviates several: ``matches``."""
 
-    ``name`` is one of ``CODES``, or None if ``word`` is no command or abbreviates several: ``matches``.
-    """
-
-    number: int | None
+    number: int | None  # block mode's
     name: str | None
     word: str
     rest: str
@@ -118,7 +114,7 @@ class TypedCommand(NamedTuple):
 
 
 def read_command(line: str, block: bool) -> TypedCommand:
-    """Parse a line; in ``block`` mode every line begins with a number."""
+    """In ``block`` mode every line begins with a number."""
     match = _LINE.fullmatch(line if block else f" {line}")
     assert match is not None  # every text matches
     number = None if match["number"] is None else int(match["number"])
@@ -173,15 +169,14 @@ class Settings:
         self._toggles: set[str] = set()
 
     def has(self, name: str) -> bool:
-        """Whether a variable is on."""
         return name in self.interface or name in self._toggles
 
     def switch_on(self, bits: str) -> None:
-        """Take the digits that a client sends before its name (``%b0110…``)."""
+        """The digits that a client sends before its name (``%b0110…``)."""
         self.interface |= {name for name, bit in zip(_INTERFACE, bits, strict=False) if bit == "1"}
 
     def change(self, words: str) -> str:
-        """``set NAME VALUE``: the server's answer."""
+        """``set NAME VALUE``."""
         name, _, value = words.partition(" ")
         value = value.strip()
         if _NOTE.fullmatch(name):
@@ -221,14 +216,14 @@ class Settings:
         return f"{name} set to {int(name in self._toggles)}."
 
     def set_style(self, value: str) -> str:
-        """``style N``: the server's answer."""
+        """``style N``."""
         if not value.isdecimal() or not 1 <= int(value[:9]) <= _STYLES:
             return "Bad value given for variable style."
         self.style = int(value)
         return f"Style {self.style} set."
 
     def change_interface(self, words: str) -> str:
-        """``iset NAME VALUE``: the server's answer."""
+        """``iset NAME VALUE``."""
         name, _, value = words.partition(" ")
         found = _named(name.lower(), (*_INTERFACE, *_UNNUMBERED))
         if found is None:
@@ -246,7 +241,7 @@ class Settings:
         return f"{found} {'set' if on else 'unset'}."
 
     def listed(self, handle: str, interface: bool) -> list[str]:
-        """The answer to ``variables`` and ``ivariables``."""
+        """For ``variables`` and ``ivariables``."""
         if interface:
             pairs = [f"{name}={int(name in self.interface)}" for name in (*_INTERFACE, *_UNNUMBERED)]
         else:

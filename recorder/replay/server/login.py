@@ -36,7 +36,7 @@ _WELCOME: Final = "\n**** Starting FICS session as {name}{mark} ****\n\n"
 
 
 def guest_name(number: int) -> str:
-    """Return a name for a client that has typed ``guest``: four letters, always the same for the same number."""
+    """Four letters, always the same for the same number."""
     return "Guest" + "".join(string.ascii_uppercase[number // 26**index % 26] for index in range(4))
 
 
@@ -52,20 +52,14 @@ _LOGIN_BITS: Final = re.compile(r"%b([01]{1,64})", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Greeting:
-    """How the server greets: the ``banner`` shows clients which kind of server was recorded.
-
-    Any ``password`` is right; guests are not asked for one. With ``observe``, every client sees every game without
-    asking.
-    """
+    """The ``banner`` shows clients which kind of server was recorded; any ``password`` is right, guests need none."""
 
     banner: Sequence[str] = ()
     password: bool = False
-    observe: bool = False
+    observe: bool = False  # every client sees every game without asking
 
 
 class Stage(Enum):
-    """What a client's next line is."""
-
     NAME = auto()
     RETURN = auto()  # an empty line, of a guest
     PASSWORD = auto()
@@ -122,7 +116,7 @@ class LoginDialogue(ABC):
         return "fics% "
 
     def take_output(self, part: bool = False) -> bytes:
-        """Return the bytes to send now, or a ``part``: up to the next message that needs a read of its own."""
+        """A ``part``: up to the next message that needs a read of its own."""
         end = self._parts[0] if part and self._parts else len(self._out)
         found = bytes(self._out[:end])
         del self._out[:end]
@@ -131,7 +125,6 @@ class LoginDialogue(ABC):
 
     @property
     def backlog(self) -> int:
-        """How many bytes wait for ``take_output``."""
         return len(self._out)
 
     @property
@@ -144,14 +137,14 @@ class LoginDialogue(ABC):
         self._parts = [offset for offset in self._parts if offset]
 
     def _part(self) -> None:
-        """Begin a message that is to arrive in a read of its own."""
+        """A message that is to arrive in a read of its own."""
         self._parts.append(len(self._out))
 
     def _say(self, text: str) -> None:
         self._out += text.replace("\n", "\n\r").encode("latin-1", "replace")
 
     def receive(self, data: bytes, now_ns: int) -> None:
-        """Take bytes of the client; nothing in them is an error."""
+        """Nothing in the bytes is an error."""
         self.now_ns = now_ns
         if self.closed:
             return

@@ -37,12 +37,7 @@ _GAME_PREFIX: Final = re.compile(r"Game [0-9]{1,9}:")
 
 
 class ReplaySession(LoginDialogue):
-    """A client of a replay of games; a ``shared`` replay's time is not the client's to change.
-
-    ``followed`` has names in lower case, or ``*``. ``examined`` is the game that it examines, at ``examined_place`` of
-    its line; ``examined_main`` is the recorded line. ``code`` is block mode's code of the command that is being
-    answered.
-    """
+    """A client of a replay of games; a ``shared`` replay's time is not the client's to change."""
 
     def __init__(
         self,
@@ -61,11 +56,11 @@ class ReplaySession(LoginDialogue):
         self.settings = Settings()
         self.started = shared
         self.observed: set[int] = set()
-        self.followed: set[str] = set()
+        self.followed: set[str] = set()  # names in lower case, or ``*``
         self.examined: ReplayBoard | None = None
-        self.examined_place = 0
-        self.examined_main: list[BoardState] = []
-        self.code: int | None = None
+        self.examined_place = 0  # of its line
+        self.examined_main: list[BoardState] = []  # the recorded line
+        self.code: int | None = None  # block mode's, of the command that is being answered
         self._left: set[str] = set()  # keys of games that the recording left while they were observed
         self._looked = False
         self._lines: list[str] = []
@@ -80,7 +75,6 @@ class ReplaySession(LoginDialogue):
     # -- what goes out -----------------------------------------------------------------------------------------
 
     def reply(self, *lines: str | None) -> None:
-        """Print lines in the answer to the command that is being answered; None is no line."""
         self._lines += [line for line in lines if line is not None]
 
     def _wrapped(self, text: str) -> list[str]:
@@ -99,14 +93,13 @@ class ReplaySession(LoginDialogue):
         return "fics% " if self.settings.has("defprompt") else self.settings.prompt
 
     def _announce(self, lines: Iterable[str]) -> None:
-        """What others have done: a message of its own, a prompt behind it."""
+        """What others have done is a message of its own, a prompt behind it."""
         found = list(lines)
         if found:
             bell = "\x07" if self.settings.has("bell") and any(line.startswith("<12>") for line in found) else ""
             self._say(bell + "\n" + "\n".join(found) + "\n" + self._prompt)
 
     def show_summary(self) -> str:
-        """The message about the replay that a client gets after login."""
         count = len(self.show.recording.players)
         games = "one recorded game" if count == 1 else f"{count} recorded games"
         how = (
@@ -143,17 +136,15 @@ class ReplaySession(LoginDialogue):
         self._lines = []
 
     def bad_parameters(self, text: str) -> None:
-        """Refuse a command's words."""
         self.code = BAD_PARAMETERS
         self.reply(text)
 
     @property
     def due_ns(self) -> int | None:
-        """When the client's own replay goes on; None: it does not, or it is shared."""
+        """None: the client's own replay stands, or it is shared."""
         return None if self.shared or self.closed else self.show.head.due_ns
 
     def tick(self, now_ns: int) -> None:
-        """Let the client's own replay go on."""
         if not self.shared:
             self.happen(self.show.take(now_ns, AT_ONCE), now_ns)
 
@@ -171,12 +162,11 @@ class ReplaySession(LoginDialogue):
             self.start()
 
     def happen_now(self, happenings: Iterable[Happening]) -> None:
-        """Print what happened because of the command that is being answered."""
         for happening in happenings:
             self.reply(*self._happened(happening))
 
     def jump(self, place: int, at_ms: int) -> None:
-        """Stand elsewhere in the replay: games that still go on are shown as they are there."""
+        """Games that still go on are shown as they are there."""
         before = [board for board in self.show.boards.values() if board.number in self.observed]
         watched = {board.game.key for board in before}
         self.show.go(place, self.now_ns, at_ms)
@@ -196,7 +186,7 @@ class ReplaySession(LoginDialogue):
     # -- games -------------------------------------------------------------------------------------------------
 
     def relation(self, board: ReplayBoard) -> int:
-        """The client's relation to a game, as style 12 numbers it; the recorded player plays his own games."""
+        """As style 12 numbers it; the recorded player plays his own games."""
         if self.examined is board:
             return 2
         if board.game.kind is not GameKind.PLAYED:
@@ -218,7 +208,7 @@ class ReplaySession(LoginDialogue):
         return False if me.lower() == board.black.lower() else None
 
     def board_lines(self, board: ReplayBoard, holdings: bool) -> list[str]:
-        """A board as the client's style has it, and the holdings behind it."""
+        """As the client's style has it, and the holdings behind it."""
         if board.state is None:
             return []
         if self.settings.style != 12:
@@ -231,7 +221,7 @@ class ReplaySession(LoginDialogue):
         return lines
 
     def begin_observing(self, board: ReplayBoard) -> list[str]:
-        """Observe a game; what the server prints for it."""
+        """Return what the server prints for it."""
         self.observed.add(board.number)
         lines = [format_observing(ObservingStarted(_NOWHERE, board.number))]
         header = header_text(board)
@@ -243,27 +233,22 @@ class ReplaySession(LoginDialogue):
         return lines if note is None else [*lines, *self._wrapped(note)]
 
     def leave_game(self, number: int) -> str:
-        """Observe a game no more."""
         self.observed.discard(number)
         return format_observing(ObservingEnded(_NOWHERE, number))
 
     def refusal(self, reason: Refusal, number: int | None = None) -> str:
-        """A refusal in the server's words."""
         return format_refusal(ObserveRefused(_NOWHERE, reason, number))
 
     def games_in_progress(self) -> list[ReplayBoard]:
-        """The games that are being played."""
         boards = self.show.boards.values()
         return [board for board in boards if board.is_announced and board.result is None and not board.over]
 
     def start(self) -> None:
-        """Let the client's own replay go on."""
         if not self.started:
             self.started = True
             self.show.head.resume(self.now_ns)
 
     def happen(self, happenings: Iterable[Happening], now_ns: int) -> None:
-        """Print what happened in the games that the client watches."""
         self.now_ns = now_ns
         if self.handle is None or self.closed:
             return

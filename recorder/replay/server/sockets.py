@@ -31,7 +31,6 @@ _FULL: Final = b"\n\r**** There are too many clients; try again later. ****\n\r"
 
 
 def serve(listen_at: Address, clients: ReplayClients, report: Callable[[str], None]) -> None:
-    """Serve clients until a signal ends it."""
     listeners = listen(listen_at)
     for listener in listeners:
         here = format_address(Address(*listener.getsockname()[:2]))
@@ -51,7 +50,7 @@ async def _serve(clients: ReplayClients, listeners: Sequence[socket.socket], rep
 
 
 class ReplayServer:
-    """Serves clients on sockets that listen; ``report`` gets a sentence when one connects or leaves."""
+    """``report`` gets a sentence when a client connects or leaves."""
 
     def __init__(self, clients: ReplayClients, report: Callable[[str], None]) -> None:
         self.clients = clients
@@ -60,7 +59,7 @@ class ReplayServer:
         self._timer: asyncio.TimerHandle | None = None
 
     async def serve(self, listeners: Sequence[socket.socket], stop: asyncio.Event) -> None:
-        """Serve until ``stop`` is set; then everybody is sent away."""
+        """When ``stop`` is set everybody is sent away."""
         loop = asyncio.get_running_loop()
         servers = [await loop.create_server(lambda: _Link(self), sock=listener) for listener in listeners]
         try:
@@ -76,7 +75,6 @@ class ReplayServer:
                 await asyncio.sleep(0.02)
 
     def schedule(self) -> None:
-        """Wake up when the shared clock has something due."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -100,8 +98,6 @@ class ReplayServer:
 
 
 class _Link(asyncio.Protocol):
-    """One client's socket."""
-
     def __init__(self, server: ReplayServer) -> None:
         self._server = server
         self._client: LoginDialogue | None = None
@@ -142,7 +138,6 @@ class _Link(asyncio.Protocol):
             self._work()
 
     def _slice(self) -> bytes:
-        """Take a line of what waits, or as much of it as is looked at at once."""
         begin = self._looked_at
         end = self._waiting.find(b"\n", begin, begin + _SLICE) + 1 or begin + _SLICE
         found = self._waiting[begin:end]
@@ -152,7 +147,7 @@ class _Link(asyncio.Protocol):
         return found
 
     def _work(self) -> None:
-        """Look at one slice; the others of the same client wait for the next turn."""
+        """The other slices of the same client wait for the next turn."""
         if self._client is None or self._transport is None or self._ending or not self._waiting:
             return
         handle = self._client.handle
@@ -172,7 +167,6 @@ class _Link(asyncio.Protocol):
             self._transport.resume_reading()
 
     def flush(self) -> None:
-        """Send what the client is to be sent, and set its timer."""
         client, transport = self._client, self._transport
         if client is None or transport is None or self._ending:
             return
@@ -223,7 +217,7 @@ class _Link(asyncio.Protocol):
             self.end(b"\n\r**** LOGIN TIMEOUT ****\n\r")
 
     def fail(self, error: Exception) -> None:
-        """Handle a fault of this program: send the client a message, disconnect it, and log where the fault is."""
+        """A fault of this program: log where it is, and disconnect the client with a message."""
         last = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{type(error).__name__}: {error}, {PurePath(last.filename).name} line {last.lineno}"
         name = self._name if self._client is None else self._client.handle or self._name
@@ -231,7 +225,7 @@ class _Link(asyncio.Protocol):
         self.end(_FAULT)
 
     def end(self, words: bytes) -> None:
-        """Say something and close; a client that does not listen is cut off."""
+        """A client that does not listen is cut off."""
         transport = self._transport
         if transport is None or self._ending:
             return

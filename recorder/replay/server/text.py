@@ -51,7 +51,7 @@ _LETTERS: Final = {
 
 
 def header_text(board: ReplayBoard) -> str | None:
-    """``Game 463: A (2243) B (2158E) rated standard 45 45``; None if kind or ratings of a server's game are unknown."""
+    """``Game 463: A (2243) B (2158E) rated standard 45 45``; None: kind or ratings of a server's game are unknown."""
     game, kind = board.game, served_kind(board.game)
     if kind is None or (not is_saved(game) and None in (game.rated, game.increment_s, game.base_s)):
         return None
@@ -64,7 +64,7 @@ def header_text(board: ReplayBoard) -> str | None:
 
 
 def created_lines(board: ReplayBoard) -> list[str]:
-    """The lines that the players of a game get when it begins."""
+    """For the players of a game."""
     game = board.game
     saved, kind = is_saved(game), served_kind(game)
     rated = bool(game.rated) if saved else game.rated
@@ -79,7 +79,6 @@ def created_lines(board: ReplayBoard) -> list[str]:
 
 
 def gameinfo_text(board: ReplayBoard, partner: ReplayBoard | None) -> str:
-    """``<g1>`` with what is known."""
     game = board.game
     black_base, black_increment = control_of(game, False)
     ratings = [
@@ -99,7 +98,7 @@ def gameinfo_text(board: ReplayBoard, partner: ReplayBoard | None) -> str:
 
 
 def result_text(board: ReplayBoard, event: GameEvent) -> str:
-    """The end line with this replay's number: ``{Game 12 (A vs. B) A resigns} 0-1``."""
+    """``{Game 12 (A vs. B) A resigns} 0-1``."""
     reason, _, result = event.text.removeprefix("{").rpartition("} ")
     return format_result(
         GameEnded(_NOWHERE, board.number, board.white, board.black, reason, result, "", "", None)
@@ -107,10 +106,7 @@ def result_text(board: ReplayBoard, event: GameEvent) -> str:
 
 
 def chat_text(board: ReplayBoard, event: GameEvent) -> str | None:
-    """A line of chat as it was said; who kibitzes and whispers names the game.
-
-    None: no server printed it (a saved game's comment, an engine's word).
-    """
+    """Who kibitzes and whispers names the game; None: no server printed it (a comment, an engine's word)."""
     if event.detail not in _CHATS:
         return None
     kind = ChatKind(event.detail)
@@ -119,7 +115,6 @@ def chat_text(board: ReplayBoard, event: GameEvent) -> str | None:
 
 
 def games_lines(boards: Iterable[ReplayBoard]) -> list[str]:
-    """The table of the games that go on."""
     rows = [format_row(_row(board)) for board in sorted(boards, key=lambda board: board.number)]
     count = format_counted(GamesCounted(_NOWHERE, len(rows), len(rows) if rows else None))
     # PyChess waits for "games" also where there is one.
@@ -127,7 +122,7 @@ def games_lines(boards: Iterable[ReplayBoard]) -> list[str]:
 
 
 def kind_letter(game: Game) -> str:
-    """The letter of its kind in tables of games: ``b`` for blitz, ``w`` for wild …; ``b`` if the kind is unknown."""
+    """In tables of games: ``b`` for blitz, ``w`` for wild …; ``b`` if the kind is unknown."""
     kind = served_kind(game)
     word = kind.split()[-1] if kind else ""
     return "w" if word.startswith("wild") else _LETTERS.get(word, "b" if not word else "n")
@@ -152,11 +147,7 @@ def _row(board: ReplayBoard) -> GamesRow:
 
 
 def list_lines(board: ReplayBoard, plies: Sequence[Ply], ms: bool, startpos: bool, stored: bool = False) -> list[str]:
-    """Return the answer to ``moves`` and ``smoves``, in thousandths where they are wanted and were recorded.
-
-    With ``startpos`` the list begins with the start position unless it is the standard one. ``stored``: of a finished
-    game.
-    """
+    """For ``moves`` and ``smoves`` (``stored``); ``startpos``: with a start position that is not the standard one."""
     game = board.game
     start: Style12 | None = None
     first = board.line[0] if board.line else None
@@ -188,7 +179,7 @@ def list_lines(board: ReplayBoard, plies: Sequence[Ply], ms: bool, startpos: boo
 
 
 def _stored_reason(board: ReplayBoard, reason: str) -> str:
-    """A reason as lists of stored games have it: with colours instead of handles. PyChess reads no other."""
+    """As lists of stored games have it: with colours instead of handles. PyChess reads no other."""
     colours = {board.white: "White", board.black: "Black"}
 
     def coloured(word: str) -> str:
@@ -209,7 +200,7 @@ def _list_rating(player: Player) -> RatingText:
 
 
 def history_lines(name: str, games: Sequence[ReplayBoard]) -> list[str]:
-    """The answer to ``history``: games that are over, the latest last, as little as clients need."""
+    """The latest game last, as little as clients need."""
     if not games:
         return [f"{name} has no history games."]
     lines = ["", f"History for {name}:", "                  Opponent      Type         ECO End Date"]
@@ -231,14 +222,12 @@ def history_lines(name: str, games: Sequence[ReplayBoard]) -> list[str]:
 
 
 def who_lines(names: Iterable[str]) -> list[str]:
-    """The answer to ``who``: names, two in a row."""
     known = sorted(names, key=str.lower)
     rows = ["".join(f"---- {name:<20}" for name in known[at : at + 3]).rstrip() for at in range(0, len(known), 3)]
     return [*rows, "", f" {len(known)} players displayed."]
 
 
 def finger_lines(name: str, board: ReplayBoard | None, rating: str | None) -> list[str]:
-    """The answer to ``finger``: what the recording contains about a player."""
     lines = [f"Finger of {name}:", ""]
     if board is not None:
         lines.append(f"(playing game {board.number}: {board.white} vs. {board.black})")
@@ -248,7 +237,7 @@ def finger_lines(name: str, board: ReplayBoard | None, rating: str | None) -> li
 
 
 def date_lines(now_ms: int) -> list[str]:
-    """The answer to ``date``: the real time, not the recording's."""
+    """The real time, not the recording's."""
     when = datetime.fromtimestamp(now_ms / 1000, UTC)
     text = format_started(when, "UTC")
     return [
@@ -259,7 +248,7 @@ def date_lines(now_ms: int) -> list[str]:
 
 
 def style_1(board: ReplayBoard, state: BoardState, flip: bool) -> list[str]:
-    """Draw a board with its names, clocks and last move, for clients that have not set style 12."""
+    """For clients that have not set style 12."""
     position = state.position
     beside = [f"Move # : {state.ply // 2 + 1} ({'White' if position.white_to_move else 'Black'})", *[""] * 7]
     if state.pretty != "none":
@@ -325,6 +314,6 @@ _KINDS: Final = {
 
 
 def banner_of(dialects: Collection[str | None]) -> list[str]:
-    """Return the greeting lines; they name the recorded server's kind if all games are of one dialect."""
+    """It names the recorded server's kind if all games are of one dialect."""
     kind = _KINDS.get(next(iter(dialects)) or "") if len(dialects) == 1 else None
     return [_OURS] if kind is None else [_OURS, kind]

@@ -34,16 +34,16 @@ _SETS_CLOCKS: Final = (EventKind.CLOCK, EventKind.TICKING, EventKind.TAKEBACK)
 
 
 class ShownClock(NamedTuple):
-    """A player's clock. ``ms`` None: unknown; ``exact``: in thousandths; ``inferred``: computed, not printed."""
+    """A player's clock."""
 
-    ms: int | None
-    exact: bool
+    ms: int | None  # None: unknown
+    exact: bool  # in thousandths
     runs: bool
-    inferred: bool
+    inferred: bool  # computed, not printed
 
 
 class ShownHoldings(NamedTuple):
-    """Pieces in hand, as upper-case letters. ``inferred``: derived from the moves, not reported by a line."""
+    """Upper-case letters. ``inferred``: derived from the moves, not reported by a line."""
 
     white: str
     black: str
@@ -51,18 +51,13 @@ class ShownHoldings(NamedTuple):
 
 
 class ShownEvent(NamedTuple):
-    """Something besides moves: when, what, and whether it is chat."""
-
     at_ms: int
     text: str
     is_chat: bool
 
 
 def event_text(what: What) -> str | None:
-    """Return a line about an event; None: the moment is a board, or has no text.
-
-    The words in it are those of the log, whatever they contain: who prints them makes them harmless.
-    """
+    """None: a board, or no text. The words are those of the log, whatever they contain."""
     if not isinstance(what, GameEvent):
         return None
     kind, detail = what.kind, what.detail
@@ -106,19 +101,14 @@ def ply_text(ply: Ply) -> str:
 
 
 class Viewing:
-    """A replay as one user sees it on a terminal.
-
-    ``focus`` is the index of the game that is shown large. ``helping`` is the page of the help, from 1; 0: none.
-    ``prompt`` is what was typed so far of a position to go to; None: it is not asked for. ``message`` is shown until
-    the next key.
-    """
+    """A replay as one user sees it on a terminal; ``focus`` is the game that is shown large."""
 
     def __init__(self, show: Show) -> None:
         self.show, self.recording = show, show.recording
         self.flip = self.hides = self.left = False
-        self.helping = 0
-        self.prompt: str | None = None
-        self.message = ""
+        self.helping = 0  # the page of the help, from 1; 0: none
+        self.prompt: str | None = None  # what was typed so far of a position to go to; None: it is not asked for
+        self.message = ""  # until the next key
         self._places = show.recording.places
         # The games in the order in which they begin.
         self.order = sorted(
@@ -130,7 +120,7 @@ class Viewing:
     # -- time --------------------------------------------------------------------------------------------------
 
     def tick(self, now_ns: int) -> bool:
-        """Show what is due; whether anything was. A game that begins is looked at if the one before it is over."""
+        """Return whether anything was due. A game that begins is looked at if the one before it is over."""
         place, laps = self.show.head.place, self.show.head.laps
         for happening in self.show.take(now_ns):
             if happening.sign is Sign.BEGINS and not self.in_progress(self.focus):
@@ -138,7 +128,6 @@ class Viewing:
         return (place, laps) != (self.show.head.place, self.show.head.laps)
 
     def start(self, position: Position, now_ns: int) -> None:
-        """Go to a position."""
         head = self.show.head
         if isinstance(position, AtPly) and position.game is None:
             position = position._replace(game=self.focus)
@@ -152,7 +141,7 @@ class Viewing:
             self.focus = position.game
 
     def _go(self, place: int, now_ns: int, at_ms: int | None = None) -> None:
-        """Stand behind so many moments, with the game in view that goes on there."""
+        """Behind so many moments, with the game in view that goes on there."""
         moments = self.recording.moments
         last = moments[place - 1] if place else moments[0]
         places = self._places[self.focus]
@@ -163,16 +152,15 @@ class Viewing:
     # -- what there is to see ----------------------------------------------------------------------------------
 
     def board(self, number: int) -> ReplayBoard | None:
-        """A game's board; None: it has not begun, or its number was given to another."""
+        """None: it has not begun, or its number was given to another."""
         return next((board for board in self.show.boards.values() if board.place == number), None)
 
     def in_progress(self, number: int) -> bool:
-        """Whether a game has begun and is not over."""
         board = self.board(number)
         return board is not None and not board.over and board.result is None
 
     def others(self) -> list[int]:
-        """The other games that go on, first the partner's, also when it is over."""
+        """Those that go on, first the partner's, also when it is over."""
         mine = self.board(self.focus)
         partner = None if mine is None else self.show.partner_of(mine)
         boards = self.show.boards.values()
@@ -181,12 +169,11 @@ class Viewing:
         return [board.place for board in shown]
 
     def is_partner(self, number: int) -> bool:
-        """Whether this is the other board of the match that is looked at."""
         mine = self.board(self.focus)
         return mine is not None and self.show.partner_of(mine) is self.board(number)
 
     def recent_events(self, count: int) -> list[ShownEvent]:
-        """The last events of the selected game that have a text, in order."""
+        """Of the selected game, those that have a text, in order."""
         events: list[ShownEvent] = []
         places, moments = self._places[self.focus], self.recording.chapter(self.focus).moments
         for index in range(self._seen(self.focus) - 1, -1, -1):
@@ -200,7 +187,7 @@ class Viewing:
         return events[::-1]
 
     def next_plies(self, count: int) -> list[Ply]:
-        """The moves that come next in the game that is looked at, up to a takeback."""
+        """Up to a takeback."""
         plies: list[Ply] = []
         for moment in self.recording.chapter(self.focus).moments[self._seen(self.focus) :]:
             what = moment.what
@@ -213,7 +200,7 @@ class Viewing:
         return plies
 
     def clock(self, number: int, white: bool, now_ns: int) -> ShownClock:
-        """A player's clock now; that of the side to move runs from the board on, as clients let it run."""
+        """That of the side to move runs from the board on, as clients let it run."""
         board = self.board(number)
         if board is None or board.state is None:
             return ShownClock(None, False, False, False)
@@ -229,7 +216,7 @@ class Viewing:
         return ShownClock(ms, state.exact, runs, inferred)
 
     def holdings(self, number: int) -> ShownHoldings | None:
-        """What the players have in hand; None: it is not known."""
+        """None: unknown."""
         board = self.board(number)
         if board is None:
             return None
@@ -263,7 +250,7 @@ class Viewing:
     # -- what keys do ------------------------------------------------------------------------------------------
 
     def press(self, key: str, now_ns: int) -> None:
-        """Do what a key means; one that means nothing changes nothing."""
+        """A key that means nothing changes nothing."""
         self.message = ""
         if self.prompt is not None:
             self._type(key, now_ns)
@@ -372,7 +359,6 @@ class Viewing:
 
 
 def _changes_board(what: What) -> bool:
-    """Whether a ply comes or goes."""
     return isinstance(what, ShownPly) or (isinstance(what, GameEvent) and what.kind is EventKind.TAKEBACK)
 
 
@@ -402,8 +388,6 @@ _Action = Callable[[Viewing, int], None]
 
 
 class _Key(NamedTuple):
-    """Keys with one action, and its description."""
-
     keys: tuple[str, ...]
     shown: str
     does: str

@@ -64,19 +64,16 @@ Row = list[Span]
 
 
 class SceneStyle(NamedTuple):
-    """How it is drawn: with ASCII only; with colours."""
-
     ascii: bool = False
     colours: bool = True
 
 
 def plain(row: Row) -> str:
-    """A row's text."""
     return "".join(span.text for span in row)
 
 
 def _fit(text: str, columns: int, look: SceneStyle) -> str:
-    """Clean text in exactly so many columns: cut with an ellipsis, or filled up."""
+    """In exactly so many columns: cut with an ellipsis, or filled up."""
     text = clean(text)
     if look.ascii and not text.isascii():
         text = text.encode("ascii", "replace").decode("ascii")
@@ -94,7 +91,7 @@ def clock_text(clock: ShownClock) -> str:
 
 
 def draw(viewing: Viewing, now_ns: int, width: int, height: int, look: SceneStyle) -> list[Row]:
-    """Draw the screen: ``height`` rows of exactly ``width`` columns."""
+    """``height`` rows of exactly ``width`` columns."""
     if width < LEAST_COLUMNS or height < LEAST_LINES:
         sentence = f"This window is too small: a replay needs {LEAST_COLUMNS} columns and {LEAST_LINES} lines."
         return _filled([[Span(line)] for line in textwrap.wrap(sentence, max(width, 1))], width, height, look)
@@ -138,7 +135,7 @@ def _padded(row: Row, width: int, look: SceneStyle) -> Row:
 
 
 def _help(width: int, height: int) -> list[list[Row]]:
-    """What the keys do, in pages that have room for all of their words."""
+    """In pages that have room for all of their words."""
     pages: list[list[Row]] = []
     for key in KEYS:
         first, *others = textwrap.wrap(key.does, width - _KEY_COLUMNS, break_on_hyphens=False)
@@ -179,7 +176,7 @@ def _names(board: ReplayBoard | None, viewing: Viewing, number: int) -> str:
 def _boards(
     viewing: Viewing, now_ns: int, width: int, height: int, look: SceneStyle
 ) -> tuple[list[Row], list[int], int]:
-    """The boards; the other games, for which there was no room; the columns that are left for the list of moves."""
+    """The boards; the other games, for which there was no room; the columns left for the list of moves."""
     others = viewing.others()
     match = [viewing.focus, *(number for number in others[:1] if viewing.is_partner(number))]
     pockets = any(board is not None and board.pockets for board in map(viewing.board, [viewing.focus, *others]))
@@ -213,8 +210,8 @@ def _boards(
 def _layout(boards: int, width: int, height: int, pockets: bool) -> tuple[list[int], bool]:
     """The columns of a square on each board of a match, and whether they are one above the other.
 
-    The first that fits: both boards with the list of moves, as large as possible, rather side by side; both without
-    it; one board.
+    The first that fits: both boards with the list of moves, as large as possible, rather side by side; both without it;
+    one board.
     """
     if boards == 2:
         for moves in (_MOVES, -_GAP):
@@ -230,19 +227,19 @@ def _layout(boards: int, width: int, height: int, pockets: bool) -> tuple[list[i
 
 
 def _lines_of(cell: int, pockets: bool) -> int:
-    """The lines that a board takes, with its players and, in drop games, what they have in hand."""
+    """With its players and, in drop games, what they have in hand."""
     return 8 * (cell // 2) + 3 + 2 * pockets
 
 
 def _columns_of(cell: int) -> int:
-    """The columns that a board takes, with the gap behind it."""
+    """With the gap behind it."""
     return _LABELS + 8 * cell + _GAP
 
 
 def _block(
     viewing: Viewing, number: int, now_ns: int, flip: bool, cell: int, pockets: bool, look: SceneStyle
 ) -> list[Row]:
-    """A board with its players, all rows equally wide."""
+    """All rows are equally wide."""
     board = viewing.board(number)
     width = _LABELS + 8 * cell
     top, below = (True, False) if flip else (False, True)  # whether White
@@ -350,7 +347,7 @@ def _last_squares(board: ReplayBoard) -> frozenset[str]:
 
 
 def _moves(viewing: Viewing, width: int, height: int, look: SceneStyle) -> list[Row]:
-    """The moves around the one that is shown, White's and Black's in one row."""
+    """Around the one that is shown, White's and Black's in one row."""
     board = viewing.board(viewing.focus)
     shown = [] if board is None else board.plies[-2 * height :]
     coming = [] if viewing.hides else viewing.next_plies(2 * height)
@@ -453,21 +450,17 @@ _ESCAPE: Final = 0x1B
 
 
 class KeyReader:
-    """Reads keys: printable characters are their own names, others have words (``left``, ``shift-left``, ``enter``).
-
-    Sequences that mean nothing here are dropped.
-    """
+    """Printable characters are their own names, others have words (``left``, ``shift-left``, ``enter``)."""
 
     def __init__(self) -> None:
         self._rest = b""
 
     @property
     def waits(self) -> bool:
-        """Whether a sequence has begun that may go on."""
         return bool(self._rest)
 
     def receive(self, data: bytes) -> list[str]:
-        """Read what was typed; the beginning of a sequence waits for the rest of it."""
+        """The beginning of a sequence waits for the rest of it."""
         data, self._rest = self._rest + data, b""
         keys: list[str] = []
         place = 0
@@ -537,7 +530,7 @@ _BASIC_COLOURS: Final = {
 
 
 def colours_of(environment: Mapping[str, str]) -> int:
-    """Return how many colours the terminal has: 256, 8, or 0 if it has none or ``NO_COLOR`` is set."""
+    """256, 8, or 0 if it has none or ``NO_COLOR`` is set."""
     if environment.get("NO_COLOR"):
         return 0
     term, more = environment.get("TERM", "dumb"), environment.get("COLORTERM") in ("truecolor", "24bit")
@@ -557,7 +550,7 @@ def colours_of(environment: Mapping[str, str]) -> int:
 
 
 def has_unicode(environment: Mapping[str, str], encoding: str) -> bool:
-    """Return whether the terminal shows other characters than ASCII, by its locale and the encoding of standard output.
+    """By its locale and the encoding of standard output.
 
     Without a locale it is POSIX; for C and POSIX Python takes UTF-8, and sets ``LC_CTYPE`` then.
     """
@@ -576,7 +569,7 @@ class Ended(Exception):  # noqa: N818 (it is no error)
 
 
 class TerminalScreen:
-    """The terminal, in its own screen and mode; ``away_ns`` is how long the process was suspended, in total."""
+    """``away_ns`` is how long the process was suspended, in total."""
 
     def __init__(self, source: int, target: int, *, colours: int, encoding: str = "utf-8") -> None:
         self._source, self._target = source, target
@@ -593,7 +586,6 @@ class TerminalScreen:
     # -- coming and going --------------------------------------------------------------------------------------
 
     def open(self) -> None:
-        """Take the terminal."""
         self._wake = os.pipe()
         for end in self._wake:
             os.set_blocking(end, False)
@@ -606,7 +598,7 @@ class TerminalScreen:
         self._enter()
 
     def close(self) -> None:
-        """Give the terminal back; nothing interrupts that."""
+        """Nothing interrupts this."""
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, (*_ENDING, *_NOTED, signal.SIGINT))
         try:
             self._leave()
@@ -651,7 +643,6 @@ class TerminalScreen:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Columns and lines."""
         try:
             found = os.get_terminal_size(self._target)
         except OSError:
@@ -659,7 +650,6 @@ class TerminalScreen:
         return found.columns or _SIZE[0], found.lines or _SIZE[1]
 
     def show(self, rows: list[Row]) -> None:
-        """Draw what has changed."""
         drawn = [self._encoded(row) for row in rows]
         if len(drawn) != len(self._shown):
             self._shown = [b""] * len(drawn)
@@ -680,7 +670,6 @@ class TerminalScreen:
         return text.encode(self._encoding, "replace")
 
     def redraw(self) -> None:
-        """Draw all of it the next time."""
         self._write(b"\x1b[0m\x1b[2J")
         self._shown = []
 
@@ -689,10 +678,7 @@ class TerminalScreen:
             data = data[os.write(self._target, data) :]
 
     def wait(self, most_s: float | None) -> list[str] | None:
-        """Wait for keys, a change of the window, or the time; None if the input has ended.
-
-        Raises ``Ended`` if a signal ends the process, and KeyboardInterrupt for Ctrl-C.
-        """
+        """Keys, or none for a change of the window or the time; None: the input has ended."""
         if self._keys.waits:
             most_s = _SETTLE_S
         ready = [] if self._noted else select.select([self._source, self._wake[0]], [], [], most_s)[0]
@@ -721,7 +707,7 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def open_screen(source: int, target: int, *, colours: int, encoding: str) -> Iterator[TerminalScreen]:
-    """A terminal for as long as the block lasts; behind it, a signal that ended it ends the process."""
+    """Behind the block, a signal that ended it ends the process."""
     screen = TerminalScreen(source, target, colours=colours, encoding=encoding)
     try:
         try:
@@ -749,7 +735,6 @@ def watch(
     flip: bool,
     ascii_only: bool,
 ) -> None:
-    """Show a replay on the terminal until the user quits or the terminal is gone."""
     viewing = Viewing(Show(recording, time.monotonic_ns(), speed=speed, loop=loop, pause_at=pause_at))
     viewing.flip = flip
     if position is not None:
@@ -774,7 +759,7 @@ def watch(
 
 
 def _wait_s(viewing: Viewing, now_ns: int) -> float | None:
-    """The seconds until the picture changes; None: it changes only after a key."""
+    """Until the picture changes; None: only after a key."""
     due_ns = viewing.show.head.due_ns
     if due_ns is None:
         return None
@@ -792,7 +777,7 @@ def print_moments(
     loop: bool,
     position: Position | None,
 ) -> None:
-    """Print a line for each moment when its time has come. Without a speed all lines are printed at once."""
+    """When its time has come; without a speed all at once."""
     now_ns = time.monotonic_ns()
     head: Playhead[Any] = Playhead(recording.moments, now_ns, speed=speed or Fraction(1), loop=loop)
     if position is not None:
@@ -819,7 +804,7 @@ def _print_moment(recording: ReplaySource, place: int, say: Callable[[str], obje
 
 
 def _lines(game: Game, what: What, several: bool) -> Iterator[str]:
-    """Yield at most one line for a moment; with ``several`` games it names its game."""
+    """At most one line; with ``several`` games it names its game."""
     front = f"{game.white.handle}-{game.black.handle}  " if several else ""
     if isinstance(what, Begin):
         yield f"{game.white.handle} - {game.black.handle}, {game.category or game.variant or 'chess'}"
