@@ -16,8 +16,7 @@ from tests.docs.pages import ROOT
 _GUIDES = {
     "how-to/import-logs.md": ("import",),
     "how-to/record-around-the-clock.md": ("record",),
-    "how-to/correct-a-game.md": ("edit",),
-    "how-to/care-for-an-archive.md": ("db rebuild", "verify"),
+    "how-to/care-for-an-archive.md": ("db rebuild", "edit", "verify"),
     "how-to/privacy.md": ("db share", "forget", "journal scrub", "sources forget"),
     "how-to/postgresql.md": ("publish",),
     "how-to/openings.md": ("db positions", "games"),

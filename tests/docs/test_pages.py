@@ -16,7 +16,7 @@ from tests.docs.run_page import look_alike, run_page, write_small
 from tests.docs.screenshots import SHOTS
 
 PAGES = hand_written()
-LONG = ("pictures.md", "bughouse.md", "python.md")
+LONG = ("pictures.md", "bughouse.md", "sql.md")
 """Pages whose commands take more than three seconds, but for those to get started."""
 _RUN = {"console", "python", "sh", "sql", "run"}
 _PLAIN = {"", "text", "bash", "shell"}
