@@ -12,7 +12,7 @@ from recorder.model.sources import SourceKind
 from recorder.sources.base import Decoder, LineEnds, RawDecoder
 from recorder.sources.client_logs import ENGINE_ENTRY, ENTRY, HEADER, PychessDecoder, XboardDecoder
 from recorder.sources.journal import JournalDecoder
-from recorder.sources.stamps import STAMP, StampedDecoder, TypescriptDecoder
+from recorder.sources.stamps import MARGIN, STAMP, StampedDecoder, TypescriptDecoder, is_bare
 
 HEAD_BYTES: Final = 65536
 
@@ -83,9 +83,12 @@ def detect(head: bytes) -> SourceKind | None:
         return SourceKind.XBOARD
     if any((match := HEADER.match(line)) and match["task"] for line in lines):
         return SourceKind.PYCHESS
+    if margin := _margin(lines):
+        lines = [line.removeprefix(margin) for line in lines]
+        head = b"\n".join(lines)
     if not _SERVER_TEXT.search(head):
         return None
-    return SourceKind.STAMPED if _is_stamped(lines) else SourceKind.RAW
+    return SourceKind.STAMPED if margin or _is_stamped(lines) else SourceKind.RAW
 
 
 def why_not_a_log(head: bytes, *, nameable: bool = False) -> str:
@@ -165,11 +168,22 @@ def _foreign(head: bytes) -> str | None:
     return next((reason for magic, reason in _NOT_LOGS if head.lstrip(b"\r\n").startswith(magic)), None)
 
 
+def _margin(lines: list[bytes]) -> bytes:
+    """What every line begins with that has text: blanks and marks of a quotation."""
+    filled = [line for line in lines[:-1] or lines if line.strip(MARGIN + b"\r")]
+    begins = {line[: len(line) - len(line.lstrip(MARGIN))] for line in filled}
+    margin = min(begins, key=len, default=b"")
+    while not all(begin.startswith(margin) for begin in begins):
+        margin = margin[:-1]
+    return margin
+
+
 def _is_stamped(lines: list[bytes]) -> bool:
     """Whether most lines have a stamp, or every board has one on its line or on the line before."""
     filled = [line for line in lines[:-1] if line.strip()][:_STAMPED_LINES] or lines[:1]
-    stamped = [bool((match := STAMP.match(line)) and (match["S"] or match["open"])) for line in filled]
-    if sum(stamped) * 2 > len(filled):
+    stamps = [STAMP.match(line) for line in filled]
+    if len([stamp for stamp in stamps if stamp]) * 2 > len(filled):
         return True
+    stamped = [stamp is not None and not is_bare(stamp) for stamp in stamps]
     boards = [index for index, line in enumerate(filled) if line.startswith(b"<12>")]
     return bool(boards) and all(index and stamped[index - 1] for index in boards)

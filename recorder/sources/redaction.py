@@ -21,6 +21,7 @@ from typing import Final
 from recorder.model import SAVED_KINDS
 from recorder.model.sources import SourceKind
 from recorder.sources.secrets import FILLER, fill
+from recorder.sources.stamps import STAMP
 from recorder.text import NameWord, later, words_of
 
 ForgottenHandle = tuple[str, int, str]
@@ -53,7 +54,7 @@ _SPEECH: Final = (
     rf"|{_SPEAKER}\([0-9]+\): ?|--> {_SPEAKER} ?|[ \t]*+\*\*(?:UNREG )?ANNOUNCEMENT\*\* from {_SPEAKER}: ?)"
 )
 _SPOKEN: Final = later(rf"[\r\x07]*+{_PROMPTS}{_SPEECH}(?P<words>.*)", re.DOTALL)
-_STAMPS: Final = r"(?:[\[(]?[0-9][0-9:./, T-]{3,28}[\])]?:? ?)?"
+_STAMPS: Final = rf"[> \t]*+(?>(?:{STAMP.pattern.decode()})?)"
 # ICC's datagrams that contain a player's words: kibitzes, channels, tells, shouts, bots' tells.
 _SPOKEN_DATAGRAM: Final = later(
     r"\x19\((?:(?:26|28|82) \S+|31|32|83) X_+(?P<words>[ {\x19].*?)(?=\x19\)|\Z)", re.DOTALL

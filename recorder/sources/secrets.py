@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from recorder.model.sources import SourceKind
-from recorder.sources.stamps import STAMP
+from recorder.sources.stamps import MARGIN, STAMP
 from recorder.text import later
 
 FILLER: Final = b"*"
@@ -182,7 +182,7 @@ class Scrubber:
         """What may be returned after a line: a word that stands alone waits, because a question may follow it."""
         if not (self._masking or self._late):
             return clean
-        begin = _begin(line)
+        begin = self._begin(line)
         text = line[begin:].strip()
         if not text and self._late and len(self._late[0]) < _MAX_LINE:
             self._late = [late + clean for late in self._late]
@@ -194,6 +194,15 @@ class Scrubber:
             return before
         return before + clean
 
+    def _begin(self, line: bytes) -> int:
+        """Where the text of a line begins, behind a margin and a stamp."""
+        stamped = self._kind is SourceKind.STAMPED
+        begin = _end(_NO_TEXT(), line, len(line) - len(line.lstrip(MARGIN)) if stamped else 0)
+        stamp = STAMP.match(line, begin)
+        if stamp is None or (stamp["epoch"] and not stamped):
+            return begin
+        return _end(_NO_TEXT(), line, stamp.end())
+
     def _scrub_line(self, line: bytes, *, cut: bool = False) -> bytes:
         if self._kind in (SourceKind.PGN, SourceKind.BPGN):
             return line
@@ -202,7 +211,7 @@ class Scrubber:
         return self._scrub_plain(line, cut)
 
     def _scrub_plain(self, line: bytes, cut: bool) -> bytes:
-        begin = _begin(line)
+        begin = self._begin(line)
         place = _end(_PROMPTS(), line, begin)
         if _LOGGED_IN().match(line, begin) or _LOGGED_IN().match(line, place):
             self._masking = self._asked = False
@@ -264,13 +273,6 @@ def without_boards(data: bytes) -> bytes:
         elif end >= 0:
             kept.append(part[end:])
     return b"".join(kept)
-
-
-def _begin(line: bytes) -> int:
-    """Where the text of a line begins, behind a stamp."""
-    begin = _end(_NO_TEXT(), line, 0)
-    stamp = STAMP.match(line, begin)
-    return begin if stamp is None else _end(_NO_TEXT(), line, stamp.end())
 
 
 def _end(pattern: re.Pattern[bytes], line: bytes, start: int) -> int:

@@ -125,24 +125,37 @@ class Stamps:
         return self.from_wall(start + timedelta(milliseconds=at_ms), None)
 
 
+_BETWEEN: Final = str.maketrans("-/.,", "    ")
+_MONTH: Final = rb"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 STAMP: Final = re.compile(
     rb"(?P<open>[\[(<])?"
-    rb"(?:(?P<y>\d{4})[-/.](?P<m>\d\d)[-/.](?P<d>\d\d)[ T_])?"
-    rb"(?P<H>[01]\d|2[0-3]):(?P<M>[0-5]\d)(?::(?P<S>[0-5]\d|60)(?:[.,](?P<f>\d{1,9}))?)?"
-    rb"(?P<z>Z| ?[+-]\d\d:?\d\d| UTC| GMT)?"
-    rb"(?(open)[\])>])(?P<colon>:)?"
-    rb"(?: [\w.-]{1,40}\[\d+(?::[0-9a-fx]+)?\])?"
-    rb"(?: [|>-])?(?(open)[ \t]?|(?:[ \t]|(?=\r?$)))"
+    rb"(?:(?P<epoch>[0-9]{9,10})(?:\.?(?P<ef>[0-9]{1,9}))?(?=(?(open)[\])>]|[ \t]))|"
+    rb"(?:(?P<y>\d{4})[-/.](?P<m>\d\d)[-/.](?P<d>\d\d)[ T_]|(?P<date>(?:[A-Z][a-z]{2},? )?"
+    rb"(?:[0-9]{1,2}[-/ ]" + _MONTH + rb"[-/ ][0-9]{4}|" + _MONTH + rb" {1,2}[0-9]{1,2}(?:,? [0-9]{4})?"
+    rb"|[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}|[0-9]{1,2}[-/][0-9]{1,2}[-/](?:[0-9]{4}|[0-9]{2}))),?[ :])?"
+    rb"(?P<H>[01]?\d|2[0-3]):(?P<M>[0-5]\d)(?::(?P<S>[0-5]\d|60)(?:[.,](?P<f>\d{1,9}))?)?"
+    rb"(?P<half> ?[AaPp]\.?[Mm]\b\.?)?(?P<z>Z| ?[+-]\d\d:?\d\d| UTC| GMT)?(?: (?P<year>[0-9]{4})(?=[\])> \t]))?)"
+    rb"(?(open)[\])>]):?"
+    rb"(?: (?:[\w.-]{1,64} )?[\w./-]{1,40}\[\d+(?::[0-9a-fx]+)?\]:?(?! (?:kibitzes|whispers|says|tells|shouts)\b))?"
+    rb"(?:(?: -)? (?:[\w.-]{1,40} (?:- )?)?\[?(?:DEBUG|INFO|NOTICE|WARNING|TRACE)\]?:?(?: -)?)?"
+    rb"(?: (?:[|>-]|<(?= )))?(?(open)[ \t]?|(?:[ \t]|(?=\r?$)))"
 )
+MARGIN: Final = b"> \t"
+"""What mails, forums and editors put before each line that they quote."""
 
 
 class StampedDecoder:
-    """Takes the stamps off. A line without one keeps the time of the stamp before it."""
+    """Takes off margins and stamps. A line without a stamp keeps the time of the stamp before it.
+
+    The first line shows what the margin is, and whether hours and minutes alone are a stamp.
+    """
 
     def __init__(self, day: date | None = None, tz: tzinfo | None = None) -> None:
         self._lines = LineSplitter()
         self._stamps = Stamps(day, tz)
         self._at_ms: int | None = None
+        self._margin: bytes | None = None
+        self._bare: bool | None = None  # the stamps are hours and minutes, with no bracket
 
     @property
     def time_basis(self) -> TimeBasis:
@@ -155,26 +168,70 @@ class StampedDecoder:
         return [chunk for line, at in self._lines.finish() if (chunk := self._read(line, at))]
 
     def _read(self, line: bytes, offset: int) -> Chunk | None:
-        match = STAMP.match(line.rstrip(b"\n"))
-        if match is None or (match["S"] is None and match["open"] is None):
-            return Chunk(line, offset, self._at_ms)
+        begin = self._behind_margin(line)
+        match = STAMP.match(line.rstrip(b"\n"), begin)
+        if match is not None and self._bare is None:
+            self._bare = is_bare(match)
+        if match is None or (is_bare(match) and not self._bare):
+            return Chunk(line[begin:], offset + begin, self._at_ms)
         self._at_ms = self._time(match)
         text = line[match.end() :]
         if not text.strip():
             return None  # the stamp belongs to the line that follows
         return Chunk(text, offset + match.end(), self._at_ms)
 
+    def _behind_margin(self, line: bytes) -> int:
+        """Where a line begins behind as much of the margin as it has."""
+        if not line.strip():
+            return 0
+        if self._margin is None:
+            self._margin = line[: len(line) - len(line.lstrip(MARGIN))]
+        elif self._margin and line[:1] != self._margin[:1]:
+            self._margin = b""  # so the first line only looked like one
+        size = len(self._margin)
+        while not line.startswith(self._margin[:size]):
+            size -= 1
+        return size
+
     def _time(self, match: re.Match[bytes]) -> int:
-        of_day_ms = ((int(match["H"]) * 60 + int(match["M"])) * 60 + int(match["S"] or 0)) * 1000
-        of_day_ms += int((match["f"] or b"0")[:3].ljust(3, b"0"))
-        if match["y"] is None:
-            return self._stamps.from_time_of_day(of_day_ms)
-        try:
-            day = datetime(int(match["y"]), int(match["m"]), int(match["d"]))
-        except ValueError:  # no such day: the time of day is still one
+        if match["epoch"]:
+            wall = _EPOCH + timedelta(seconds=int(match["epoch"]), milliseconds=_milliseconds(match["ef"]))
+            return self._stamps.from_wall(wall, 0)
+        hour = int(match["H"])
+        if match["half"] and 1 <= hour <= 12:
+            hour = hour % 12 + (12 if match["half"].strip()[:1] in b"Pp" else 0)
+        of_day_ms = ((hour * 60 + int(match["M"])) * 60 + int(match["S"] or 0)) * 1000 + _milliseconds(match["f"])
+        day = _day(match)
+        if day is None:
             return self._stamps.from_time_of_day(of_day_ms)
         zone = match["z"].decode().strip() if match["z"] else None
         return self._stamps.from_wall(day + timedelta(milliseconds=of_day_ms), zone_minutes(zone))
+
+
+def is_bare(match: re.Match[bytes]) -> bool:
+    """Whether a stamp is hours and minutes alone, which text may begin with, too."""
+    return match["M"] is not None and match["S"] is None and match["open"] is None
+
+
+def _milliseconds(fraction: bytes | None) -> int:
+    return int((fraction or b"0")[:3].ljust(3, b"0"))
+
+
+def _day(match: re.Match[bytes]) -> datetime | None:
+    """The date of a stamp; None: it has none, no such day exists, or the order of its numbers is not known."""
+    words = (match["date"] or b"").lower().decode().translate(_BETWEEN).split()
+    month = next((_MONTHS.index(word) + 1 for word in words if word in _MONTHS), None)
+    numbers = [int(word) for word in (*words, match["year"] or b"") if word.isdigit()]
+    if match["y"]:
+        numbers = [int(match["d"]), int(match["m"]), int(match["y"])]
+    elif month is not None:
+        numbers.insert(1, month)
+    elif b"." not in (match["date"] or b""):
+        return None
+    try:
+        return datetime(numbers[2], numbers[1], numbers[0])
+    except (IndexError, ValueError):
+        return None
 
 
 _WORD: Final = b"Script "

@@ -28,6 +28,11 @@ FRAME = b"<12> rnbqkbnr pppppppp -------- -------- ----P--- -------- PPPP-PPP RN
         (b"20:06:50 " + FRAME + b"\n20:06:51 fics% \n", SourceKind.STAMPED),
         (b"hello\n2015-05-08 20:06:50.827 fics[72424:1694479] \n" + FRAME + b"\nx\ny\nz\n", SourceKind.STAMPED),
         (b"[20:06] fics% " + FRAME, SourceKind.STAMPED),
+        (b"20:06 fics% \n20:06 " + FRAME, SourceKind.STAMPED),
+        (b"May  8 20:06:50 " + FRAME + b"\n", SourceKind.STAMPED),
+        (b"1431115610.5 " + FRAME + b"\n", SourceKind.STAMPED),
+        (b"> fics% \n>\n> " + FRAME + b"\n", SourceKind.STAMPED),
+        (b"    fics% \n\n    " + FRAME + b"\n", SourceKind.STAMPED),
     ],
 )
 def test_kinds(head: bytes, kind: SourceKind) -> None:

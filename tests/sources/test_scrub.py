@@ -223,7 +223,9 @@ LOGS = {
 }
 
 
-@pytest.mark.parametrize("stamp", [b"", b"20:06:50 ", b"[12:00:01] "])
+@pytest.mark.parametrize(
+    "stamp", [b"", b"20:06:50 ", b"[12:00:01] ", b"May  8 20:06:50 ", b"1431115610 ", b"> ", b"\t"]
+)
 @pytest.mark.parametrize("name", LOGS)
 def test_a_password_in_a_login_that_was_logged_as_it_was_seen(name: str, stamp: bytes) -> None:
     log = b"".join(stamp + line for line in LOGS[name].splitlines(keepends=True))

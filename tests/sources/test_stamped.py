@@ -40,6 +40,25 @@ DAY = 1431043200000  # 2015-05-08T00:00Z
         (b"[20:06] ", OF_DAY - 50_000, TimeBasis.CLOCK),
         (b"(20:06:50) ", OF_DAY, TimeBasis.CLOCK),
         (b"20:06:50 | ", OF_DAY, TimeBasis.CLOCK),
+        (b"20:06 ", OF_DAY - 50_000, TimeBasis.CLOCK),
+        (b"(8:06PM) ", OF_DAY - 50_000, TimeBasis.CLOCK),
+        (b"[08:06:50 pm] ", OF_DAY, TimeBasis.CLOCK),
+        (b"[12:06:50 a.m.] ", OF_DAY - 20 * 3_600_000, TimeBasis.CLOCK),
+        (b"[05/08/2015 20:06:50] ", OF_DAY, TimeBasis.CLOCK),  # the order of day and month is not known
+        (b"May  8 20:06:50 ", OF_DAY, TimeBasis.CLOCK),  # and of what year?
+        (b"May 08 20:06:50 host fics[123]: ", OF_DAY, TimeBasis.CLOCK),
+        (b"[8.5.2015 20:06:50] ", DAY + OF_DAY, TimeBasis.LOCAL),
+        (b"[08-May-2015 20:06:50] ", DAY + OF_DAY, TimeBasis.LOCAL),
+        (b"[08/May/2015:20:06:50 +0200] ", DAY + OF_DAY - 7_200_000, TimeBasis.UTC),
+        (b"[Fri May  8 20:06:50 2015] ", DAY + OF_DAY, TimeBasis.LOCAL),
+        (b"May 8, 2015 8:06:50 PM ", DAY + OF_DAY, TimeBasis.LOCAL),
+        (b"1431115610 ", DAY + OF_DAY, TimeBasis.UTC),
+        (b"1431115610.827123 ", DAY + OF_DAY + 827, TimeBasis.UTC),
+        (b"[1431115610827] ", DAY + OF_DAY + 827, TimeBasis.UTC),
+        (b"2015-05-08 20:06:50,827 INFO: ", DAY + OF_DAY + 827, TimeBasis.LOCAL),
+        (b"2015-05-08 20:06:50,827 - fics.raw - DEBUG - ", DAY + OF_DAY + 827, TimeBasis.LOCAL),
+        (b"[2015-05-08 20:06:50] < ", DAY + OF_DAY, TimeBasis.LOCAL),
+        (b"> [20:06:50] ", OF_DAY, TimeBasis.CLOCK),
     ],
 )
 def test_shapes_of_stamps(stamp: bytes, at_ms: int, basis: TimeBasis) -> None:
@@ -59,8 +78,15 @@ def test_a_line_without_a_stamp_keeps_the_time() -> None:
 
 
 def test_what_only_looks_like_a_stamp_stays() -> None:
-    data = b"20:06 x\n25:06:50 x\n  1.  e4 (0:00)\n20:06:50x\n"
-    assert b"".join(chunk.data for chunk in decode(StampedDecoder(), data)) == data
+    data = b"20:06 x\n25:06:50 x\n  1.  e4 (0:00)\n20:06:50x\n1431115610\nMay 8 x\n> x\nFoo[12] kibitzes: x\n"
+    first = b"20:06:50 Foo[12] kibitzes: x\n"
+    assert b"".join(chunk.data for chunk in decode(StampedDecoder(), first + data)) == first[9:] + data
+
+
+def test_a_margin_is_taken_off_as_far_as_a_line_has_it() -> None:
+    data = b"> a\n>\n> > <12> b\n> \\   c\n"
+    assert b"".join(chunk.data for chunk in decode(StampedDecoder(), data)) == b"a\n\n> <12> b\n\\   c\n"
+    assert decode(StampedDecoder(), b"> x\n20:06:50 a\n> b\n")[-1].data == b"> b\n"
 
 
 def test_date_and_zone_from_the_user() -> None:
