@@ -1,7 +1,5 @@
 """How the clocks of every recorded stream add up: ``python -m tests.clock_figures`` prints docs/fidelity.md's table."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Runs the notebooks and writes their outputs into them: ``python -m tests.notebooks``."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -4,8 +4,6 @@ CI runs it. It needs the package index, a C compiler and Python's headers, and a
 With ``--installed`` it tries the compiled package that is installed beside this Python, as cibuildwheel does.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -5,8 +5,6 @@ and generated pages outside their code. Words that readers had to translate are 
 instead. A correct use is in ``ALLOWED`` with its reason. The check finds words, not bad sentences.
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import json

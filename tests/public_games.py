@@ -6,8 +6,6 @@ board of a joined game shows a move that is counted only if it is the game's fir
 shown, not played.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 __all__ = ["NO_TRANSCRIPTS", "PUBLIC_GAMES", "Shown"]

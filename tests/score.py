@@ -12,8 +12,6 @@ counterpart is *false*. A ply that the truth does not have at that place is *inv
 must be in the tree at the place where the product puts it.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

@@ -1,7 +1,5 @@
 """The compiled modules: which they are, which run, and that none is older than its source."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

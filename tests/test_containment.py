@@ -1,7 +1,5 @@
 """An error of this program costs the observation in which it happens; everything else is read."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

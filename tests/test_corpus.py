@@ -1,7 +1,5 @@
 """The recorded servers' transcripts through the whole product: against the truth, the raw frames and golden files."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter

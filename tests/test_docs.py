@@ -1,7 +1,5 @@
 """The documents are true: generated parts are fresh, commands and links exist."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import tomllib

@@ -4,8 +4,6 @@ Each case makes a log of a size. Four times the size runs four times as many lin
 linear, and sixteen times as many where it grows with the square.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A session of weeks: ten times the traffic takes no more memory."""
 
-from __future__ import annotations
-
 import gc
 import io
 import tracemalloc

@@ -1,7 +1,5 @@
 """Clocks that add up, and the causes where they do not."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What the values can tell about themselves."""
 
-from __future__ import annotations
-
 from enum import Enum
 
 import pytest

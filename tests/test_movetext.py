@@ -1,7 +1,5 @@
 """Movetext that is made in lines is what the same words give when lines are broken afterwards."""
 
-from __future__ import annotations
-
 from hypothesis import example, given
 from hypothesis import strategies as st
 

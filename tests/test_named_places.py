@@ -1,7 +1,5 @@
 """Files and functions that the pages name exist where the page says, and pages of figures stay short."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 ``make test`` only runs their cells; ``make test-all`` compares the outputs of one run, too.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

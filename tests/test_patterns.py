@@ -1,7 +1,5 @@
 """Regular expressions: compiled when they are first needed, and linear on every text."""
 
-from __future__ import annotations
-
 import ast
 import re
 from itertools import islice

@@ -1,7 +1,5 @@
 """The pipeline as a whole: how the bytes are cut never matters, nor whether a log is read at once or as it grows."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

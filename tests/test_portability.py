@@ -1,7 +1,5 @@
 """Commands that read, store and export need nothing that Windows lacks."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Tests that need a program which is not installed: deselected, and named in the last line; refused in CI."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Docstrings of the public API name every argument and say what is returned; docs/reference/python.md shows them."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """``import recorder``: what it offers, what it loads, and what a user's own files may be called."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

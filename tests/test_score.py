@@ -1,7 +1,5 @@
 """The scoring tool itself: perfect games score exact, and each kind of fault is seen."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import chess

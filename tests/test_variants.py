@@ -1,7 +1,5 @@
 """The table of variant names."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -6,8 +6,6 @@ are compared by their values, because their bytes contain the library's version,
 pictures, which are those of ``plot``.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The interface's side of the engine protocol: what is said to an engine that answers so, and what is kept of it."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The plan of an analysis, with a look at each position of the main line, and how long an engine thinks about one."""
 
-from __future__ import annotations
-
 import chess.variant
 import pytest
 

@@ -1,7 +1,5 @@
 """Processes of engines: real ones of Debian, and small ones that do what engines should not."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

@@ -1,7 +1,5 @@
 """UCI engines: Stockfish, and small ones that do what engines should not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Small PGN files that are read in pieces, as large ones are."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -1,7 +1,5 @@
 """``recorder.Archive`` and the methods of ``Game``: what Python programs and notebooks use."""
 
-from __future__ import annotations
-
 import base64
 import io
 import re

@@ -1,7 +1,5 @@
 """A long log is followed in pieces at first; games that cannot be appended are retried with pauses."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Any

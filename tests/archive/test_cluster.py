@@ -1,7 +1,5 @@
 """Data sets made by a cluster of Dask: equal to those of one process, also when a worker is killed."""
 
-from __future__ import annotations
-
 import gzip
 import signal
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Data sets made without an archive: the rows are an archive's, however many processes read, and after any end."""
 
-from __future__ import annotations
-
 import errno
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """The archive of a growing log has all complete lines at every moment, and finally equals that of one import."""
 
-from __future__ import annotations
-
 import fcntl
 import gzip
 import io

@@ -1,7 +1,5 @@
 """``--pgn`` of games left open by an outage or the recorder's end: one entry each, replaced when they continue."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

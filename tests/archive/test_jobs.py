@@ -1,7 +1,5 @@
 """``verify``, ``db rebuild`` and ``convert`` in several processes: as in one, whatever happens to the others."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

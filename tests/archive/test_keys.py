@@ -1,7 +1,5 @@
 """Copies of a log that continue differently: the PGN and the events have the keys of the archive."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,7 +1,5 @@
 """The next start imports and ends journals that a crash left open, once."""
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 from pathlib import Path

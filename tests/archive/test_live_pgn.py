@@ -1,7 +1,5 @@
 """``--live-pgn``: the games in progress as one PGN, with a delay, and gone when they are old or go on elsewhere."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a recorder that was killed and started again has of a game is one game, in the archive and in its PGN."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """After a crash any recorder appends the games of a journal to the PGN named in the journal."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

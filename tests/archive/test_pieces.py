@@ -1,7 +1,5 @@
 """Large PGN files read in pieces: the archive is the one that an undivided reading makes."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Games that reached a position: all of them, no others, also after the archive has changed."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections import Counter
 from contextlib import closing

@@ -1,7 +1,5 @@
 """An import in several processes: the archive is the one that one process makes, whatever happens to the others."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

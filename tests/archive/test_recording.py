@@ -1,7 +1,5 @@
 """The archive's process, which imports journals for the recorder and the proxy."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """Two programs that write one archive: what one stores, the other finds, and each game is there once."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The archive's process is stuck on a journal, or its recorder is killed."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

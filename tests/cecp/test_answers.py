@@ -1,7 +1,5 @@
 """What the engine says: every line of the protocol document, both ways, and its old forms."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Debug files with engines in the archive: grown, followed, players forgotten, shared, exported."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from itertools import pairwise

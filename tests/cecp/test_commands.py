@@ -1,7 +1,5 @@
 """Lines from the interface to the engine: every command of the protocol document, both ways."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

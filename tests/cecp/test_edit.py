@@ -1,7 +1,5 @@
 """Edit mode: its lines both ways, and the board that they set up."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

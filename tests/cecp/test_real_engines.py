@@ -1,7 +1,5 @@
 """Real engines behind a real xboard: its debug file gives the games that xboard itself saves."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

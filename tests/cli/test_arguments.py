@@ -1,7 +1,5 @@
 """Invalid arguments are refused, not ignored; an unusable archive is reported in one line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What convert and show print of bundled logs: bughouse, a lecture, engines, and one game from two logs."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

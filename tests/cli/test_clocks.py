@@ -1,7 +1,5 @@
 """``clocks --by`` and ``clocks --table``: measures of many games, as text and as JSON."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

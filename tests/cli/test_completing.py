@@ -1,7 +1,5 @@
 """The shells complete values of an archive; the tests use the protocol of the completion scripts."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

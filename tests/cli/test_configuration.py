@@ -1,7 +1,5 @@
 """The configuration file: precedence, kinds of values, errors, and what ``config`` prints."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

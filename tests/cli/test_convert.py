@@ -1,7 +1,5 @@
 """``convert``: a log to PGN without an archive."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """``db``: maintain an archive."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``doctor``: what it finds, what it advises, and when it fails."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading

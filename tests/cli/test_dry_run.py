@@ -1,7 +1,5 @@
 """``record --dry-run`` against the scripted server."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``duplicates`` lists probable duplicates; the user's decisions survive every change of the archive."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

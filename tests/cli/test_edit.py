@@ -1,7 +1,5 @@
 """``edit`` corrects games: what a person knows counts everywhere, and what was recorded is never lost."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from sqlite3 import Connection
 from types import SimpleNamespace

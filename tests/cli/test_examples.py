@@ -1,7 +1,5 @@
 """The examples of ``--help``: each command has two, and those that show what they print print it."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """``ics-recorder explain``: of journals, logs and saved tables."""
 
-from __future__ import annotations
-
 import json
 import signal
 from io import BufferedReader, BytesIO

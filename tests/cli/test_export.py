@@ -1,7 +1,5 @@
 """``export`` and ``clocks``: all formats contain the same games, and no file is overwritten without --force."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """Filters of games: the same of an archive, of a data set and of the command line, and what the tables say."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """``follow`` as a separate process while a program writes the log."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """The program never runs modules of the folder in which it is started."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import pty

@@ -1,7 +1,5 @@
 """``forget HANDLE``: after erasing a player, the archive equals one that never contained the player."""
 
-from __future__ import annotations
-
 import gzip
 import sqlite3
 import unicodedata

@@ -1,7 +1,5 @@
 """``games`` and the filters it shares with every export."""
 
-from __future__ import annotations
-
 import csv
 import json
 import sqlite3

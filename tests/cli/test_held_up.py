@@ -1,7 +1,5 @@
 """A blocked terminal, archive or archive process never stops ``record`` or ``proxy``, and is reported."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """``help``: topics, whose examples run, and the help of commands."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

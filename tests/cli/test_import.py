@@ -1,7 +1,5 @@
 """``import``: what it reads, what it prints, and its exit statuses."""
 
-from __future__ import annotations
-
 import errno
 import gzip
 import json

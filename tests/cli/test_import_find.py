@@ -1,7 +1,5 @@
 """``import --find``: the logs of clients in their usual places are listed, and imported if the user agrees."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

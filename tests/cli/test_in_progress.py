@@ -1,7 +1,5 @@
 """Lists, ``show`` and pages mark games in progress."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``journal info``, ``cat`` and ``check`` on complete and corrupt journals of the writer."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

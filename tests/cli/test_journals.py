@@ -1,7 +1,5 @@
 """Journals in the archive: referenced, never copied; reading continues where the last import ended."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from recorder.journal.parts import compress_part, part_name

@@ -1,7 +1,5 @@
 """Logs whose lines end with a single carriage return, and logs without line ends."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

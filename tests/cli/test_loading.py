@@ -1,7 +1,5 @@
 """A command loads only its own module and few of the modules that other commands need."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

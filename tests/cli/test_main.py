@@ -1,7 +1,5 @@
 """The command as a whole: help, version, environment, errors, a closed pipe."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """Both boards of a bughouse match: ``show``, ``show --match``, ``verify``."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from pathlib import Path

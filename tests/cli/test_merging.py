@@ -1,7 +1,5 @@
 """``import other.db``: the result equals an archive into which all logs of both were imported."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import random

@@ -1,7 +1,5 @@
 """Texts and tables that commands print."""
 
-from __future__ import annotations
-
 import re
 import time
 

@@ -1,7 +1,5 @@
 """Commands never overwrite their input, and report an output that cannot be written."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

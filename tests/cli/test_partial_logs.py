@@ -1,7 +1,5 @@
 """A repeated import of unchanged files changes nothing, even if older copies are among them."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Iterator
 from itertools import permutations

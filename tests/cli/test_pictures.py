@@ -1,7 +1,5 @@
 """``export gif`` and ``export png``: a picture of a game, or one sentence why there is none."""
 
-from __future__ import annotations
-
 import stat
 import sys
 from pathlib import Path

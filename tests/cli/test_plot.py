@@ -1,7 +1,5 @@
 """The command ``plot``: the choice of games, its outputs, and its message when there is no data."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

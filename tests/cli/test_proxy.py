@@ -1,7 +1,5 @@
 """``ics-recorder proxy`` as a separate process."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """``proxy`` with the login dialogues of real servers: both sides get every byte, and no file has the password."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import signal

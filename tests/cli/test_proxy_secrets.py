@@ -1,7 +1,5 @@
 """No password reaches a file, a message or the process list, however a client logs in through the proxy."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import signal

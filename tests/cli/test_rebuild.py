@@ -1,7 +1,5 @@
 """``db rebuild``: build the same archive again from its logs, or leave the old one unchanged."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import shutil

@@ -1,7 +1,5 @@
 """``ics-recorder record`` as a separate process, with the scripted server."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """``record`` logs in with the dialogues of real servers, and no file contains the password."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``replay engine``: analyses are stored game by game, even if a run fails or is interrupted."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

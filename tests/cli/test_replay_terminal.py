@@ -1,7 +1,5 @@
 """``replay terminal`` on pseudo-terminals, in tmux, and as lines without a terminal."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pty

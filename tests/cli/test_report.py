@@ -1,7 +1,5 @@
 """``ics-recorder report``."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

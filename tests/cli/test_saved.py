@@ -1,7 +1,5 @@
 """PGN on the command line."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A command that has nothing to print, or cannot understand a value, prints one clear sentence."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

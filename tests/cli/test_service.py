@@ -1,7 +1,5 @@
 """``record`` as a service: the examples, and what it reports to the service manager."""
 
-from __future__ import annotations
-
 import asyncio
 import configparser
 import shlex

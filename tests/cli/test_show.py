@@ -1,7 +1,5 @@
 """``show`` prints one game."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from contextlib import closing

@@ -1,7 +1,5 @@
 """``sources`` and ``sources forget``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from recorder.archive.following.follower import Follower

@@ -1,7 +1,5 @@
 """``status``: running recordings, journals left open by a crash, and how much is in the archive."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import shutil

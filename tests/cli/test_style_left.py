@@ -1,7 +1,5 @@
 """``record`` is stopped while disconnected: the account's style stays changed, and a message says so."""
 
-from __future__ import annotations
-
 import json
 import signal
 from pathlib import Path

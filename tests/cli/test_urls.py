@@ -1,7 +1,5 @@
 """Logs that are named by URLs."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import sys

@@ -1,7 +1,5 @@
 """``verify`` finds contradictions between archive and logs."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 ``python -m tests.conformance.pages`` writes recorder/conformance/cases from the pages and the recorded connections.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re

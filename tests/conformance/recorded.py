@@ -1,7 +1,5 @@
 """Cases of whole connections: recorded streams, and what the clients that played the games really did."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

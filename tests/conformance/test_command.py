@@ -1,7 +1,5 @@
 """The conformance command, and our own reader, which passes every case however the stream is cut."""
 
-from __future__ import annotations
-
 import json
 import random
 import sys

@@ -1,7 +1,5 @@
 """The pages of the specification and the cases say the same, and no published case changes."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

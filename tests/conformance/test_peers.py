@@ -1,7 +1,5 @@
 """Readers of other projects on the cases, and what docs/protocol/results.md says of them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

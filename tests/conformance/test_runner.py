@@ -1,7 +1,5 @@
 """The runner with programs that answer well, crash, hang, lie, or do not start."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """An archive of logs of which no two have a game in common, and the data set of the same games."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``clocks``, ``plot`` and ``report`` write the same bytes of a data set as of an archive of the same logs."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

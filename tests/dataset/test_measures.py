@@ -1,7 +1,5 @@
 """Every measure is equal of an archive, its ply table, data sets, one on S3, the parts of a cluster, and PostgreSQL."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache

@@ -1,7 +1,5 @@
 """``recorder.Dataset`` gives what ``recorder.Archive`` gives of the same logs."""
 
-from __future__ import annotations
-
 import errno
 import gzip
 import json

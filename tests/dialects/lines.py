@@ -1,7 +1,5 @@
 """Lines for the tests of this folder."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Human words, both ways."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.dialects.chat import format_chat, parse_chat

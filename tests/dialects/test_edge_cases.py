@@ -1,7 +1,5 @@
 """The protocol's numbered edge cases that the dialect layer decides; each name begins with the number."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.dialects.results import parse_results

@@ -1,7 +1,5 @@
 """Tables of patterns: the words choose which are tried, the pattern alone decides."""
 
-from __future__ import annotations
-
 import re
 
 from recorder.dialects.forms import find_form, make_forms

@@ -1,7 +1,5 @@
 """``<g1>`` and ``<d1>`` lines, both ways."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

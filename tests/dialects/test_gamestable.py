@@ -1,7 +1,5 @@
 """The ``games`` table and the answers to ``observe``, both ways."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

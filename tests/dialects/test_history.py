@@ -1,7 +1,5 @@
 """The list of a player's last games."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.dialects.lists import HistoryRow, is_no_history, parse_history_head, parse_history_row

@@ -1,7 +1,5 @@
 """``<b1>`` lines, both ways."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.dialects.gameinfo import format_holdings, parse_holdings

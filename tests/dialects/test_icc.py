@@ -1,7 +1,5 @@
 """ICC's datagrams, units and results. Made from the reference's field tables: no transcript shows any."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from typing import Any
 

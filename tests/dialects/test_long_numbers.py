@@ -1,7 +1,5 @@
 """Numbers longer than any server prints: chat that was wrapped can hold any line, and must not stop an import."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Answers to ``moves``, ``oldmoves``, ``smoves``."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """Starts, observations, offers, clocks, examined games: both ways."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.dialects.notices import (

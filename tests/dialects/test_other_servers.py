@@ -3,8 +3,6 @@
 The dialogues are those of tests/live/dialogues.py; the blank line of USCN is the reference's.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

@@ -1,7 +1,5 @@
 """What a line is: decided as a whole, from its start."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

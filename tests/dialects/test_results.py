@@ -1,7 +1,5 @@
 """``{Game …} result`` lines, both ways."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.dialects.results import format_result, parse_results, read_reason

@@ -1,7 +1,5 @@
 """Banners, logins, the end of a connection, and which server it is."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.dialects.session import Family, detect_dialect, parse_session

@@ -1,7 +1,5 @@
 """``<12>`` lines, both ways."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """chessd in Portuguese. Its messages are known from its translation, not from a transcript."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.dialects.results import read_reason

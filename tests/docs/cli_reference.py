@@ -1,7 +1,5 @@
 """docs/reference/cli.md, from the help of the commands."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections import Counter

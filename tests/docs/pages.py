@@ -10,8 +10,6 @@ Comments directly above a block: ``<!-- not run: REASON -->``, ``<!-- exit statu
 ``<!-- run: COMMAND -->``, prepares what a page does not show. A line with nothing but an ellipsis stands for any lines.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

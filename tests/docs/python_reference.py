@@ -1,7 +1,5 @@
 """docs/reference/python.md, from the public docstrings."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections import ChainMap

@@ -1,7 +1,5 @@
 """Write the generated reference pages: ``python -m tests.docs.references``, which `make docs` runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from tests.docs.cli_reference import cli_reference

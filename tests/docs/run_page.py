@@ -8,8 +8,6 @@ writes. ``--write`` replaces it, with fewer colours, so that it is small. Letter
 matplotlib, so the pictures need not be equal point by point.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

@@ -1,7 +1,5 @@
 """The list of columns of docs/reference/schema.md."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

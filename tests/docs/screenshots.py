@@ -3,8 +3,6 @@
 ``tests/exporters/test_report_design.py`` takes them, too, and fails if one does not look like its file in docs/images.
 """
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

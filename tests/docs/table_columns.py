@@ -1,7 +1,5 @@
 """The lists of columns of docs/reference/tables.md."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence, Set
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Every command, column, measure, picture, setting, variable and exit code is on a hand-written page."""
 
-from __future__ import annotations
-
 import re
 
 import click

@@ -1,7 +1,5 @@
 """Everything on the hand-written pages runs, and prints what they show."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import re

@@ -1,7 +1,5 @@
 """The public excerpts of ``tests/corpus/public`` through the whole pipeline."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from recorder.sources import SourceKind, detect

@@ -7,8 +7,6 @@ for every log: cutting changes nothing, and every ``<12>`` and ``<b1>`` of the s
 Nothing here uses the product's own way of writing lines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple

@@ -3,8 +3,6 @@
 An edge case that passes without the code written for it proves nothing.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

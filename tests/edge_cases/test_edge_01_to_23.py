@@ -1,7 +1,5 @@
 """Edge cases 1–23 of the wire: how a frame may look and what its fields can hold. One test a case."""
 
-from __future__ import annotations
-
 import chess
 
 from exporters.pgn.parts import cut_into_parts

@@ -1,7 +1,5 @@
 """Edge cases 24–46: what a frame means in its game, and how games end. One test a case."""
 
-from __future__ import annotations
-
 import chess
 import chess.variant
 

@@ -1,7 +1,5 @@
 """Edge cases 47–69: movelists, wrapped text, clocks, saved logs, examined games, sessions. One test a case."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.model import Disposition, GameKind, Origin, Proof

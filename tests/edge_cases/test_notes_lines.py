@@ -1,7 +1,5 @@
 """Every shape of holdings, machine line, start and end line and move list that the public excerpts hold."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.model import Disposition, EventKind, Origin, Precision, Proof

@@ -4,8 +4,6 @@ The files of ``tests/corpus/public`` go through the whole pipeline as they are; 
 form only are written out. ``tests/corpus`` has a README that says where they come from.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.model import Disposition, GameKind, Precision, Proof

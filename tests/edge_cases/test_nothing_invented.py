@@ -1,7 +1,5 @@
 """Whatever frames a log has lost, doubled or cut: a ply that comes out was played, and at that place."""
 
-from __future__ import annotations
-
 import random
 
 import chess

@@ -4,8 +4,6 @@ Scenarios are in brackets; A, B and C are the dialects of README.md there. Most 
 rest the literal bytes.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

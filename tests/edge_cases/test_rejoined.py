@@ -1,7 +1,5 @@
 """Games that were left and seen again, end to end: what the gap is, and what may fill it."""
 
-from __future__ import annotations
-
 import chess
 import pytest
 

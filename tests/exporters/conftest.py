@@ -3,8 +3,6 @@
 Not for the whole run: while Playwright works, no test of the same process can start a loop of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

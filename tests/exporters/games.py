@@ -1,7 +1,5 @@
 """Model games built from UCI moves by python-chess: what the tracker would give for a clean log."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Analyses on their way out: one evaluation behind a move, of the position after it, and back in again."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

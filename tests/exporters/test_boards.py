@@ -1,7 +1,5 @@
 """Boards of stored moves against python-chess."""
 
-from __future__ import annotations
-
 import random
 
 import chess

@@ -1,7 +1,5 @@
 """BPGN of recorded matches: every move of both boards in its place, with its clock, lag and number."""
 
-from __future__ import annotations
-
 import io
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Examined games as PGN: other readers find the same tree, the same comments at the same moves, and every start."""
 
-from __future__ import annotations
-
 import io
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """``--style fics`` gives the FICS games database's own bytes back, for games rebuilt from its files."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """docs/reference/formats.md lists exactly what is written, in its order."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import fields
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One JSON object a game; the names and their order are checked against the document in test_formats_doc.py."""
 
-from __future__ import annotations
-
 import io
 import json
 

@@ -1,7 +1,5 @@
 """Which holdings line belongs to which ply."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Every picture, page and table of archives in which some games lack what others have: clocks, times, a base, moves."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

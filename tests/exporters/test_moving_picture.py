@@ -1,7 +1,5 @@
 """Moving pictures of games: what each shows and for how long, as programs read the files."""
 
-from __future__ import annotations
-
 import io
 import random
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Files: nothing lost, nothing overwritten, nothing half-written, whatever names contain."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

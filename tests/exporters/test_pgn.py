@@ -1,7 +1,5 @@
 """PGN: its text, and that strangers read it back."""
 
-from __future__ import annotations
-
 import io
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """A bughouse board as PGN: read by our own reader always, by python-chess if it is written as crazyhouse."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

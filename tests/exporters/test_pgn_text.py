@@ -1,7 +1,5 @@
 """PGN as text: tag pairs, escaping, wrapping, reasons."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

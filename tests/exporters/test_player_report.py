@@ -1,7 +1,5 @@
 """The pages about a player and about an archive: whom they are about, what they tell, that nothing harms there."""
 
-from __future__ import annotations
-
 import re
 from itertools import accumulate
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tables as text files: what programs that read them must not take for something else."""
 
-from __future__ import annotations
-
 import csv
 import io
 

@@ -1,7 +1,5 @@
 """Reports as text: what is in them, in which order, and that nothing of a log can do harm there."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import html.parser

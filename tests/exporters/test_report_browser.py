@@ -1,7 +1,5 @@
 """A report in Chromium: it plays, listens to the keyboard, reaches for nothing, and nothing of a log runs in it."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -4,8 +4,6 @@ Each size opens each of three pages once: a game with evaluations, lag and an en
 them, which is in the docs; and one with takebacks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The default of every export and what it excludes."""
 
-from __future__ import annotations
-
 from exporters.selection import Selection
 from recorder.model import GameEnd, GameKind, Player
 from tests.exporters.games import make_game

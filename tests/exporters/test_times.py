@@ -1,7 +1,5 @@
 """Times as text."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from hypothesis import given

@@ -3,8 +3,6 @@
 The checks run in a process of their own: they take no time from the servers that send meanwhile.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

@@ -1,7 +1,5 @@
 """The faults by name; docs/reliability.md has the behaviour that they demand."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 
 from tests.faults.lines import deaf, half_open, reset

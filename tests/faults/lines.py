@@ -1,7 +1,5 @@
 """Faults of the line: a reset, a line that is dead without a word, a server that stops reading."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import time

@@ -1,7 +1,5 @@
 """Faults of the machine: no room, a locked archive, a clock that is set, removed files."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """Faults of processes: a recorder is killed, or is not alone."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """Reads journals by docs/reference/journal-format.md, with no code of the recorder's: its mistakes are not shared."""
 
-from __future__ import annotations
-
 import json
 import re
 import zlib

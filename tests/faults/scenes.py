@@ -1,7 +1,5 @@
 """What the faults share: a server and its script, a proxy with a client, a random moment, a clean end."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import signal

@@ -3,8 +3,6 @@
 ``--kind reset --seed 17`` repeats one run and keeps its folder; ``--write docs/reliability.md`` puts the table there.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import multiprocessing

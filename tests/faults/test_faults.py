@@ -1,7 +1,5 @@
 """Every fault twice, each time at another moment; ``make soak`` has 200 moments of each."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

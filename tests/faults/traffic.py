@@ -1,7 +1,5 @@
 """What the server of a fault run says: a few generated games, cut into bursts with pauses, other ones for each seed."""
 
-from __future__ import annotations
-
 import io
 import random
 from dataclasses import replace

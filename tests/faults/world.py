@@ -1,7 +1,5 @@
 """One fault run: a folder, a server in this process, the command as processes of their own, and what they leave."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import fcntl

@@ -1,7 +1,5 @@
 """``python -m tests.fuzz``: many cases in worker processes; a case that raises or takes too long is a finding."""
 
-from __future__ import annotations
-
 import argparse
 import multiprocessing
 import os

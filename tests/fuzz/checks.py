@@ -1,7 +1,5 @@
 """What must hold for every input of the fuzzer."""
 
-from __future__ import annotations
-
 import io
 import json
 import random

@@ -1,7 +1,5 @@
 """Inputs of the fuzzer: windows of real logs of every kind, and what is done to them."""
 
-from __future__ import annotations
-
 import gzip
 import random
 from collections.abc import Callable

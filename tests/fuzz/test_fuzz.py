@@ -1,7 +1,5 @@
 """A megabyte or two of mutated logs; ``make soak`` runs 200 MB."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.sources import SourceKind

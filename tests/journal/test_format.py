@@ -1,7 +1,5 @@
 """The journal's text: both ways, for all bytes, and nothing else."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Names of parts, and compression that may be killed at any point."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import stat

@@ -1,7 +1,5 @@
 """Whatever became of a journal: what is whole is read, what is not is reported, nothing is invented."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Sessions that were not closed."""
 
-from __future__ import annotations
-
 import fcntl
 import random
 from pathlib import Path

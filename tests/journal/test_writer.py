@@ -1,7 +1,5 @@
 """What was acknowledged is there, whatever happens; what cannot be written is said at once and for ever."""
 
-from __future__ import annotations
-
 import errno
 import os
 import random

@@ -1,7 +1,5 @@
 """An ``Observing`` that returns its decision about a game, and the reason, in one sentence."""
 
-from __future__ import annotations
-
 from recorder.live.policy.candidates import CandidateState, Fate, Why
 from recorder.live.policy.observing import Observing
 

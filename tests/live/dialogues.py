@@ -1,7 +1,5 @@
 """Login dialogues as lists of server output and client answers, and a server that plays them."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import AsyncIterator

@@ -3,8 +3,6 @@
 It prints what FatICS and the C servers print; ``watch`` records from it with a ``Conversation`` and a latency.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime

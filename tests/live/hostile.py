@@ -4,8 +4,6 @@ The client types before the prompts, at wrong prompts, letter by letter, with co
 server echoes each line, each letter or some letters late, and prints names, codes and passwords again.
 """
 
-from __future__ import annotations
-
 import random
 import string
 

@@ -4,8 +4,6 @@
 ``CODE`` a one-time code. Origin: written for these tests after the servers' dialogues, and their variations.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 SECRETS = {b"PW": b"Sw0rdfish-Xq77", b"OLD": b"trustno1Guess", b"CODE": b"493817 Zebra", b"WORD": b"swordfish"}

@@ -1,7 +1,5 @@
 """Recording from the scripted server, in this process."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import socket

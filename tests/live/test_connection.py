@@ -1,7 +1,5 @@
 """Connections: resolving, sending, closing, and detection of dead ones."""
 
-from __future__ import annotations
-
 from recorder.live.net.connection import ANSWER_MS, Pulse
 
 MINUTE = 60_000

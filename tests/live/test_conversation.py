@@ -1,7 +1,5 @@
 """The commands on a connection, step by step."""
 
-from __future__ import annotations
-
 from recorder.live.conversation import Conversation, Lasting, RecorderStage, RequestQueue
 from recorder.live.login.login import Login
 from recorder.live.policy.observing import Observing

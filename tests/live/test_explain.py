@@ -1,7 +1,5 @@
 """Explanations of the games of a recorded session."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.events import Chunk

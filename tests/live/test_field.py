@@ -1,7 +1,5 @@
 """A recorder at a server with many games gets every game of its policy, however the server behaves."""
 
-from __future__ import annotations
-
 import random
 from itertools import pairwise
 

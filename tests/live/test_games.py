@@ -1,7 +1,5 @@
 """Facts of a game before it is observed, and games that several recorders divide among them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

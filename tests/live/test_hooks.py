@@ -1,7 +1,5 @@
 """Hooks: what a command and an address get, and hooks that hang, crash, are slow or refuse."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """The value of an expression for a game whose facts may be unknown."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The language of ``--observe``."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 from pathlib import Path

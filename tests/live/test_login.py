@@ -1,7 +1,5 @@
 """Logins, and the reasons of refused ones."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

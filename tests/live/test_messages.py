@@ -1,7 +1,5 @@
 """Messages: their names are an interface, and how they are written."""
 
-from __future__ import annotations
-
 import json
 import os
 import threading

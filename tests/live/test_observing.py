@@ -1,7 +1,5 @@
 """The choice of observed games, with scripts and with a small simulated server."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import pytest

@@ -1,7 +1,5 @@
 """Sources of passwords."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """A plan and the journal notes that contain it."""
 
-from __future__ import annotations
-
 from recorder.journal.format import format_note, parse_note
 from recorder.live.policy.plan import ObservationPlan, PlanReader, plan_notes
 

@@ -1,7 +1,5 @@
 """The proxy in this process, between raw sockets and the scripted server."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import random

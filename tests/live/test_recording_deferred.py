@@ -1,7 +1,5 @@
 """A journal written in a thread: no byte is lost, no client waits, and a hanging disk is reported."""
 
-from __future__ import annotations
-
 import threading
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """Missed games are found in the players' histories, or are counted as missed."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.dialects.recogniser import Recogniser

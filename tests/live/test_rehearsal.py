@@ -1,7 +1,5 @@
 """A rehearsal lists the games that would be observed, and observes none."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.errors import LoginError

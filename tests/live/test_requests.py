@@ -1,7 +1,5 @@
 """Requests and their queue."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Requests for boards and lists that the tracker lacks."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 from typing import NoReturn

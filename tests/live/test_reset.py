@@ -1,7 +1,5 @@
 """All bytes received before a connection reset are read."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import struct

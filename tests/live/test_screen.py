@@ -1,7 +1,5 @@
 """``record`` on a pseudo-terminal that is read, closed, or never read."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """The guard masks the client's lines up to the end of the login, and later its secrets, and nothing else."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

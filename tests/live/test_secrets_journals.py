@@ -1,7 +1,5 @@
 """A cleaned journal contains no secret and is otherwise unchanged."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.journal import JournalHeader, JournalReader, Record, RecordKind, format_header, format_note

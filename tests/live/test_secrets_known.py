@@ -1,7 +1,5 @@
 """Passwords that are repeated where no password is requested."""
 
-from __future__ import annotations
-
 import gc
 import types
 

@@ -1,7 +1,5 @@
 """No login dialogue leaves a password in the journal, however it is cut."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Passwords that a server repeats, in its answers to commands."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """Reports of the recorder to the service manager."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import socket

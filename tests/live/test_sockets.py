@@ -1,7 +1,5 @@
 """Sockets: addresses, connecting, listening, and the last message to a client."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import errno

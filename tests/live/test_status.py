@@ -1,7 +1,5 @@
 """The status of a recorder: its file and its snapshots."""
 
-from __future__ import annotations
-
 import dataclasses
 import fcntl
 import shutil

@@ -1,7 +1,5 @@
 """What the live view draws, and the messages it gets."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """xboard through the proxy: the archive has the played games, and no file has the password."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

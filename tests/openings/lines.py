@@ -1,7 +1,5 @@
 """The rows of the table of openings, and moves from SAN."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from recorder.openings import TABLE

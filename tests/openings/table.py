@@ -4,8 +4,6 @@ FOLDER has ``a.tsv`` to ``e.tsv`` of https://github.com/lichess-org/chess-openin
 columns ``eco``, ``name`` and ``pgn``. The rows are sorted by their moves.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Openings where a user meets them: filters, PGN, tables, headers, and an archive of an older version."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from contextlib import closing

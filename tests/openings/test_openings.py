@@ -1,7 +1,5 @@
 """Openings by position: the table itself, transpositions, and games without an opening."""
 
-from __future__ import annotations
-
 import random
 import re
 

@@ -1,7 +1,5 @@
 """Pictures of evaluations, of the saved game that tests/support/evaluated.py computes by hand."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from matplotlib.patches import Rectangle

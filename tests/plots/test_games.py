@@ -1,7 +1,5 @@
 """Pictures of one or several games besides the clock race."""
 
-from __future__ import annotations
-
 import io
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """What holds for every picture: colours, foreign words, files, and that nothing global changes."""
 
-from __future__ import annotations
-
 import io
 import re
 from xml.etree import ElementTree

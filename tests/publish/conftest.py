@@ -1,7 +1,5 @@
 """An archive with something of everything, and what a shared database contains."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A shared database has the tables of the archive, after any change, and after a crash of either side."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

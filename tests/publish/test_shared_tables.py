@@ -1,7 +1,5 @@
 """``recorder.Tables`` gives what ``recorder.Archive`` gives; its views show each game once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Games as recorders journal them whose line is cut, or that are killed and started again."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

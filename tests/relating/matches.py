@@ -1,7 +1,5 @@
 """Recorded bughouse matches: the games of each connection, and which of them belong together."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from recorder.model import Game

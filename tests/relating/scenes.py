@@ -1,7 +1,5 @@
 """The recorded scenarios as every connection's recorder would have journalled them, with their times."""
 
-from __future__ import annotations
-
 import datetime
 import zlib
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Which two games were one match: what recorded servers show, and what must not be guessed."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from pathlib import Path

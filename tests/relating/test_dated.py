@@ -1,7 +1,5 @@
 """A saved game without our key tag and the game that it was exported from are one."""
 
-from __future__ import annotations
-
 import io
 import random
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A person's decisions, and folding: no group holds two games that contradict each other."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

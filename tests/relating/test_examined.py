@@ -1,7 +1,5 @@
 """Examined games find the played ones that they are copies of, and nothing else."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """What equal times tell: two observations of one game without times of day, and two games that repeat each other."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Callable

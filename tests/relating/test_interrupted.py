@@ -1,7 +1,5 @@
 """Games that a source lost from sight and saw again: one game, and two games in succession stay two."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

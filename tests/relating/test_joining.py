@@ -1,7 +1,5 @@
 """Halves of adjourned games: joined while a log is read, and where the second half was first seen some moves later."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

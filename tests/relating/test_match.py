@@ -1,7 +1,5 @@
 """One timeline of both boards, what goes from one to the other, and whether their clocks agree."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path

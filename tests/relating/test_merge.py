@@ -1,7 +1,5 @@
 """Which games are one: every recorded scenario from all its connections, and each rule by itself."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import random

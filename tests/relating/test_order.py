@@ -1,7 +1,5 @@
 """What the order of lines shows: boards of two logs without times of day, and sessions that repeat each other."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Hundreds of equal games of two players: each is found, none is another one, in work in proportion to their number."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Logs that do not name their server: one game with others that do, if the times show it."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Replays of games in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from recorder.model import Game

@@ -1,7 +1,5 @@
 """Replayed boards are those of the archive, with the holdings that follow from the moves."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Games of an archive are read when they are due, and equal the games in memory."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A client records the same games with every pair of interface variables, on and off."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.model import Game, Ply

@@ -1,7 +1,5 @@
 """A recorded game as an engine: it plays the recorded moves at their times, and answers every command."""
 
-from __future__ import annotations
-
 import io
 import os
 import shlex

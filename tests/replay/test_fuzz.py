@@ -1,7 +1,5 @@
 """Any client input raises nothing, takes bounded memory and does not change the output to other clients."""
 
-from __future__ import annotations
-
 import tracemalloc
 from collections.abc import Callable
 from functools import cache

@@ -5,8 +5,6 @@ does what the recorder did: it has the same name, so that it plays the same game
 the same lists. A replay of the recorded bytes gives everything again.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import Any

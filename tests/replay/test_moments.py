@@ -1,7 +1,5 @@
 """The moments of recorded games: every event in the log's order, at its time."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """PyChess as a client of the replay server saves the games of the archive."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """If the log exists, a replay sends the recorded lines themselves, in any format of the server."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable

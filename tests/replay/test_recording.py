@@ -3,8 +3,6 @@
 In virtual time, without sockets: the recorder logs in, changes its settings, and asks for lists of missing moves.
 """
 
-from __future__ import annotations
-
 import asyncio
 import signal
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What clients of the replay server read of games that do not have all that the servers' lines need."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from pathlib import Path

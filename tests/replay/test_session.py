@@ -1,7 +1,5 @@
 """Commands of a client of the replay server, and their answers."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

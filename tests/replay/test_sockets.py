@@ -1,7 +1,5 @@
 """The replay server on real sockets, by its command line."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import signal

@@ -1,7 +1,5 @@
 """Moments are due in order and without drift; a seek gives the same times as playing up to the position."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import accumulate
 

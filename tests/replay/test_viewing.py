@@ -1,7 +1,5 @@
 """The display of a replay in a terminal and its keys, as text, without a terminal."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 from functools import cache

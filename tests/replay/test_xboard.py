@@ -1,7 +1,5 @@
 """xboard as a client of the replay server shows and saves the games of the archive."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

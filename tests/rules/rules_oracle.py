@@ -1,7 +1,5 @@
 """What python-chess says about the moves that the tests and the benchmark ask about."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Every game of seven exports of the FICS games database replays by our rules, and ends as its reason says."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from pathlib import Path

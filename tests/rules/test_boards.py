@@ -1,7 +1,5 @@
 """Variants whose boards decide: literal moves, explosions, castling of shuffled kings."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.rules.fen import board_from_fen, position_from_fen

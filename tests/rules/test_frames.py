@@ -1,7 +1,5 @@
 """Games without rules of ours: large boards, pieces of other games, hidden squares."""
 
-from __future__ import annotations
-
 import io
 
 import chess.pgn

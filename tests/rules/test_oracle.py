@@ -1,7 +1,5 @@
 """Legality, SAN, FEN and movelist moves against python-chess, on random games and random wrong moves."""
 
-from __future__ import annotations
-
 import random
 
 import chess

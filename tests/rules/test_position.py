@@ -1,7 +1,5 @@
 """Positions, and moves as frames print them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Our rules against another program's, move by move: every move of random games, and every move that is none."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """What is special in suicide, losers, atomic and the wild shuffles: what is allowed, what is not, and why."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.rules.fen import board_from_fen, fen, position_from_fen

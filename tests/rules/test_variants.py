@@ -1,7 +1,5 @@
 """Category words."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.rules.position import Rules

@@ -1,7 +1,5 @@
 """BPGN in: both boards' games, the same text out again, and nothing but our errors for any bytes."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 from pathlib import Path

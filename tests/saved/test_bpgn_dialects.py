@@ -3,8 +3,6 @@
 The shapes are those of bughousedb.com, bughouse.pro, chess.com, pychess.org and Fermy's viewer, the games are not.
 """
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

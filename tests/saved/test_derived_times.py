@@ -1,7 +1,5 @@
 """Elapsed times of saved games that tell clocks only."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Comments that programs which let engines play write behind moves: evaluations, depths, times, and what is none."""
 
-from __future__ import annotations
-
 import io
 import json
 import sqlite3

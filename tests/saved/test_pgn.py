@@ -1,7 +1,5 @@
 """PGN however people write it."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

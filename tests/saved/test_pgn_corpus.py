@@ -1,7 +1,5 @@
 """Every PGN of the corpus: the games, moves and comments that python-chess reads, and the facts that its tags tell."""
 
-from __future__ import annotations
-
 import io
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whatever stands between the moves of a PGN is kept and exported again, or an anomaly names it."""
 
-from __future__ import annotations
-
 import io
 import re
 

@@ -1,7 +1,5 @@
 """pgn-extract reads the same moves."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Games that python-chess makes up, with variations, comments, marks and null moves: we read what it wrote."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterator

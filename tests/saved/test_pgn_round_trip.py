@@ -1,7 +1,5 @@
 """Read, written and read again: the same game but for what a style cannot say, which is counted."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """PGN as sites and programs write it today. The texts are made by hand from what their files look like."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.model import EventKind, Game, Precision, TimeBasis

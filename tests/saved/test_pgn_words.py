@@ -1,7 +1,5 @@
 """Movetext with words that no rule can play: each move keeps its side, its number, its clock and its marks."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.model import Anomaly, EventKind, Game, Proof

@@ -1,7 +1,5 @@
 """Raw logs and physical lines."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

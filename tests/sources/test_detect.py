@@ -1,7 +1,5 @@
 """The kind of a log, by its content."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Opening, decompressing and finding logs."""
 
-from __future__ import annotations
-
 import bz2
 import errno
 import gzip

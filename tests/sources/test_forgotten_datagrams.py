@@ -1,7 +1,5 @@
 """What forgotten handles said in ICC's datagrams is gone; the datagrams around it stay whole."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.model.sources import SourceKind

@@ -1,7 +1,5 @@
 """Journals as a kind of saved log."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Logs of PyChess."""
 
-from __future__ import annotations
-
 from datetime import date
 from pathlib import Path
 from zoneinfo import ZoneInfo

@@ -1,7 +1,5 @@
 """Secrets in logs."""
 
-from __future__ import annotations
-
 import re
 from itertools import cycle
 

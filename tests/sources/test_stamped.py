@@ -1,7 +1,5 @@
 """Logs with a time before each line, and the dates and zones that logs print."""
 
-from __future__ import annotations
-
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 

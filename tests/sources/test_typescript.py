@@ -1,7 +1,5 @@
 """Typescripts with and without timing."""
 
-from __future__ import annotations
-
 from datetime import timedelta, timezone
 
 import pytest

@@ -1,7 +1,5 @@
 """Debug files of xboard and WinBoard."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

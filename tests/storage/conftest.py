@@ -1,7 +1,5 @@
 """An archive and ways to fill it."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace

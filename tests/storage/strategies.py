@@ -1,7 +1,5 @@
 """Hypothesis strategies for whole games, as the tracker may make them."""
 
-from __future__ import annotations
-
 import string
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What engines thought of games outlives everything that happens to the rows of those games."""
 
-from __future__ import annotations
-
 import json
 import re
 import sqlite3

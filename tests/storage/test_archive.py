@@ -1,7 +1,5 @@
 """The archive's behaviour: sources, growth, filters, keys, forgetting."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """``check`` finds each kind of damage it knows."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

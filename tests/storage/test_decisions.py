@@ -1,7 +1,5 @@
 """Decisions about duplicates follow their games' keys, and the later one counts."""
 
-from __future__ import annotations
-
 import hashlib
 import sqlite3
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """``docs/reference/schema.md`` names every table, view and column."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Archives that were edited past all constraints: no reader shows a broken value, and ``db check`` names the game."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import sqlite3

@@ -1,7 +1,5 @@
 """Equal keys: whatever was imported and forgotten before, the games that are left have the keys of a new archive."""
 
-from __future__ import annotations
-
 import sqlite3
 from functools import cache
 from itertools import permutations

@@ -1,7 +1,5 @@
 """An import killed at any moment leaves a valid archive, and running it again completes it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Backups, readers and writers at one time, and an archive that another program keeps locked."""
 
-from __future__ import annotations
-
 import sqlite3
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Values and pages that no archive holds: ``db check`` names them, and no command ends with a traceback."""
 
-from __future__ import annotations
-
 import itertools
 import sqlite3
 import tempfile

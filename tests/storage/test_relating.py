@@ -1,7 +1,5 @@
 """Games of several sources in an archive: whatever is imported, grown or forgotten, in whatever order."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """Games come out as they went in."""
 
-from __future__ import annotations
-
 from itertools import count
 
 from hypothesis import HealthCheck, given, settings

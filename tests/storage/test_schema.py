@@ -1,7 +1,5 @@
 """Both ways to a schema: new archives are as the migrations make them, which keep every row; wholly or not at all."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import sqlite3

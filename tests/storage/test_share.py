@@ -1,7 +1,5 @@
 """A shared archive contains nothing private; a backup contains everything."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The views for people say what the games say."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """How tests open pages in a browser."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path

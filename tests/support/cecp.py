@@ -4,8 +4,6 @@ GAMES is a JSON file: for each game the moves of both sides, as ``e2e4``. The en
 that it is in with the move that was played there. Source: xboard's engine-intf.html.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """What of the hot path is compiled (.ci/ics_recorder_build.py), and whether it is what the sources say."""
 
-from __future__ import annotations
-
 import tomllib
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
 from importlib.util import find_spec

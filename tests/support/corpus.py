@@ -1,7 +1,5 @@
 """The recorded server transcripts in ``tests/corpus/server``: streams, arrival times, truth."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

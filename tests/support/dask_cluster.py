@@ -1,7 +1,5 @@
 """A scheduler and workers of Dask on this computer, started by Dask's own commands."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """How much of a test `make test` does: the rest is for `make test-all` (docs/reliability.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

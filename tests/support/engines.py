@@ -1,7 +1,5 @@
 """Games and engines for tests of analysis: an interface's lines to a scripted engine under a clock the test moves."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """A saved game whose moves have evaluations, as lichess writes them, and what follows from them, computed by hand."""
 
-from __future__ import annotations
-
 PGN = b"""\
 [Event "Rated bullet game"]
 [Site "https://lichess.org/evaluate"]

@@ -1,7 +1,5 @@
 """Boards of examined games: where the product says each was shown, replayed by python-chess, against the raw frames."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import chess

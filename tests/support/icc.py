@@ -1,7 +1,5 @@
 """What ICC's datagrams look like, written by our own writers from the reference's field tables."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from recorder.model import Game, SourceReport

@@ -1,7 +1,5 @@
 """Journals made from the bytes of recorded connections."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable
 

@@ -4,8 +4,6 @@ It walks the tree that `re` parses, in the order in which `re` tries: each lette
 loop that is taken or given back, is a step. The engine in C takes the same ones; its shortcuts save a constant.
 """
 
-from __future__ import annotations
-
 import re
 import re._constants as codes  # type: ignore[import-not-found]  # type stubs lack private modules
 import re._parser as parser  # type: ignore[import-not-found]  # type stubs lack private modules

@@ -1,7 +1,5 @@
 """Every regular expression of the package, and texts that would make a bad one slow."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import pkgutil

@@ -1,7 +1,5 @@
 """What a picture says, read from its parts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from matplotlib.axes import Axes

@@ -1,7 +1,5 @@
 """Ply frames of posed games: the columns and types of ``exporters.Archive.plies``, without an archive."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

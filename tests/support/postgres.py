@@ -1,7 +1,5 @@
 """A PostgreSQL server in a temporary folder, reached by a Unix socket there."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pwd

@@ -1,7 +1,5 @@
 """Runs the product over bytes in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from recorder.model import Game, SourceReport

@@ -3,8 +3,6 @@
 Nothing but the standard library is imported: CI runs this before anything is installed.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterable
 from pathlib import Path

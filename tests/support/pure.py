@@ -1,7 +1,5 @@
 """Runs pytest on the sources alone, compiled modules left aside: ``python -m tests.support.pure [ARGUMENTS]``."""
 
-from __future__ import annotations
-
 import sys
 from importlib.machinery import SOURCE_SUFFIXES, FileFinder, SourceFileLoader
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A server on this computer that speaks S3, and keeps what it is given in memory."""
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Iterator, Mapping

@@ -9,8 +9,6 @@ said::
     fault reset
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass

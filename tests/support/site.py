@@ -1,7 +1,5 @@
 """An archive with games that pages of the site must survive, and clients that ask it."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 Compiled modules show no lines: ``count_in_sources`` runs a function of a test module in a process that loads sources.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable

@@ -5,8 +5,6 @@ cannot be opened, a file opened for reading cannot be synced, and an open file c
 The process ends with the first command that fails.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json

@@ -1,7 +1,5 @@
 """One archive for all tests of tables, imported once from most of the corpus."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The columnar copy of an archive: made of what is missing, and rebuilt where it cannot be used."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

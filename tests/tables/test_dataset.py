@@ -1,7 +1,5 @@
 """Plies as a folder of Parquet files: complete, readable by everybody, never written over something else."""
 
-from __future__ import annotations
-
 import tracemalloc
 from importlib.metadata import version
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Evaluations in the ply table: of saved games by hand, of engines that played as their logs tell."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

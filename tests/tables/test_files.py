@@ -1,7 +1,5 @@
 """``export plies`` and ``export games`` write the tables: CSV, JSON Lines and Parquet."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

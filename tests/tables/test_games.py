@@ -1,7 +1,5 @@
 """The tables of sides, games and events."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The ply table has what the model says of each game, with and without Arrow and a copy, in one piece and in many."""
 
-from __future__ import annotations
-
 import sqlite3
 import subprocess
 import sys

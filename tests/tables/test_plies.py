@@ -1,7 +1,5 @@
 """The ply table: hand-computed rows, dtypes, filters, and an archive that is being written."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Facts of a finished game: completeness, end, times and key."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

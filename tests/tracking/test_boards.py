@@ -1,7 +1,5 @@
 """The meaning of a board with the number of a followed game."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.model import Disposition, Game

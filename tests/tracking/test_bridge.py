@@ -1,7 +1,5 @@
 """Gaps of one or two plies are filled only if there is one legal sequence."""
 
-from __future__ import annotations
-
 import random
 
 import chess

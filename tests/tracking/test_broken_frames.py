@@ -1,7 +1,5 @@
 """A malformed line is an anomaly at its place, and all other lines are read."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.model import Anomaly, AnomalyKind, Disposition, Game, Proof

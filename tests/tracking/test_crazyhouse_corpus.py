@@ -1,7 +1,5 @@
 """Holdings computed from captures, drops and promotions equal every ``<b1>`` of the crazyhouse transcripts."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

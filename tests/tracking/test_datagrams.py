@@ -1,7 +1,5 @@
 """Games from ICC's datagrams, written by the reference's field tables because no transcript contains any."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import chess

@@ -1,7 +1,5 @@
 """Games from ``<d1>`` boards: proved moves, gaps and conflicts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import chess

@@ -1,7 +1,5 @@
 """Games and evaluations from the engine lines of a debug file."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from itertools import pairwise

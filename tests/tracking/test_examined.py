@@ -1,7 +1,5 @@
 """Boards of examined games never extend a played game, and may show any position."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import chess.variant

@@ -1,7 +1,5 @@
 """Recorded examinations: read as they grow, looked at while they are in progress, and a lecture."""
 
-from __future__ import annotations
-
 from itertools import groupby
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Header facts: the facts in each line, and the game they belong to."""
 
-from __future__ import annotations
-
 from recorder.events import RatingText
 from recorder.model import Game
 from recorder.tracking.facts import HeaderFacts, rating_number

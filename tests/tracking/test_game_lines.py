@@ -1,7 +1,5 @@
 """Lines beside the boards: ``<g1>``, replies in blocks, starts and results of other games."""
 
-from __future__ import annotations
-
 import chess.variant
 import pytest
 

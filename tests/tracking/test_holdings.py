@@ -1,7 +1,5 @@
 """Holdings: printed ones, ones computed backwards, and drops from unknown ones."""
 
-from __future__ import annotations
-
 import chess.variant
 import pytest
 

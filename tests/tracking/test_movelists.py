@@ -1,7 +1,5 @@
 """The game of a movelist, and the moves that remain after later takebacks."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.model import Game, LineKind, Origin, Precision, Proof

@@ -1,7 +1,5 @@
 """Boards of a game that was left or has ended."""
 
-from __future__ import annotations
-
 from recorder.model import Disposition, LineKind
 from tests.edge_cases.scripts import Table, details, log, only, proved, read, sans
 

@@ -1,7 +1,5 @@
 """Single cases of a growing log; ``tests/test_pipeline.py`` tests the property with the corpus."""
 
-from __future__ import annotations
-
 import chess
 import pytest
 from hypothesis import HealthCheck, given, settings

@@ -1,7 +1,5 @@
 """One log with several sessions: every game keeps its own server, dialect and handle."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.dialects.session import Family, detect_dialect

@@ -1,7 +1,5 @@
 """A followed game and its plies: operations, and the fields of a ply from a complete or a cut frame."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.dialects.style12 import read_tokens

@@ -1,7 +1,5 @@
 """The game of an event line, and when a game is emitted."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.model import Game

@@ -1,7 +1,5 @@
 """The tree of a random walk through a random game, printed as by a server, equals the walk."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import chess

@@ -1,7 +1,5 @@
 """Games of variants through the whole pipeline: lists follow the variant's rules, or the server's boards."""
 
-from __future__ import annotations
-
 import random
 
 import chess.variant

@@ -1,7 +1,5 @@
 """One archive and one site for all tests that change neither."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

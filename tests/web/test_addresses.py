@@ -1,7 +1,5 @@
 """Every address is answered: what its parameters say may be refused, but is no failure of the site."""
 
-from __future__ import annotations
-
 from urllib.parse import quote, urlencode
 
 import pytest

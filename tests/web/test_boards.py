@@ -1,7 +1,5 @@
 """Boards of all pages: their squares have the colours of the reader's theme."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

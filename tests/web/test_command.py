@@ -1,7 +1,5 @@
 """The command: what it prints, and the address, token and package that it cannot do without."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """The site's pages of a game and of a player: the report, live, and exactly the games behind its numbers."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import Counter

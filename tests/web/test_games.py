@@ -1,7 +1,5 @@
 """The list of games: filters, order, pages, files, and what a reader sees when nothing is found or understood."""
 
-from __future__ import annotations
-
 import json
 import re
 import sqlite3

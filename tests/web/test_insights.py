@@ -1,7 +1,5 @@
 """Insights: the numbers are those of the measure in Python, and lead to exactly the games behind them."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from typing import Any

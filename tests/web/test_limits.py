@@ -3,8 +3,6 @@
 The sockets are real. Pages that are never ready stand for pages that take long, so that no test measures time.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """What the page of running recordings reads of growing journals, and how it pushes that to pages."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import json

@@ -1,7 +1,5 @@
 """The page of running recordings in Chromium, while a recorder records from a scripted server, ends and comes back."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import subprocess

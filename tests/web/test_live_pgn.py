@@ -1,7 +1,5 @@
 """``/live.pgn`` and ``/live/KEY.pgn``: what a client that polls them gets of a relay, of bughouse and with a delay."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import re

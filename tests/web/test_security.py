@@ -1,7 +1,5 @@
 """Who may read the site: names, origins, the token, and what every answer forbids."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from html import unescape

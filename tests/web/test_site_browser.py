@@ -1,7 +1,5 @@
 """The site in Chromium: accessible, of every width, by keyboard, without a script and without requests elsewhere."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``report --site``: pages that lead to each other, show what is for others, and are replaced only on request."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from pathlib import Path

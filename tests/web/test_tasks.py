@@ -1,7 +1,5 @@
 """What people come to the site for: each task of ``docs/how-to/web.md``, done in Chromium as the page says."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Control bytes: Telnet commands, and lone marks of ICC before lines of the plain stream."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.events import Chunk

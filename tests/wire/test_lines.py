@@ -1,7 +1,5 @@
 """LineReader: bytes to lines."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import random

@@ -1,7 +1,5 @@
 """Prompts before lines."""
 
-from __future__ import annotations
-
 import pytest
 
 from recorder.wire import PromptStripper, strip_prompts

@@ -1,7 +1,5 @@
 """Time-sealed connections: the server's and the client's side."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Ply frames for tests: typed as docs/reference/tables.md says, from rows that name only what counts in a test."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tables of small games, computed by hand."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from contextlib import closing

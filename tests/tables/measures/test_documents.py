@@ -1,7 +1,5 @@
 """The pages about measures: their columns, and code that runs as it stands."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

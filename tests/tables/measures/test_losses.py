@@ -1,7 +1,5 @@
 """What moves lost: a saved game with evaluations (tests/support/evaluated.py), computed by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Both boards of a match as one table: order, partners, the lead across and the waits, checked by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """On made-up games a frame, a relation and a plain reading in Python of docs/reference/measures.md give the same."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator

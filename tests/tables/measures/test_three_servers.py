@@ -7,8 +7,6 @@ FICS (milliseconds): White 0, 178, 144, 100: 300000, 304822, 309679, 314579; Bla
 The second server (seconds): 0 always; both 300, 304, 309, 314. The third: 0 always; both 305, 310, 315, 320.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 
