@@ -1,4 +1,4 @@
-"""The table "Who may import whom" of docs/explanation/architecture.md, read from the imports themselves."""
+"""Which module may import which, read from the imports themselves."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ BELOW_ARCHIVE = CORE | {
 STORED = BELOW_ARCHIVE | {"storage", "exporters", "migrations"}
 EVERYTHING = STORED | {f"recorder.{layer}" for layer in ("analysis", "archive", "cli", "conformance", "web")}
 
-# layer → what it may import besides itself; docs/explanation/architecture.md has the same as sentences
+# layer → what it may import besides itself
 TABLE: dict[str, set[str]] = {
     **dict.fromkeys(CORE, CORE),
     "recorder.openings": {"recorder.rules"},
