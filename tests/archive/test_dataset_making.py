@@ -8,6 +8,7 @@ import os
 import shlex
 import shutil
 import signal
+from dataclasses import replace
 from io import FileIO
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,8 @@ from exporters.dataset_parts import DATASET_EVENT_COLUMNS, DATASET_GAME_COLUMNS,
 from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, MATCH_COLUMNS, PLY_COLUMNS
 from recorder import PARSER_VERSION, Archive, Dataset
 from recorder.archive.reading import importing
-from recorder.archive.sharing import dataset_sources
-from recorder.archive.sharing.dataset_sources import SourceMade, SourceToMake, make_source
+from recorder.archive.sharing import dataset_making
+from recorder.archive.sharing.dataset_making import SourceMade, SourceTask, make_source
 from recorder.errors import ExitCode
 from recorder.progress import Progress
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
@@ -198,10 +199,12 @@ def test_an_earlier_part_is_added_where_the_longer_log_cannot_be_read(
     saved = PGN.parent / "icc-saved-2012.pgn"
     whole.write_bytes(saved.read_bytes() + b"\n")
 
-    def failing(task: SourceToMake, progress: Progress) -> SourceMade:
-        return SourceMade(failed="no") if task.source.path == whole else make_source(task, progress)
+    def failing(task: SourceTask, progress: Progress) -> SourceMade:
+        if task.source.path == whole:
+            task = replace(task, source=replace(task.source, error="no"))
+        return make_source(task, progress)
 
-    monkeypatch.setattr(dataset_sources, "make_source", failing)
+    monkeypatch.setattr(dataset_making, "make_source", failing)
     cli("convert", "--dataset", tmp_path / "games", "--jobs", "1", whole, saved, code=3)
     assert [record["name"] for record in records(tmp_path / "games")] == [str(saved)]
 
@@ -235,14 +238,14 @@ def test_nothing_is_made_where_no_log_is_read(cli: Cli, tmp_path: Path) -> None:
     assert contents(folder) == before
 
 
-def dying(task: SourceToMake, progress: Progress) -> SourceMade:
+def dying(task: SourceTask, progress: Progress) -> SourceMade:
     """As ``make_source``; kills its process in the middle of the first source."""
     if task.place[0] == 1:
 
         def kill(*_: object, **__: object) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
-        dataset_sources.__dict__["store"] = kill  # in this process only
+        dataset_making.__dict__["store"] = kill  # in this process only
     return make_source(task, progress)
 
 
@@ -255,7 +258,7 @@ def test_a_process_that_dies_costs_its_source_until_the_next_run(
     saved.write_bytes(SAVED)
     words = ("convert", "--dataset", tmp_path / "games")
     with monkeypatch.context() as patch:
-        patch.setattr(dataset_sources, "make_source", dying)
+        patch.setattr(dataset_making, "make_source", dying)
         said = cli(*words, "--jobs", 2, saved, WATCHER, code=3).stderr
     assert f"{saved}: the process that read it ended with signal 9; nothing of it is in the data set" in said
     assert not json.loads((tmp_path / "games" / "manifest.json").read_text())["complete"]
@@ -268,7 +271,7 @@ def test_a_process_that_dies_costs_its_source_until_the_next_run(
     assert contents(tmp_path / "games") == contents(tmp_path / "other")
 
 
-def stopping(task: SourceToMake, progress: Progress) -> SourceMade:
+def stopping(task: SourceTask, progress: Progress) -> SourceMade:
     """As ``make_source``; the user presses Ctrl-C in the second source."""
     if task.place[0] == 2:
         raise KeyboardInterrupt
@@ -281,7 +284,7 @@ def test_ctrl_c_leaves_the_sources_that_were_finished(
 ) -> None:
     folder = tmp_path / "games"
     with monkeypatch.context() as patch:
-        patch.setattr(dataset_sources, "make_source", stopping)
+        patch.setattr(dataset_making, "make_source", stopping)
         cli("convert", "--dataset", folder, WATCHER, PGN, code=None)
     assert [record["name"] for record in records(folder)] == [str(WATCHER)]
     assert json.loads((folder / "manifest.json").read_text())["complete"] is False
@@ -307,7 +310,7 @@ def test_a_data_set_without_a_log_that_an_error_of_this_program_ended_is_not_com
 
     monkeypatch.setenv("ICS_RECORDER_CONTAINMENT", "on")
     with monkeypatch.context() as patch:
-        patch.setattr(dataset_sources, "store", failing)
+        patch.setattr(dataset_making, "store", failing)
         said = cli(*words, code=3).stderr
     assert f"{PGN}: an error of this program, please report it: ZeroDivisionError" in said
     assert json.loads((folder / "manifest.json").read_text())["complete"] is False
@@ -427,7 +430,7 @@ def test_what_continues_after_an_interrupt_is_printed(
     def interrupt(*_words: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(dataset_sources, "write_record", interrupt)
+    monkeypatch.setattr(dataset_making, "write_record", interrupt)
     words = ("convert", WATCHER, "--dataset", tmp_path / "set")
     said = cli(*words, code=ExitCode.INTERRUPTED).stderr
     assert "repeat the command with --update." in said

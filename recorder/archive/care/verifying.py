@@ -25,7 +25,7 @@ from recorder.archive.reading.importing import (
 )
 from recorder.archive.reading.kept_bytes import reads_kept, source_blocks, source_timing
 from recorder.archive.reading.reading_ahead import ReadParts, write_parts
-from recorder.archive.reading.workers import WorkerDiedError, Workers, in_order, jobs_for
+from recorder.archive.reading.workers import Run, WorkerDiedError, Workers, in_order, jobs_for, running
 from recorder.containment import contain, failures_sentence
 from recorder.corrections import recorded
 from recorder.errors import SourceError
@@ -305,33 +305,22 @@ def verify_archive(
 ) -> VerifyReport:
     with archive.watch_changes() as changed, archive.snapshot():  # a source that is being written changes its id
         rows = [archive.source(one) for one in source_ids] if source_ids else archive.sources()
-        processes = jobs_for([row.size_bytes for row in rows], jobs)
-        if processes > 1:
-            with Workers(processes) as workers:
-                audits = _audit_in_processes(archive, rows, progress, workers, changed)
-        else:
-            audits = [
-                audit_source(archive, row, of_several(progress, number, len(rows)))
-                for number, row in enumerate(rows, 1)
-            ]
+        with running([row.size_bytes for row in rows], jobs) as run:
+            audits = _audit_all(archive, rows, progress, run, changed)
         stale = archive.stale_games() if not source_ids and any(audit.read for audit in audits) else []
         return VerifyReport(audits, stale, None if source_ids else archive.analyses.count())
 
 
-def _audit_in_processes(
-    archive: ArchiveStore,
-    rows: list[SourceRow],
-    progress: Progress,
-    workers: Workers,
-    changed: Callable[[], bool],
+def _audit_all(
+    archive: ArchiveStore, rows: list[SourceRow], progress: Progress, run: Run, changed: Callable[[], bool]
 ) -> list[Audit]:
-    """Audit in processes that see the archive of this snapshot; once it has ``changed``, the rest is audited here."""
+    """Each source has a connection of its own; once the archive has ``changed``, the snapshot is read instead."""
     tasks = [(archive.path, row, number, len(rows)) for number, row in enumerate(rows, 1)]
     audits: list[Audit] = []
-    done = in_order(workers, _audit_apart, tasks, progress)
-    for number, (row, future) in enumerate(zip(rows, done, strict=True), 1):
+    for number, (row, done) in enumerate(zip(rows, run(_audit_apart, tasks, progress), strict=True), 1):
         try:
-            audit = None if changed() else future.result()
+            found = None if changed() else done()
+            audit = None if changed() else found
         except WorkerDiedError as error:
             audit = Audit(row.id, row.name, read=False)
             audit.unread = f"{row.name}: the process that read it {error}. Verify it again."
@@ -490,9 +479,9 @@ def _read_all(
         return
     with tempfile.TemporaryDirectory(prefix="ics-recorder-rebuild-") as folder, Workers(processes) as workers:
         tasks = [(_Task(old.path, forgotten, Path(folder), count), number, row) for number, row in enumerate(rows, 1)]
-        for row, future in zip(rows, in_order(workers, _read_apart, tasks, progress), strict=True):
+        for row, done in zip(rows, in_order(workers, _read_apart, tasks, progress), strict=True):
             try:
-                yield _store(old, new, row, future.result())
+                yield _store(old, new, row, done())
             except WorkerDiedError as error:
                 yield Unread(row, f"is not read, since the process that read it {error}", True)
 

@@ -207,9 +207,9 @@ def _convert_in_processes(
             _Task(source, conversion, number, len(sources), Path(folder) / str(number))
             for number, source in enumerate(sources, 1)
         ]
-        for task, future in zip(tasks, in_order(workers, _convert_apart, tasks, progress), strict=True):
+        for task, done in zip(tasks, in_order(workers, _convert_apart, tasks, progress), strict=True):
             try:
-                found = future.result()
+                found = done()
             except WorkerDiedError as error:
                 problem = f"{task.source.name}: the process that read it {error}. Convert it again."
                 yield Converted(task.source.name, failed=problem)

@@ -315,6 +315,6 @@ def _read_logs(
     numbers = {number for number, _ in logs}
     for number in range(1, len(sources) + 1):
         try:
-            yield next(read).result() if number in numbers else None
+            yield next(read)() if number in numbers else None
         except WorkerDiedError as error:
             yield error

@@ -15,10 +15,10 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from recorder.errors import RecorderError
 from recorder.live import child_environment
@@ -135,13 +135,35 @@ def jobs_for(sizes: Sequence[int], jobs: int | None) -> int:
     return min(jobs or count_of_cores(), len(sizes))
 
 
+class Run(Protocol):
+    """Calls a function of a module for several tasks, in this or in other processes."""
+
+    def __call__(
+        self, function: Callable[[_Task, Progress], _Result], tasks: Iterable[_Task], progress: Progress
+    ) -> Iterator[Callable[[], _Result]]:
+        """Give for each task, in their order, a function that returns or raises what became of it.
+
+        Each task is made a little before its turn. WorkerDiedError: the process that did it ended.
+        """
+
+
+@contextmanager
+def running(sizes: Sequence[int], jobs: int | None) -> Iterator[Run]:
+    """Run tasks about logs of these sizes in as many processes as ``jobs`` says, or here if these are not worth it."""
+    processes = jobs_for(sizes, jobs)
+    if processes < 2:
+        yield lambda function, tasks, progress: (partial(function, task, progress) for task in tasks)
+        return
+    with Workers(processes) as workers:
+        yield partial(in_order, workers)
+
+
 def in_order(
     workers: Workers,
     function: Callable[[_Task, Progress], _Result],
     tasks: Iterable[_Task],
     progress: Progress,
-) -> Iterator[Future[_Result]]:
-    """Each task is made and submitted a little before its turn; yields what became of each, in their order."""
+) -> Iterator[Callable[[], _Result]]:
     submitted: deque[tuple[Future[_Result], deque[tuple[str, int, int | None]]]] = deque()
     waiting = iter(tasks)
     while True:
@@ -152,7 +174,7 @@ def in_order(
             return
         future, steps = submitted.popleft()
         look_until_done(future, partial(_show_last, progress, steps))
-        yield future
+        yield future.result
 
 
 def _show_last(progress: Progress, steps: deque[tuple[str, int, int | None]]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -20,8 +20,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from recorder.archive.reading.inputs import Input, local_copy
-from recorder.archive.reading.workers import WorkerDiedError
-from recorder.archive.sharing.dataset_sources import find_source
+from recorder.archive.reading.workers import Run, WorkerDiedError
 from recorder.errors import RecorderError
 from recorder.pipeline import PARSER_VERSION
 from recorder.progress import no_progress
@@ -32,10 +31,9 @@ from storage.dataset.records import DATASET_SCHEMA
 if TYPE_CHECKING:
     from distributed import Client, KilledWorker
 
-    from recorder.archive.sharing.dataset_sources import Run, SourceToFind, SourceToMake
+    from recorder.archive.sharing.dataset_making import SourceTask
     from recorder.progress import Progress
 
-_Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
 _PACKAGE: Final = "ics-recorder"
 _CONNECT_S: Final = 10
@@ -272,43 +270,33 @@ def _work(function: Callable[[Any, Progress], _Result], task: Any) -> _Result:
 def _run(
     client: Client,
     ends: Sequence[int],
-    function: Callable[[_Task, Progress], _Result],
-    tasks: Iterable[_Task],
+    function: Callable[[SourceTask, Progress], _Result],
+    tasks: Iterable[SourceTask],
     progress: Progress,
-) -> Iterator[Future[_Result]]:
+) -> Iterator[Callable[[], _Result]]:
     """As ``Run``; ``ends``: the bytes of each source and all before it."""
-    submitted: deque[tuple[Any, tuple[int, int]]] = deque()
-    done = "identified" if function is find_source else "written"
-
-    def first() -> Future[_Result]:
-        remote, (number, count) = submitted.popleft()
-        found = _outcome(remote)
-        progress(f"{number:,} of {count:,} files {done}", ends[number - 1], ends[-1] or None)
-        return found
-
-    for task in cast("Iterable[SourceToFind | SourceToMake]", tasks):
+    submitted: deque[Callable[[], _Result]] = deque()
+    for task in tasks:
+        number, count = task.place
+        words = f"{number:,} of {count:,} files {'identified' if task.outcome is None else 'written'}"
         key = f"{_PACKAGE}-{secrets.token_hex(8)}"
         remote = client.submit(_work, function, task, key=key, pure=False, retries=_RETRIES)
-        submitted.append((remote, task.place))
+        show = partial(progress, words, ends[number - 1], ends[-1] or None)
+        submitted.append(partial(_result_of, remote, show))
         threads: dict[str, int] = client.nthreads()  # type: ignore[no-untyped-call]  # Dask has no types
         while len(submitted) >= _TASKS_AHEAD * max(sum(threads.values()), 1):
-            yield first()
-    while submitted:
-        yield first()
+            yield submitted.popleft()
+    yield from submitted
 
 
-def _outcome(remote: Any) -> Future[Any]:
+def _result_of(remote: Any, show: Callable[[], object]) -> Any:
     """Wait for a task."""
     from distributed import KilledWorker
 
-    future: Future[Any] = Future()
     try:
-        future.set_result(remote.result())
+        return remote.result()
     except KilledWorker as error:
-        future.set_exception(WorkerDiedError(f"died on {error.allowed_failures + 1} workers, one after another"))
-    except CancelledError:
-        raise
-    except Exception as error:  # the caller gets it from the future
-        future.set_exception(error)
-    remote.release()
-    return future
+        died = f"died on {error.allowed_failures + 1} workers, one after another"
+        raise WorkerDiedError(died) from error
+    finally:
+        show()
