@@ -84,7 +84,7 @@ _UNCONFIGURED = ("config", "completion", "doctor", "help")
 
 
 class _Commands(UserDict[str, Any]):
-    """The commands by name; a command's module is loaded when the command is asked for."""
+    """A command's module is loaded when the command is asked for."""
 
     def __getitem__(self, name: str) -> Any:
         command = self.data[name]
@@ -99,7 +99,7 @@ class _Group(Group):
     """A group that turns our errors into one sentence and the documented exit code."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands in sections, in the order in which a user meets them."""
+        """In sections, in the order in which a user meets them."""
         for section, names in _SECTIONS.items():
             self.write_commands(section, names, ctx, formatter)
 
@@ -121,7 +121,7 @@ class _Group(Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command, with the configuration file's values as its options' defaults."""
+        """The configuration file's values are the defaults of the command's options."""
         name, command, rest = super().resolve_command(ctx, args)
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # while modules loaded: see recorder.__main__
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -145,7 +145,7 @@ class _Group(Group):
 
 
 def _is_configured(name: str, words: list[str]) -> bool:
-    """Whether a command reads the configuration file: not for its help, nor to print the file's own values."""
+    """Not for its help, nor to print the file's own values."""
     return name not in _UNCONFIGURED and not {"-h", "--help"} & set(words)
 
 
@@ -231,7 +231,7 @@ def main(where: str) -> None:
 
 
 def _name_variables(command: click.Command, prefix: str) -> None:
-    """Give every option its variable, named by the words that a person types: ``ICS_RECORDER_GAMES_NO_GUESTS``."""
+    """By the words that a person types: ``ICS_RECORDER_GAMES_NO_GUESTS``."""
     _name_own(command, prefix)
     if isinstance(command, click.Group):
         for name, inner in command.commands.items():

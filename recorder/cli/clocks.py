@@ -198,7 +198,6 @@ _CALLED = {"player": "handle", "plies": "moves", "lag_plies": "lag_moves"}
 
 
 def _of_games(table: Measured) -> Measured:
-    """The columns of the table of games."""
     places = [table.columns.index(name) for name in _OF_GAMES]
     rows = [tuple(row[place] for place in places) for row in table.rows]
     return table._replace(
@@ -287,7 +286,7 @@ def _say_counts(attributes: dict[Any, Any], reasons: dict[str, int]) -> None:
 
 
 def _say_engines(engines: list[dict[str, Any]]) -> None:
-    """Whose evaluations were counted; several are not of one measure, and the reader must know."""
+    """Evaluations of several engines are not of one measure, and the reader must know."""
     names = [engine["engine"] or "an engine that is not named" for engine in engines]
     if len(engines) == 1:
         say(f"Evaluated by {clean(names[0])}.")

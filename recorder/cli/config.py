@@ -123,8 +123,6 @@ def _show(ctx: click.Context, words: tuple[str, ...], everything: bool, as_json:
 
 
 class _Value(NamedTuple):
-    """One option of one command."""
-
     command: str
     option: str
     value: str | None
@@ -137,7 +135,6 @@ def _file(ctx: click.Context) -> Path:
 
 
 def _chosen_commands(root: click.Context, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """The commands that are named, with those of a group; without a name, all."""
     found: click.Command = root.command
     for number, word in enumerate(words):
         inner = found.commands if isinstance(found, click.Group) else {}
@@ -158,7 +155,7 @@ def _below(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tupl
 def _values(
     root: click.Context, configuration: Configuration | None, path: tuple[str, ...], command: click.Command
 ) -> Iterator[_Value]:
-    """The options of a command, as an invocation without options would have them."""
+    """As an invocation without options would have them."""
     defaults = {} if configuration is None else table_defaults(root, configuration, path, command)
     ctx = click.Context(command, info_name=path[-1], parent=root, default_map=defaults)
     for key, param in configurable(command):

@@ -38,14 +38,11 @@ _PASSWORD = (
 
 @dataclass(frozen=True)
 class Configuration:
-    """A configuration file."""
-
     path: Path
     text: str
     values: Mapping[str, Any]
 
     def table(self, path: Sequence[str]) -> Mapping[str, Any]:
-        """The table of a command."""
         found: Mapping[str, Any] = self.values
         for depth, name in enumerate(path, 1):
             found = found.get(name, {})
@@ -57,12 +54,12 @@ class Configuration:
         return found
 
     def place(self, table: Sequence[str], key: str) -> str:
-        """Where a key is written: the file and, if it can be found, the line."""
+        """The file and, if it can be found, the line."""
         line = self.line(table, key)
         return str(self.path) if line is None else f"{self.path}, line {line}"
 
     def line(self, table: Sequence[str], key: str) -> int | None:
-        """The number of a key's or table's first line; None: unknown (in an inline table)."""
+        """The first line of a key or table; None: unknown (in an inline table)."""
         wanted = (*table, key)
         above: tuple[str, ...] = ()
         for number, line in enumerate(self.text.splitlines(), 1):
@@ -77,7 +74,7 @@ class Configuration:
         return None
 
     def source(self, table: Sequence[str], key: str) -> str:
-        """Where the value of a command's option is written: in the command's table, or in ``[global]``."""
+        """In the command's table, or in ``[global]``."""
         return self.place(table if key in self.table(table) else (_GLOBAL,), key)
 
 
@@ -86,18 +83,16 @@ def _names(dotted: str) -> tuple[str, ...]:
 
 
 def default_file() -> Path:
-    """The configuration file without ``--config``: in the platform's folder for a user's configuration."""
     return Path(click.get_app_dir("ics-recorder")) / "config.toml"
 
 
 def chosen_file(ctx: click.Context) -> Path:
-    """The configuration file of an invocation: of ``--config``, or the default one, which need not exist."""
+    """Of ``--config``, or the default one, which need not exist."""
     named: Path | None = ctx.meta.get(_FILE)
     return default_file() if named is None else named
 
 
 def config_option(command: Any) -> Any:
-    """``--config``, for all commands."""
     return click.option(
         "--config",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -114,7 +109,6 @@ def _note_file(ctx: click.Context, _param: click.Parameter, path: Path | None) -
 
 
 def read_configuration(ctx: click.Context, names: Sequence[str]) -> Configuration | None:
-    """Read the file of ``--config``, or the default file if it exists."""
     named = ctx.meta.get(_FILE)
     path = chosen_file(ctx)
     try:
@@ -133,7 +127,7 @@ def read_configuration(ctx: click.Context, names: Sequence[str]) -> Configuratio
 
 
 def configured(ctx: click.Context, names: Sequence[str], path: Sequence[str], command: click.Command) -> dict[str, Any]:
-    """Read the configuration for one command, and note it in ``ctx.meta``."""
+    """It is noted in ``ctx.meta``."""
     found = ctx.meta[CONFIGURATION] = read_configuration(ctx, names)
     return {} if found is None else table_defaults(ctx, found, path, command)
 
@@ -166,7 +160,7 @@ def _refuse(configuration: Configuration, table: Sequence[str], key: str, what: 
 
 
 def configurable(command: click.Command) -> Iterator[tuple[str, click.Parameter]]:
-    """The options of a command that a file can set, by their keys; and the server of ``record`` and ``proxy``."""
+    """The options of a command that a file can set; and the server of ``record`` and ``proxy``."""
     for param in command.params:
         if isinstance(param, click.Option):
             if not param.is_eager:
@@ -201,7 +195,6 @@ def table_defaults(
 
 
 def _checked(ctx: click.Context, param: click.Parameter, value: Any, hint: str) -> Any:
-    """A value as click takes it."""
     words = isinstance(param.type, WordSet)
     many = words or param.multiple or param.nargs != 1
     each = value if many and isinstance(value, list) else [value]
@@ -232,7 +225,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _text(value: str | int | float | date) -> str:
-    """What the command line would have: text, with the home folder in the place of ``~/``."""
+    """As the command line would have it, with the home folder in the place of ``~/``."""
     text = str(value)
     if text.startswith("~/"):
         with suppress(RuntimeError):  # there is no home folder
@@ -241,7 +234,7 @@ def _text(value: str | int | float | date) -> str:
 
 
 def _shown(value: Any) -> str:
-    """A value as TOML has it, for a message."""
+    """As TOML has it."""
     if isinstance(value, list):
         return f"[{', '.join(map(_shown, value))}]"
     if isinstance(value, bool):
@@ -250,7 +243,7 @@ def _shown(value: Any) -> str:
 
 
 def origin(ctx: click.Context, name: str, flag: str) -> str:
-    """Where a value was written, for a message about it: ``--limit``, or ``'limit' in record.toml, line 3``."""
+    """For a message about a value: ``--limit``, or ``'limit' in record.toml, line 3``."""
     found = ctx.meta.get(CONFIGURATION)
     if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT_MAP or found is None:
         return flag
@@ -259,5 +252,5 @@ def origin(ctx: click.Context, name: str, flag: str) -> str:
 
 
 def words_of(ctx: click.Context) -> tuple[str, ...]:
-    """The words of a context's command, without the program's: ``("export", "pgn")``."""
+    """Without the program's: ``("export", "pgn")``."""
     return () if ctx.parent is None else (*words_of(ctx.parent), ctx.info_name or "")

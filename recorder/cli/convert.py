@@ -147,7 +147,6 @@ def command(
 
 
 def _say_converted(converted: Sequence[Converted], output: str) -> None:
-    """Print what was written, and what is to be known of each log."""
     from exporters.base import ExportReport
 
     total, excluded = ExportReport(), Counter[str]()
@@ -182,7 +181,6 @@ def _say_converted(converted: Sequence[Converted], output: str) -> None:
 
 
 def _refuse_others(ctx: click.Context) -> None:
-    """Refuse options that have no meaning for a data set."""
     for parameter in ctx.command.params:
         name = parameter.name or ""
         if name not in _OF_DATASETS and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
@@ -254,7 +252,6 @@ _STATUSES = {
 
 
 def _print_outcome(outcome: Outcome) -> None:
-    """Report what became of one log."""
     if outcome.message:
         say(clean(outcome.message))
     if outcome.part_of is not None:
@@ -273,7 +270,6 @@ def _print_outcome(outcome: Outcome) -> None:
 
 
 def _print_total(report: DatasetReport, where: str) -> None:
-    """Report what the data set has now."""
     whole = report.manifest
     if whole is None:
         return

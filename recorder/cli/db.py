@@ -377,7 +377,6 @@ def verify(ctx: click.Context, source_ids: tuple[str, ...], jobs: int | None, wh
 
 
 def _print_clocks(audits: list[Audit]) -> None:
-    """How far the clocks add up."""
     from recorder.ledger import Cause
 
     clocks = sum((audit.clocks for audit in audits), Counter[Cause]())

@@ -40,7 +40,7 @@ _LITTLE_BYTES: Final = 1 << 30
 
 
 class State(Enum):
-    """What a check says: only ``FAIL`` keeps something from working; ``OFF`` is not installed or not there yet."""
+    """Only ``FAIL`` keeps something from working; ``OFF`` is not installed or not there yet."""
 
     OK = "ok"
     OFF = "off"
@@ -49,7 +49,7 @@ class State(Enum):
 
 
 class Finding(NamedTuple):
-    """One line. ``remedy`` is what to do; None: nothing is needed."""
+    """``remedy`` is what to do; None: nothing is needed."""
 
     state: State
     what: str
@@ -58,7 +58,7 @@ class Finding(NamedTuple):
 
 
 def examine(where: str, journal_dir: Path) -> Iterator[Finding]:
-    """Check all that needs no network. ``where``: the archive, as ``--db`` names it."""
+    """All that needs no network."""
     version = ".".join(map(str, sys.version_info[:3]))
     yield Finding(State.OK, "Python", f"{version}, {sys.executable}")
     for extra, modules in EXTRAS.items():
@@ -95,7 +95,7 @@ def _disk(what: str, path: Path) -> Finding:
 
 
 def reach(server: str, port: int) -> Finding:
-    """Connect to a server, read what it prints first, and leave without a login."""
+    """Leave without a login."""
     from recorder.live.net.sockets import first_words
 
     what = f"server {server}:{port}"

@@ -196,7 +196,6 @@ def _split(key: str, dry_run: bool, where: str, as_json: bool) -> None:
 
 
 def _print(games: list[Game], dry_run: bool, as_json: bool) -> None:
-    """The games that a decision makes."""
     if not (games or as_json):
         say("No probable duplicates.")
         return

@@ -125,7 +125,6 @@ def _print_all(outcomes: list[GameOutcome], timed: bool, *, as_json: bool) -> No
 
 
 def _reason(outcome: GameOutcome) -> str:
-    """Explain a clause; a value that never occurred is reported as missing."""
     before = f"in part, {outcome.missing}" if outcome.missing else _UNFULFILLED.get(outcome.fate.value)
     return outcome.reason if before is None else f"{before}: {outcome.reason}"
 
@@ -174,7 +173,7 @@ def _tree(part: PolicyPart) -> dict[str, Any]:
 
 
 def _time(at_ms: int, timed: bool) -> str | None:
-    """UTC; None where the log has no times."""
+    """UTC; None: the log has no times."""
     if not timed:
         return None
     return datetime.fromtimestamp(at_ms // 1000, UTC).isoformat().replace("+00:00", "Z")

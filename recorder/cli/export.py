@@ -260,7 +260,6 @@ def _games(
 
 
 def _picture_options(command: _AnyCommand) -> _AnyCommand:
-    """Which game, how it looks, and where it goes."""
     for option in (
         output_options,
         archive_option,
@@ -335,7 +334,7 @@ def _png(key: str, where: str, output: str, force: bool, ply: int | None, size: 
 
 
 def _draw(where: str, key: str, output: str, force: bool, kind: str, look: dict[str, Any]) -> None:
-    """Write the picture of a game; ``look`` has values of ``exporters.moving_picture.Look``."""
+    """``look`` has values of ``exporters.moving_picture.Look``."""
     from exporters.base import open_output, refuse_existing
     from recorder.archive.pages.reports import picture_of_game
 
@@ -353,7 +352,6 @@ def _draw(where: str, key: str, output: str, force: bool, kind: str, look: dict[
 def _write(
     write: Callable[[ArchiveStore, GameFilter], ExportReport], where: str, output: str, filters: dict[str, Any]
 ) -> None:
-    """Write the games that the options choose, and print what was written and what was excluded."""
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
         chosen = named_games(archive, chosen)

@@ -27,7 +27,6 @@ _AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
 
 
 def output_options(command: _AnyCommand) -> _AnyCommand:
-    """``-o`` and ``--force``."""
     output = click.option(
         "-o",
         "--output",
@@ -40,14 +39,13 @@ def output_options(command: _AnyCommand) -> _AnyCommand:
 
 
 def csv_option(command: _AnyCommand) -> _AnyCommand:
-    """``--csv-raw``."""
     return click.option(
         "--csv-raw", cls=Rare, is_flag=True, help="Put no apostrophe before CSV texts that look like formulas."
     )(command)
 
 
 class _CommentWords(WordSet):
-    """Which comments; ``true`` in a configuration file or a variable is chat."""
+    """``true`` in a configuration file or a variable is chat."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> frozenset[str]:
         switches = {"true": "chat", "1": "chat", "false": "none", "0": "none"}
@@ -56,7 +54,7 @@ class _CommentWords(WordSet):
 
 @dataclass(frozen=True, slots=True)
 class PgnWords:
-    """The values of ``pgn_options``; each field is named as its option."""
+    """Each field is named as its option."""
 
     clock: frozenset[str]
     style: str
@@ -66,7 +64,6 @@ class PgnWords:
     as_crazyhouse: bool
 
     def pgn(self, analysis: str | None = "") -> PgnOptions:
-        """The options of the PGN exporter."""
         from exporters.pgn.exporter import PgnOptions
 
         return PgnOptions(
@@ -81,7 +78,6 @@ class PgnWords:
         )
 
     def bpgn(self, ctx: click.Context) -> BpgnOptions:
-        """The options of the BPGN exporter."""
         from exporters.bpgn import CLOCK_WORDS, BpgnOptions
 
         if self.style != "default" or self.variations or self.engine or self.as_crazyhouse or "engine" in self.comments:
@@ -91,7 +87,7 @@ class PgnWords:
 
 
 def pgn_options(command: _AnyCommand) -> _AnyCommand:
-    """How PGN looks: ``--clock --style --variations --comments --engine --as-crazyhouse``, as one ``pgn_words``."""
+    """How PGN looks: the options as one ``pgn_words``."""
 
     @wraps(command)
     def settled(*words: Any, **values: Any) -> Any:
@@ -137,7 +133,7 @@ def pgn_options(command: _AnyCommand) -> _AnyCommand:
 
 
 def format_of(format_name: str | None, output: str, formats: tuple[str, ...]) -> str:
-    """The format: as ``--format`` says, else as the output's suffix says, else the first one."""
+    """As ``--format`` says, else as the output's suffix says, else the first one."""
     suffix = Path(output).suffix.lower().lstrip(".")
     if format_name is None and suffix and suffix not in formats:
         names = ", ".join(f".{name}" for name in formats if name != "table")
@@ -158,7 +154,7 @@ _INCLUDED_BY = {
 
 
 def say_excluded(reasons: Iterable[tuple[str, int]]) -> None:
-    """One line on stderr: ``Excluded: 3 examined (--include examined), 2 without a known date.``"""
+    """``Excluded: 3 examined (--include examined), 2 without a known date.``"""
     words = ", ".join(
         f"{number:,} {_one(reason) if number == 1 else reason}"
         + (f" (--include {_INCLUDED_BY[reason]})" if reason in _INCLUDED_BY else "")
@@ -174,7 +170,6 @@ def _one(reason: str) -> str:
 
 
 def say_written(report: ExportReport, output: str, reasons: dict[str, int]) -> None:
-    """What was written and what was not, on stderr."""
     target = "standard output" if output == "-" else output
     say(f"Wrote {plural(report.games, 'game')}, {plural(report.plies, 'ply', 'plies')} to {target}.")
     say_excluded([*reasons.items(), *sorted(report.excluded.items())])

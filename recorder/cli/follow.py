@@ -133,8 +133,6 @@ def command(
 
 
 class _Run:
-    """Says what happens to a log while it is followed."""
-
     def __init__(
         self,
         name: str,
@@ -155,7 +153,6 @@ class _Run:
         self._followed = False  # a log that has ended
 
     def step(self) -> None:
-        """Read what is new."""
         follower = self._follower
         follower.look()
         self._say_problem()
@@ -169,7 +166,6 @@ class _Run:
                 say(f"{self._name} {clean(self._moved)}: reading on in it until there is a new one.")
 
     def finish(self) -> None:
-        """Read the last bytes."""
         self.step()
         self._follower.finish()
         if self._pipe is not None:
@@ -177,7 +173,7 @@ class _Run:
         self._say_problem()
 
     def _say_problem(self) -> None:
-        """Say once what is wrong, and when it is over."""
+        """Once what is wrong, and when it is over."""
         follower, finished, pipe = self._follower, self._finished, self._pipe
         waiting = None if follower.waiting is None else f"{follower.waiting}; waiting for more."
         problem = follower.problem or waiting or (finished.problem if finished is not None else None)
@@ -195,7 +191,6 @@ class _Run:
             say(f"{pipe.lost}: none is printed from here on. The archive goes on.")
 
     def report(self) -> None:
-        """Report how many games were read."""
         follower, finished = self._follower, self._finished
         if follower.waiting is not None and not (self._followed or follower.known):
             raise SourceError(f"{follower.waiting}.")
@@ -209,7 +204,7 @@ class _Run:
 
 
 def _refuse_unfit(log: str, *, wait: bool) -> None:
-    """Make sure that a log can be followed, and say if it is waited for."""
+    """Also say if the log is waited for."""
     from recorder.archive.following.follower import state_of
     from recorder.model import SAVED_KINDS
     from recorder.sources import HEAD_BYTES, detect, path_kind, read_blocks

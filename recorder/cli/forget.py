@@ -96,7 +96,6 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
 
 
 def _recall(handles: tuple[str, ...], where: str, *, as_json: bool) -> None:
-    """Let players be recorded again."""
     from recorder.archive.care.erasing import recall
 
     with open_archive(where, read_only=False) as archive, archive.transaction():

@@ -84,7 +84,7 @@ def command(where: str, as_json: bool, **filters: Any) -> None:
 def _print_games(
     archive: ArchiveStore, chosen: GameFilter, games: Iterable[Game], going_on: Collection[str], *, as_json: bool
 ) -> None:
-    """Print the games and, below the table, how many it has; ``going_on`` has the keys of games in progress."""
+    """``going_on`` has the keys of games in progress."""
     printed = Counter[bool]()
 
     def counted() -> Iterator[Game]:

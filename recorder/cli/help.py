@@ -68,7 +68,6 @@ exit status 1.
 
 
 def _filter_options() -> str:
-    """The options with what they say, in lines of at most 80 columns."""
     formatter = click.HelpFormatter(width=80)
     with formatter.indentation():
         formatter.write_dl(
@@ -276,7 +275,6 @@ def command(ctx: click.Context, words: tuple[str, ...], everything: bool) -> Non
 
 
 def _help_of(root: click.Context, words: tuple[str, ...]) -> str:
-    """The text of ``--help`` of a command."""
     at = root
     for word in words:
         inner = at.command.commands if isinstance(at.command, click.Group) else {}

@@ -42,7 +42,7 @@ _OF_CONNECTIONS: Final = frozenset(("outage", "back"))
 
 
 def hook_option(command: _AnyCommand) -> _AnyCommand:
-    """``--on``, as ``hooks``, with those of the configuration file."""
+    """With the hooks of the configuration file."""
     option = click.option(
         "--on",
         "hooks",
@@ -88,11 +88,7 @@ def _typed(value: str, command: str | None) -> Hook:
 def running_hooks(
     hooks: Sequence[Hook], report: Callable[[], MessageSink], folder: Path | None = None, **doing: str
 ) -> Iterator[Hooks | None]:
-    """Hooks that work until the end; None: there are none. ``report`` returns where failures are reported.
-
-    ``folder``: where ``status`` finds how many there were, and what else is ``doing``; None: the recorder's state has
-    them.
-    """
+    """``folder``: where ``status`` finds their counts and what else is ``doing``."""
     if not (hooks or doing):
         yield None
         return
@@ -119,7 +115,7 @@ def running_hooks(
 
 
 def configured_hooks(configuration: Configuration) -> Iterator[Hook]:
-    """The hooks of the configuration file; UsageError: one of them is not valid."""
+    """UsageError: one of them is not valid."""
     for number, table in enumerate(configuration.values.get(HOOK, ()), 1):
         try:
             for key, value in table.items():

@@ -147,7 +147,7 @@ def command(
 
 
 def _found(ctx: click.Context, paths: tuple[str, ...], *, dry_run: bool, yes: bool, as_json: bool) -> tuple[str, ...]:
-    """List the logs of clients in their usual places, and return those to import: all, if the user agrees."""
+    """The logs of clients in their usual places, listed, and imported if the user agrees."""
     from recorder.archive.reading.inputs import CLIENTS, find_client_logs
 
     if paths:
@@ -169,7 +169,7 @@ def _found(ctx: click.Context, paths: tuple[str, ...], *, dry_run: bool, yes: bo
 
 
 def _add_report(found: Outcome | Merged, archive: ArchiveStore) -> None:
-    """Add to the outcome of a known log what was found in it when it was read."""
+    """To the outcome of a known log, what was found when it was read."""
     from recorder.archive.reading.importing import Outcome
 
     if isinstance(found, Outcome) and found.status == ImportStatus.KNOWN and found.sha256 and found.part_of is None:
@@ -177,7 +177,6 @@ def _add_report(found: Outcome | Merged, archive: ArchiveStore) -> None:
 
 
 def _print_file(found: Outcome | Merged, *, alone: bool, dry_run: bool, verbose: bool) -> None:
-    """Report one file; ``alone``: it is the only one."""
     from recorder.archive.reading.import_paths import Merged
     from recorder.cli.import_report import print_merged, print_outcome
 
@@ -188,7 +187,6 @@ def _print_file(found: Outcome | Merged, *, alone: bool, dry_run: bool, verbose:
 
 
 def _exit_status(report: ImportReport, *, strict: bool) -> ExitCode:
-    """The exit status of the command."""
     if report.failures or all(outcome.kind is None for outcome in report.outcomes):
         return ExitCode.INPUT
     flawed = sum(outcome.flawed for outcome in report.outcomes)
@@ -199,7 +197,6 @@ def _exit_status(report: ImportReport, *, strict: bool) -> ExitCode:
 
 
 def _sum_up(outcomes: list[Outcome], archive: ArchiveStore | None, before: int, *, verbose: bool) -> None:
-    """Report all files together."""
     from recorder.archive.reading.importing import STORED
     from recorder.cli.import_report import print_notes, print_total, say_archive
 

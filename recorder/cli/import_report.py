@@ -42,7 +42,6 @@ def _counts(counts: Mapping[Disposition, int]) -> str:
 
 
 def print_outcome(outcome: Outcome, *, verbose: bool, alone: bool = True) -> None:
-    """Report the result of importing one log."""
     name = clean(outcome.name)
     alone = alone or verbose
     if outcome.message and (alone or not _is_stray(outcome)):
@@ -85,7 +84,6 @@ _MERGED = {
 
 
 def print_merged(merged: Merged, *, dry_run: bool) -> None:
-    """Report what was imported from another archive."""
     for outcome in merged.outcomes:
         if outcome.part_of is not None or outcome.status not in _MERGED:
             print_outcome(outcome, verbose=False)
@@ -109,7 +107,7 @@ def print_merged(merged: Merged, *, dry_run: bool) -> None:
 
 
 def say_analyses(counts: AnalysisCounts) -> None:
-    """Report how many analyses an archive has and how many belong to no visible game; print nothing without any."""
+    """How many the archive has, and how many belong to no visible game."""
     if not counts.analyses:
         return
     analyses, positions = plural(counts.analyses, "analysis", "analyses"), plural(counts.positions, "position")
@@ -146,13 +144,11 @@ def _is_stray(outcome: Outcome) -> bool:
 
 
 def _remedy(undated: Sequence[Outcome]) -> str:
-    """Which option dates these logs."""
     form = format_of([Path(outcome.name).name for outcome in undated])
     return "use --date" if form is None else f"use --date, or --date-from-name '{form}'"
 
 
 def print_notes(outcomes: Sequence[Outcome]) -> None:
-    """Tell once what is true of several files."""
     strays: dict[str, list[Outcome]] = {}
     for outcome in filter(_is_stray, outcomes):
         strays.setdefault((outcome.message or "").removeprefix(outcome.name), []).append(outcome)
@@ -168,17 +164,14 @@ def print_notes(outcomes: Sequence[Outcome]) -> None:
 
 
 def count_all(archive: ArchiveStore) -> int:
-    """How many games there are, of every kind."""
+    """Games of every kind."""
     from storage import GameFilter
 
     return archive.count(GameFilter(kinds=frozenset(), min_plies=0))
 
 
 def say_archive(archive: ArchiveStore, before: int | None) -> None:
-    """How many games and players there are, how many games ``games`` lists, and why not the others.
-
-    ``before``: how many there were before an import whose summary cannot count games.
-    """
+    """``before``: how many games there were before an import whose summary cannot count games."""
     from storage import GameFilter
 
     total, excluded = count_all(archive), count_excluded(archive, GameFilter())
@@ -189,7 +182,7 @@ def say_archive(archive: ArchiveStore, before: int | None) -> None:
 
 
 def print_total(outcomes: Sequence[Outcome], *, dry_run: bool, distinct: int | None) -> None:
-    """One line for all files together; ``distinct`` games, or None where logs had grown."""
+    """``distinct`` games, or None where logs had grown."""
     states = Counter(outcome.status.replace("-", " ") for outcome in outcomes)
     if dry_run and "log" in states:
         logs = plural(states.pop("log", 0), "log")
@@ -209,7 +202,7 @@ def print_total(outcomes: Sequence[Outcome], *, dry_run: bool, distinct: int | N
 
 
 def report_json(report: SourceReport, *, verbose: bool = True) -> dict[str, Any]:
-    """The report as JSON values; ``verbose`` adds anomalies and shapes one by one."""
+    """``verbose`` adds anomalies and shapes one by one."""
     found: dict[str, Any] = _REPORT(report) | {
         "frames": {kind.value: count for kind, count in sorted(report.frames.items(), key=lambda item: item[0].value)},
         "holdings": {
@@ -227,7 +220,6 @@ def report_json(report: SourceReport, *, verbose: bool = True) -> dict[str, Any]
 
 
 def outcome_json(outcome: Outcome, *, verbose: bool) -> dict[str, Any]:
-    """One log's outcome as JSON values."""
     return _OUTCOME(outcome) | {
         "report": None if outcome.report is None else report_json(outcome.report, verbose=verbose),
     }

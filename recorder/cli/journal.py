@@ -200,7 +200,6 @@ def _check(ctx: click.Context, files: tuple[str, ...]) -> None:
 
 
 def _check_one(file: str) -> ExitCode:
-    """Check one session and print what was found."""
     from recorder.archive.reading.kept_bytes import survey_session
 
     try:

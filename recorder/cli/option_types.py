@@ -55,13 +55,11 @@ NAME_FORMAT: Final = Checked("format", _read_format)
 
 
 class WholeNumber(click.IntRange):
-    """A whole number within limits."""
-
     name = "whole number"
 
 
 class WordSet(ParamType):
-    """A comma-separated choice of words, as a frozenset; ``none`` or nothing is the empty set."""
+    """Comma-separated, as a frozenset; ``none`` or nothing is the empty set."""
 
     name = "words"
 
@@ -88,7 +86,7 @@ class WordSet(ParamType):
 
 
 class DateType(ParamType):
-    """A calendar day as YYYY-MM-DD."""
+    """As YYYY-MM-DD."""
 
     name = "date"
 
@@ -118,7 +116,7 @@ class SpeedType(ParamType):
 
 
 class SecondsType(ParamType):
-    """Seconds, with thousandths if need be, as milliseconds: ``1``, ``0.5``, ``1s``, ``200ms``."""
+    """As milliseconds: ``1``, ``0.5``, ``1s``, ``200ms``."""
 
     name = "seconds"
 
@@ -140,7 +138,7 @@ _Completer = Callable[["click.Context", "click.Parameter", str], "list[Completio
 
 
 def completer(kind: Completion, *fixed: str) -> _Completer:
-    """Completes an option's value from the archive that the command line names, else the default one."""
+    """From the archive that the command line names, else the default one."""
 
     def complete(ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
@@ -156,7 +154,7 @@ def completer(kind: Completion, *fixed: str) -> _Completer:
 
 
 def complete_names(names: Mapping[str, str]) -> _Completer:
-    """Completes fixed names, with their descriptions where the shell shows them."""
+    """With their descriptions where the shell shows them."""
 
     def complete(_ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem

@@ -50,18 +50,18 @@ ALL: Final = "ics-recorder.all"
 
 
 class Rare(click.Option):
-    """An option that the help shows only with ``--all``."""
+    """The help shows it only with ``--all``."""
 
 
 class OptionalWords(click.Option):
-    """An option of a ``WordSet`` whose words can be omitted: then it has the word ``omitted``."""
+    """Of a ``WordSet`` whose words can be omitted: then it has the word ``omitted``."""
 
     def __init__(self, *names: Any, omitted: str, **values: Any) -> None:
         super().__init__(*names, **values)
         self.omitted = omitted
 
     def written_out(self, args: list[str]) -> list[str]:
-        """The arguments of a command with the words that were omitted: what follows the option may be a KEY."""
+        """With the words that were omitted: what follows the option may be a KEY."""
         assert isinstance(self.type, WordSet)
         choices, own = {*self.type.choices, "none"}, args.index("--") if "--" in args else len(args)
         given = [bool(following) and choices.issuperset(following.split(",")) for following in [*args[1:], ""]]
@@ -72,7 +72,7 @@ class OptionalWords(click.Option):
 
 
 class Command(click.Command):
-    """A command whose help has its options in sections (``in_section``), and with ``--help --all`` all of them."""
+    """Its help has the options in sections (``in_section``), and with ``--help --all`` all of them."""
 
     rare: Collection[str] = ()
 
@@ -114,7 +114,7 @@ class Command(click.Command):
 
 
 class Group(Command, click.Group):
-    """A group whose help has its options and commands, those in ``rare`` only with ``--all``."""
+    """Its help has options and commands, those in ``rare`` only with ``--all``."""
 
     def __init__(self, *words: Any, rare: Collection[str] = (), **values: Any) -> None:
         super().__init__(*words, **values)
@@ -125,13 +125,12 @@ class Group(Command, click.Group):
         self.format_commands(ctx, formatter)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands by name."""
         self.write_commands("Commands", sorted(self.commands), ctx, formatter)
 
     def write_commands(
         self, heading: str, names: Iterable[str], ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
-        """Those of the commands that are to be shown, if any are, under a heading."""
+        """Those that are to be shown, if any are."""
         rows = [
             (name.ljust(10), self.commands[name].get_short_help_str(limit=80))
             for name in names
@@ -143,7 +142,7 @@ class Group(Command, click.Group):
 
 
 def in_section(section: str, command: _AnyCommand, *options: _Option) -> _AnyCommand:
-    """Add options to a command under a heading of its help."""
+    """Under a heading of the command's help."""
     for option in options:
         command = cast("_AnyCommand", option(command))
         command.__click_params__[-1].section = section  # type: ignore[attr-defined]  # click keeps options so
@@ -172,7 +171,6 @@ def _of_group(ctx: click.Context, param: click.Parameter, value: str) -> str:
 
 
 def archive_option(command: _AnyCommand) -> _AnyCommand:
-    """``--db``: which archive."""
     return click.option(
         "--db",
         "where",
@@ -186,7 +184,7 @@ def archive_option(command: _AnyCommand) -> _AnyCommand:
 
 
 def dataset_option(command: _AnyCommand) -> _AnyCommand:
-    """``--dataset``: a data set instead of the archive of ``archive_option``."""
+    """Instead of the archive of ``archive_option``."""
 
     @wraps(command)
     def checked(*words: Any, **values: Any) -> Any:
@@ -200,12 +198,10 @@ def dataset_option(command: _AnyCommand) -> _AnyCommand:
 
 
 def json_option(command: _AnyCommand) -> _AnyCommand:
-    """``--json``: the answer as JSON on stdout."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")(command)
 
 
 def jobs_option(command: _AnyCommand) -> _AnyCommand:
-    """``--jobs``: how many processes."""
     return click.option(
         "-j",
         "--jobs",
@@ -218,7 +214,6 @@ def jobs_option(command: _AnyCommand) -> _AnyCommand:
 
 
 def dask_option(command: _AnyCommand) -> _AnyCommand:
-    """``--dask``: the cluster that does the work."""
     return click.option(
         "--dask",
         cls=Rare,
@@ -229,7 +224,7 @@ def dask_option(command: _AnyCommand) -> _AnyCommand:
 
 
 def list_option(what: str, about: Mapping[str, str]) -> Callable[[_AnyCommand], _AnyCommand]:
-    """``--list``: print names and what they mean instead of anything else."""
+    """Instead of anything else."""
 
     def show(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
         if wanted and not ctx.resilient_parsing:
@@ -243,8 +238,6 @@ def list_option(what: str, about: Mapping[str, str]) -> Callable[[_AnyCommand], 
 
 
 def wide_option(command: _AnyCommand) -> _AnyCommand:
-    """``--wide``: tables with all columns, however wide the terminal is."""
-
     def note(context: click.Context, _: click.Parameter, value: bool) -> None:
         context.meta[WIDE] = value
 
@@ -258,12 +251,10 @@ def wide_option(command: _AnyCommand) -> _AnyCommand:
 
 
 def force_option(command: _AnyCommand) -> _AnyCommand:
-    """``--force``: replace an existing file."""
     return click.option("--force", is_flag=True, help="Replace an existing file.")(command)
 
 
 def reading_options(command: _AnyCommand) -> _AnyCommand:
-    """How logs are read: ``--kind --server --date --date-from-name --tz --chat``."""
     return in_section(
         "Reading logs",
         command,
@@ -309,7 +300,6 @@ _COMPLETERS: Final[Mapping[str, _Complete]] = {
 
 
 def _filter_option(one: Filter) -> _Option:
-    """The option of a filter."""
     if one.flag:
         if "/" in one.flag:
             return click.option(one.flag, one.name, default=None, help=one.about)
@@ -332,10 +322,7 @@ def _filter_option(one: Filter) -> _Option:
 
 
 def filter_options(command: _AnyCommand) -> _AnyCommand:
-    """Which games: the same options for ``games`` and for every export. An unknown variant is a usage error.
-
-    An option that the command has for something else (``--speed`` of replay) stays what it is.
-    """
+    """An option that the command has for something else (``--speed`` of replay) stays what it is."""
 
     @wraps(command)
     def checked(*words: Any, **values: Any) -> Any:
@@ -351,20 +338,17 @@ def filter_options(command: _AnyCommand) -> _AnyCommand:
 
 
 def games_options(command: _AnyCommand) -> _AnyCommand:
-    """Which games of which archive: the filters, ``--unique`` and ``--db``."""
     unique = click.option("--unique", is_flag=True, help="Count probable duplicates once (see `duplicates`).")
     return filter_options(in_section(_FILTERS, archive_option(command), unique))
 
 
 def position_options(command: _AnyCommand) -> _AnyCommand:
-    """``--position`` and ``--moves``: only games that reached a position."""
     for name in ("moves", "position"):
         command = cast("_AnyCommand", _filter_option(FILTERS[name])(command))
     return command
 
 
 def game_filter(*, unique: bool = False, **filters: Any) -> GameFilter:
-    """Make the archive's filter from what ``filter_options`` and ``position_options`` give a command."""
     from exporters.selection import make_filter
 
     given = {name: value for name, value in filters.items() if value not in ((), frozenset())}

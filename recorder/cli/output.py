@@ -24,20 +24,20 @@ WIDE: Final = "ics_recorder.wide"
 
 
 def say(message: str = "") -> None:
-    """Print a message to stderr, without the control characters of what it quotes. A closed stderr is no failure."""
+    """To stderr, without the control characters of what it quotes. A closed stderr is no failure."""
     with contextlib.suppress(OSError):
         click.echo("\n".join(map(clean, message.split("\n"))), err=True)
 
 
 def say_skipped(paths: Sequence[Path]) -> None:
-    """Report files of folders that were not opened, because of their names."""
+    """Because of their names."""
     if paths:
         say(f"{plural(len(paths), 'file')} skipped by name: hidden files, tables and databases.")
 
 
 @contextlib.contextmanager
 def long_work(*, steps: bool = False) -> Iterator[Progress]:
-    """Show the progress of a command. SIGTERM, or a terminal that is closed, ends it as Ctrl-C does: it cleans up."""
+    """SIGTERM, or a terminal that is closed, ends it as Ctrl-C does: it cleans up."""
     numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]  # Windows has one
     changed = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]  # nohup ignores SIGHUP
     for number in changed:
@@ -51,10 +51,7 @@ def long_work(*, steps: bool = False) -> Iterator[Progress]:
 
 
 def confirm(question: str, otherwise: str, show: Callable[[], None] | None = None) -> None:
-    """Ask on stderr, and end the command if the answer is no; without a terminal, ``otherwise`` says what to do.
-
-    ``show`` prints what the question is about.
-    """
+    """End the command if the answer is no; without a terminal, ``otherwise`` says what to do."""
     if not sys.stdin.isatty():
         raise click.UsageError(f"Confirmation needs a terminal; {otherwise}.")
     if show is not None:
@@ -63,12 +60,12 @@ def confirm(question: str, otherwise: str, show: Callable[[], None] | None = Non
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on one line of stdout."""
+    """On one line."""
     click.echo(json.dumps(value, ensure_ascii=False))
 
 
 def print_facts(facts: Iterable[tuple[str, object]], width: int) -> None:
-    """Print named values, one a line after a column of names; None: the line is omitted."""
+    """One a line after a column of names; None: the line is omitted."""
     for name, value in facts:
         if value is not None:
             click.echo(f"{name + ':':<{width}}{clean(str(value))}")
@@ -82,7 +79,7 @@ def print_rows(
     as_json: bool,
     **how: Any,
 ) -> None:
-    """Print rows as a list in JSON, or as a table whose columns are headings, each with an attribute or a function."""
+    """As a list in JSON, or as a table whose columns are headings, each with an attribute or a function."""
     if as_json:
         print_json_list(map(record, rows))
         return
@@ -96,7 +93,7 @@ _VALUES_AT_ONCE = 100
 
 
 def print_json_list(values: Iterable[Any]) -> None:
-    """Print what ``print_json`` prints of a list of these values, while they are read: the list is never in memory."""
+    """As ``print_json``, while the values are read: the list is never in memory."""
     rest, begin = iter(values), "["
     while some := list(islice(rest, _VALUES_AT_ONCE)):
         click.echo(begin + json.dumps(some, ensure_ascii=False)[1:-1], nl=False)
@@ -114,12 +111,9 @@ def print_table(
 ) -> None:
     """Print a table, one line a row: under headings on a terminal, columns separated by tabs elsewhere.
 
-    A terminal that is too narrow shows fewer columns, and the ends of long texts are cut. What is missing is named on
-    stderr. With ``--wide`` (``WIDE`` in click's context) every column is printed whole.
-
     ``narrow`` is what a narrow terminal does without, least important first: a heading is omitted, ``(heading, width)``
     is cut down to this width at the most; after these the widest columns are cut. Columns of ``fold`` continue on
-    further lines instead.
+    further lines instead. What is missing is named on stderr; ``--wide`` prints every column whole.
     """
     cells = (["-" if value is None else clean(str(value)) for value in row] for row in rows)
     if not sys.stdout.isatty():

@@ -176,12 +176,7 @@ def command(
 
 
 class _Drawn(NamedTuple):
-    """A picture that is not written yet.
-
-    Attributes:
-        figure: the picture. plies: of which it was drawn. wishes: how. games: how many it shows.
-        excluded: reason → games that it does not show. keep: files that must not be replaced.
-    """
+    """A picture that is not written yet; ``keep``: files that must not be replaced."""
 
     figure: Any
     plies: Any
@@ -195,7 +190,6 @@ class _Drawn(NamedTuple):
 def _draw(
     archive: GameStore, name: str, picture: Picture, wishes: PlotOptions, chosen: GameFilter, reasons: dict[str, int]
 ) -> Iterator[_Drawn]:
-    """Draw a picture."""
     from recorder.archive.game_measures import picture_data, picture_games
 
     if wishes.player is not None:
@@ -214,7 +208,6 @@ def _draw(
 
 
 def _format_of(output: str | None, format_name: str | None) -> str:
-    """The picture's format."""
     if output is None:
         raise click.UsageError("Name an output file: -o FILE.svg, .png or .pdf.")
     if output == "-":
@@ -239,7 +232,6 @@ def _data_format_of(data: str | None) -> str:
 
 
 def _pictures() -> Any:
-    """The package that draws."""
     try:
         from exporters import plots as pictures
     except ImportError as error:
@@ -369,7 +361,6 @@ def _write_site(
 
 
 def _only_key(filters: dict[str, Any]) -> str:
-    """The KEY of a game's report."""
     from storage import GameFilter
 
     keys = filters["keys"]

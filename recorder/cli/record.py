@@ -134,7 +134,7 @@ def command(ctx: click.Context, /, **words: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
-    """The values of the command's options; ``_plan`` reads those that choose games, ``_poll_ms`` the last one."""
+    """The command's options; ``_plan`` reads those that choose games, ``_poll_ms`` the last one."""
 
     server: Address
     guest: bool
@@ -162,12 +162,7 @@ class _Settings:
 
 
 class _Login(NamedTuple):
-    """Where to connect and who logs in.
-
-    Attributes:
-        user, password: the password for every login; None: a guest.
-        timeseal: the version of timeseal; None: the connection has none.
-    """
+    """Where to connect and who logs in; None: a guest."""
 
     server: Address
     user: str | None
@@ -176,7 +171,6 @@ class _Login(NamedTuple):
 
 
 def _record(ctx: click.Context, settings: _Settings, login: _Login, plan: ObservationPlan) -> ExitCode:
-    """Record until the user ends it, and print where everything is."""
     from recorder.archive.recording.archiving import ArchiveChild
     from recorder.archive.recording.record_run import RecordRun, record
     from recorder.journal import make_journal_folder
@@ -235,7 +229,7 @@ def _poll_ms(ctx: click.Context) -> int | None:
 
 
 def _reread(typed: click.Context, run: RecordRun, standing: ConnectionState) -> None:
-    """Choose games by what the options say now; what cannot be read changes nothing."""
+    """What cannot be read changes nothing."""
     from recorder.live.policy.plan import plan_notes
 
     if standing.over:  # only the archive is waited for
@@ -271,7 +265,7 @@ def _reread(typed: click.Context, run: RecordRun, standing: ConnectionState) -> 
 
 
 def _who(ctx: click.Context, guest: bool, user: str | None) -> str | None:
-    """Who logs in; None: a guest. What is typed counts more than what a file says."""
+    """None: a guest. What is typed counts more than what a file says."""
     if guest and user is not None:
         by_guest, by_user = weight(ctx, "guest"), weight(ctx, "user")
         if by_guest == by_user:
@@ -283,7 +277,7 @@ def _who(ctx: click.Context, guest: bool, user: str | None) -> str | None:
 
 
 def _password(user: str | None, server: Address, *, sealed: bool) -> Callable[[], str] | None:
-    """The password, for every login of this run; None: of a guest."""
+    """For every login of this run; None: of a guest."""
     if user is None:
         os.environ.pop(PASSWORD_VARIABLE, None)  # no process of ours needs to inherit it
         return None
@@ -309,7 +303,7 @@ def _say_places(say: Callable[[str], object], journals: Path, where: str, pgn: s
 
 
 def _dry_run(login: _Login, plan: ObservationPlan) -> None:
-    """Log in, ask for the table of games, leave, and print what ``record`` would have sent."""
+    """Print what ``record`` would have sent."""
     from recorder.live.login.login import Login
     from recorder.live.policy.explain import Rehearsal
     from recorder.live.policy.rehearsal import rehearse

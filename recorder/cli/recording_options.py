@@ -28,8 +28,6 @@ _AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
 
 
 class AddressType(ParamType):
-    """``HOST:PORT``, checked."""
-
     name = "address"
 
     def __init__(self, default_port: int | None = None, default_host: str | None = None) -> None:
@@ -46,7 +44,6 @@ class AddressType(ParamType):
 
 
 def listen_option(port: int) -> Callable[[_AnyCommand], _AnyCommand]:
-    """``--listen``, as ``listen_at``."""
     return click.option(
         "--listen",
         "listen_at",
@@ -62,7 +59,6 @@ def listen_option(port: int) -> Callable[[_AnyCommand], _AnyCommand]:
 
 
 def journal_dir_option(command: _AnyCommand) -> _AnyCommand:
-    """``--journal-dir``."""
     return click.option(
         "--journal-dir",
         type=click.Path(file_okay=False, path_type=Path),
@@ -73,7 +69,7 @@ def journal_dir_option(command: _AnyCommand) -> _AnyCommand:
 
 
 def import_option(command: _AnyCommand) -> _AnyCommand:
-    """``--import/--no-import``, as ``to_archive``."""
+    """As ``to_archive``."""
     option = click.option(
         "--import/--no-import",
         "to_archive",
@@ -94,7 +90,7 @@ def refuse_outlets(
     hooks: Sequence[Hook] = (),
     logs: Sequence[Path] = (),
 ) -> None:
-    """Make sure, before anything is recorded, that games can go where they are to go, not into ``logs``."""
+    """Before anything is recorded: games can go where they are to go, not into ``logs``."""
     from recorder.archive.exporting import archive_files
     from recorder.archive.following.pgn import refuse_unwritable
     from recorder.archive.locate import refuse_unusable
@@ -114,7 +110,7 @@ def refuse_outlets(
 
 
 def _live(ctx: click.Context, _param: click.Parameter, delay: str | None) -> tuple[str | None, float, tuple[str, ...]]:
-    """``--live-pgn``, ``--live-delay`` and ``--live-player`` as one value: the file, seconds and handles."""
+    """With ``--live-delay`` and ``--live-player`` as one value: the file, seconds and handles."""
     from recorder.filters import read_duration_ms
 
     path, players = ctx.params.pop("live_pgn", None), ctx.params.pop("live_player", ())
@@ -127,7 +123,7 @@ def _live(ctx: click.Context, _param: click.Parameter, delay: str | None) -> tup
 
 
 def outlet_options(command: _AnyCommand) -> _AnyCommand:
-    """``--pgn``, ``--events``, ``--on`` as ``hooks``, and ``live`` of ``--live-pgn`` and what belongs to it."""
+    """``--on`` as ``hooks``, and ``live`` of ``--live-pgn`` and what belongs to it."""
     pgn = click.option(
         "--pgn",
         metavar="FILE|DIR",
@@ -172,7 +168,6 @@ def outlet_options(command: _AnyCommand) -> _AnyCommand:
 
 
 def journal_options(command: _AnyCommand) -> _AnyCommand:
-    """``--journal-dir`` and ``--sync``, as ``journal_dir`` and ``sync_word``."""
     sync = click.option(
         "--sync",
         "sync_word",
@@ -189,7 +184,6 @@ def journal_options(command: _AnyCommand) -> _AnyCommand:
 
 
 def log_option(command: _AnyCommand) -> _AnyCommand:
-    """``--log``, as ``log_file``."""
     option = click.option(
         "--log",
         "log_file",
@@ -206,7 +200,7 @@ _SOURCE_WEIGHTS = {ParameterSource.COMMANDLINE: 3, ParameterSource.ENVIRONMENT: 
 
 
 class RereadCommand(Command):
-    """A command whose options ``reread`` can read again."""
+    """Its options can be read again by ``reread``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_TYPED] = tuple(args)
@@ -214,7 +208,7 @@ class RereadCommand(Command):
 
 
 def reread(ctx: click.Context) -> click.Context:
-    """Read the command line, the environment and the configuration file again."""
+    """The command line, the environment and the configuration file."""
     parent = ctx.parent
     assert parent is not None
     assert isinstance(parent.command, click.Group)
@@ -229,7 +223,6 @@ def weight(ctx: click.Context, name: str) -> int:
 
 
 def policy_options(command: _AnyCommand) -> _AnyCommand:
-    """``--observe --observe-handles --limit --rotate --share``."""
     return in_section(
         "What to observe",
         command,
@@ -271,7 +264,6 @@ def make_plan(
     rotate: float | None,
     share: str | None,
 ) -> ObservationPlan:
-    """The plan that the options give."""
     from recorder.live.policy.games import parse_share
     from recorder.live.policy.language import parse_handles, parse_policy
     from recorder.live.policy.plan import ObservationPlan

@@ -53,13 +53,13 @@ _FIRST_LINE: Final = "feature done=0"  # an interface waits for the first featur
 
 
 def announce() -> None:
-    """Announce to the interface that features follow, and ignore its interrupts from now on."""
+    """Features follow; the interface's interrupts are ignored from now on."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # xboard interrupts before it has read that the engine needs none
     _write([_FIRST_LINE])
 
 
 def play(engine: RecordedEngine) -> None:
-    """Answer the interface until it sends ``quit`` or closes standard input."""
+    """Until the interface sends ``quit`` or closes standard input."""
     rest = bytearray()
     while not engine.quits:
         due_ns = engine.due_ns
@@ -91,13 +91,11 @@ def _read_place(value: str) -> Position:
 
 
 def place_option(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """``--from``."""
     about = "Start at a move, time, game or event: 20w, 1:30, #2, #2/20w, takeback …"
     return click.option("--from", name, type=Checked("place", _read_place, keep=False), metavar="PLACE", help=about)
 
 
 def wait_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--idle-max`` and ``--pace``: the waits between moves."""
     pace = click.option(
         "--pace",
         "pace_ms",
@@ -133,14 +131,13 @@ def files_of(keys: Sequence[str], filters: Collection[str]) -> list[str]:
 
 
 def place_of(moments: Sequence[ReplayMoment[Any]], begin: Position | None) -> int:
-    """The place where ``--from`` begins."""
     from recorder.replay.places import seek
 
     return 0 if begin is None else seek(moments, begin)[0]
 
 
 def warn_of_pauses(moments: Iterable[ReplayMoment[Any]], pause_at: Collection[str]) -> None:
-    """Say which words of ``--pause-at`` no moment has."""
+    """Which words of ``--pause-at`` no moment has."""
     if not pause_at:
         return
     known = {name for moment in moments for name in moment.markers}
@@ -156,7 +153,7 @@ _THINK_S: Final = 60
 
 
 class _Pace(SpeedType):
-    """A speed, or the word ``max``."""
+    """Or the word ``max``."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         return "max" if value == "max" else super().convert(value, param, ctx)
@@ -255,7 +252,7 @@ def terminal(
 
 @contextmanager
 def _leaving() -> Iterator[None]:
-    """Ctrl-C only ends the watching: there is nothing that could be kept."""
+    """There is nothing that could be kept."""
     try:
         yield
     except KeyboardInterrupt as error:
@@ -264,7 +261,7 @@ def _leaving() -> Iterator[None]:
 
 
 def _is_terminal() -> bool:
-    """Whether there is one to read keys from and to draw on."""
+    """To read keys from and to draw on."""
     if sys.stdin is None or sys.stdout is None or os.environ.get("TERM", "dumb") == "dumb":
         return False
     return sys.stdin.isatty() and sys.stdout.isatty()
@@ -274,7 +271,7 @@ _USUAL_TIME_MS: Final = 1_000
 
 
 def _read_command(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """An engine's command, as it was written; one without words or with half a quote is refused."""
+    """As it was written; without words or with half a quote it is refused."""
     from recorder.analysis.process import split_command
 
     try:
@@ -388,13 +385,12 @@ def engine(
 
 
 def _report(quiet: bool, game: Game, text: str, ply: int | None = None) -> None:
-    """Print a message about a game; ``quiet`` suppresses those about a position of it."""
+    """``quiet`` suppresses messages about a position."""
     if ply is None or not quiet:
         say(f"{_title(game)}{'' if ply is None else f', ply {ply}'}: {clean(text)}")
 
 
 def _refuse_outputs(files: Sequence[str], output: str | None, *, again: bool, as_json: bool) -> None:
-    """Make sure that the analyses go where the options say."""
     format_of(None, output or "-", ("pgn",))
     if output is not None and not files:
         raise click.UsageError(
@@ -417,7 +413,6 @@ def _read_options(words: Sequence[str]) -> dict[str, str | None]:
 
 
 def _summary(run: AnalysisRun) -> str:
-    """The result of the analysis in whole sentences, on one line."""
     from recorder.analysis.engine import MOST_FAILURES
 
     assert run.engine is not None
@@ -604,7 +599,6 @@ def _clients_of_bytes(
     shared: bool,
     password: bool,
 ) -> ReplayClients:
-    """Settle how a recorded connection is replayed byte for byte."""
     from recorder.replay.server.clients import clients_of_bytes
     from recorder.replay.server.login import Greeting
     from recorder.replay.timing import cap_idle

@@ -26,6 +26,7 @@ from recorder.model import (
     Ply,
     PlyLine,
 )
+from recorder.movetext import move_number
 from recorder.text import clean, plural
 from recorder.times import format_clock
 
@@ -45,7 +46,7 @@ def _is_shown(event: GameEvent) -> bool:
 
 
 def _print_tree(game: Game) -> None:
-    """Print the variations of each source under the line that they leave, and lines from other start positions."""
+    """Under the line that they leave, and lines from other start positions."""
     main = _main(game)
     for index, seen in enumerate(game.observations):
         other = seen.kind is ObservationKind.EXAMINED and index not in main
@@ -66,7 +67,6 @@ def _print_tree(game: Game) -> None:
 
 
 def _print_shown(game: Game) -> None:
-    """Print which board was shown when."""
     from recorder.times import iso
 
     rows = []
@@ -95,7 +95,7 @@ def _main(game: Game) -> set[int]:
 
 
 def _in_depth(observation: Observation) -> Iterator[_Line]:
-    """Every line with how deep it lies, each under the one that it leaves."""
+    """With how deep each lies, under the one that it leaves."""
     below: dict[int | None, list[PlyLine]] = {}
     for line in observation.lines:
         below.setdefault(line.parent, []).append(line)
@@ -108,11 +108,11 @@ def _in_depth(observation: Observation) -> Iterator[_Line]:
 
 def _place(ply: int) -> str:
     """``the start``, ``12.`` after White's move, ``12...`` after Black's."""
-    return "the start" if ply == 0 else f"{(ply + 1) // 2}{'.' if ply % 2 else '...'}"
+    return move_number(ply) if ply else "the start"
 
 
 def _moves(plies: list[Ply]) -> str:
-    """Movetext; an ellipsis where plies are missing."""
+    """An ellipsis where plies are missing."""
     words: list[str] = []
     last: int | None = None
     for ply in plies:
@@ -199,7 +199,7 @@ _EVIDENCE = {"same": "Sources agree", "continues": "Continuation", "conflict": "
 
 
 def _choose_analysis(game: Game, engine: str | None) -> tuple[Analysis, dict[int, Thinking]] | None:
-    """The analysis whose evaluations are shown, with its last line by half-moves played; None: none."""
+    """With its last line by half-moves played."""
     from exporters.evaluations import main_analysis
 
     if engine == "none":
@@ -262,7 +262,7 @@ def _headers(game: Game, in_progress: bool, shown: Analysis | None) -> list[tupl
 
 
 def _analyst(analysis: Analysis, counts: bool) -> str:
-    """Who looked at the game, at how much of it, and how; ``counts``: the column of evaluations is theirs."""
+    """``counts``: the column of evaluations is theirs."""
     settings = json.loads(analysis.settings)
     given = {**settings.get("limit", {}), **settings.get("options", {})}
     positions = plural(len({line.ply for line in analysis.lines}), "position")
@@ -287,7 +287,7 @@ def _others(archive: ArchiveStore, game: Game) -> Iterator[tuple[str, object]]:
 
 
 def _print_match(archive: ArchiveStore, game: Game) -> None:
-    """Both boards' moves by time: clocks, what each capture gave to the other board, and who has more time."""
+    """By time: clocks, what each capture gave to the other board, and who has more time."""
     from recorder.archive.pages.related import match_findings, match_of, numbered_move
     from recorder.model import ELAPSED_DERIVED, EXACT
     from recorder.relating.match import leads, timeline, transfers
@@ -352,7 +352,7 @@ def _print_moves(game: Game, analysed: dict[int, Thinking]) -> None:
         notes += ["elapsed derived"] if ply.precision_code in ELAPSED_DERIVED else []
         rows.append(
             (
-                f"{(ply.ply + 1) // 2}{'.' if ply.white_moved else '...'}",
+                move_number(ply.ply),
                 ply.san,
                 format_clock(ply.clock_ms, ply.precision_code in EXACT),
                 format_clock(ply.elapsed_ms, ply.precision_code in EXACT),
@@ -380,7 +380,7 @@ def _print_thinking(game: Game) -> None:
 
     rows = [
         (
-            f"{(ply + 1) // 2}{'.' if ply % 2 else '...'}",
+            move_number(ply),
             thought.engine,
             score_text(thought, signed=True),
             thought.depth,
@@ -434,7 +434,7 @@ def _print_anomalies(archive: ArchiveStore, game: Game) -> None:
 
 
 def _print_raw(archive: ArchiveStore, game: Game) -> None:
-    """The lines of the game in its sources, each after the log's name and its offset."""
+    """Each after the log's name and its offset."""
     from recorder.archive.reading.kept_bytes import lines_of_game, short_names
 
     names = short_names(archive.sources())

@@ -129,7 +129,7 @@ def command(
 
 
 def _say_others(states: list[RecorderState], folders: set[Path]) -> None:
-    """Say what others follow that have their files in the folders, and what hooks failed to take."""
+    """What others follow that have their files in the folders, and what hooks failed to take."""
     others = [other for folder in folders for other in read_others(folder)]
     for other in others:
         if "log" in other:
@@ -141,28 +141,20 @@ def _say_others(states: list[RecorderState], folders: set[Path]) -> None:
 
 
 class _Connection(NamedTuple):
-    """A journal that is not ended.
-
-    Attributes:
-        session: of the folder.
-        state: None: its recorder is unknown. behind: bytes that the archive lacks, None: unknown.
-        recorded_ns: when something was last recorded, since the header's anchor; None: nothing was.
-        games: the last note ``games``, None: there is none.
-    """
+    """A journal that is not ended."""
 
     session: OpenSession
-    state: RecorderState | None
-    behind: int | None
-    recorded_ns: int | None
-    games: dict[str, Any] | None
+    state: RecorderState | None  # None: its recorder is unknown
+    behind: int | None  # bytes that the archive lacks
+    recorded_ns: int | None  # when something was last recorded, since the header's anchor
+    games: dict[str, Any] | None  # the last note ``games``
 
     @property
     def last_ns(self) -> int | None:
-        """When something was last recorded, in nanoseconds since 1970; None: nothing was."""
+        """Since 1970."""
         return None if self.recorded_ns is None else self.session.header.anchor_utc_ns + self.recorded_ns
 
     def to_json(self) -> dict[str, Any]:
-        """The object of ``--json``."""
         session, state, last_ns = self.session, self.state, self.last_ns
         return {
             "written": session.written,
@@ -192,7 +184,7 @@ def _ago(last_ns: int | None, now_ns: int) -> str:
 
 
 def _missing(journals: Path, where: str) -> tuple[dict[str, int], str | None]:
-    """How many bytes of each session the archive lacks, by the session's name, and why that is unknown."""
+    """By the session's name, in bytes, and why that is unknown."""
     from recorder.journal import session_sizes
 
     try:
@@ -207,14 +199,13 @@ def _missing(journals: Path, where: str) -> tuple[dict[str, int], str | None]:
 
 
 def _user(state: RecorderState | None) -> str | None:
-    """Who is logged in."""
     if state is None or not state.guest:
         return None if state is None else state.handle
     return "guest" if state.handle is None else f"{state.handle} (guest)"
 
 
 def _games(note: dict[str, Any] | None) -> str | None:
-    """How many games matched and are over, how many of them are whole, and what else is known of the others."""
+    """How many matched and are over, how many of them are whole, and what else is known of the others."""
     if note is None:
         return None
     counts = {name: value for name in _COUNTS if type(value := note.get(name)) is int}
@@ -222,7 +213,7 @@ def _games(note: dict[str, Any] | None) -> str | None:
 
 
 def _told(missing: list[int], where: str, journals: Path) -> str:
-    """How much the archive lacks of the journals whose recording has ended."""
+    """Of the journals whose recording has ended."""
     archive = archive_file(where)
     if not missing:
         return f"{archive} has every journal whose recording has ended."

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import count
 from typing import Any, Final, NamedTuple, cast
 
-from recorder.movetext import THOUSANDTHS, whole_hms
+from recorder.movetext import THOUSANDTHS, move_number, whole_hms
 from recorder.rules.position import decode_move
 
 
@@ -101,11 +101,10 @@ class Ply(NamedTuple):
     offset: int
 
     def __repr__(self) -> str:
-        number = f"{(self.ply + 1) // 2}.{'' if self.white_moved else '..'}"
         elapsed_ms, clock_ms, exact = self.elapsed_ms, self.clock_ms, self.precision_code in EXACT
         elapsed = [] if elapsed_ms is None else [f"{elapsed_ms // 1000}{THOUSANDTHS[elapsed_ms % 1000] * exact} s"]
         clock = [] if clock_ms is None else [f"clock {_clock(clock_ms, exact)}"]
-        return " · ".join((f"Ply {self.ply} {number}{self.san}", *elapsed, *clock))
+        return " · ".join((f"Ply {self.ply} {move_number(self.ply)}{self.san}", *elapsed, *clock))
 
     @property
     def proof(self) -> Proof:

@@ -36,6 +36,7 @@ from recorder.cecp.edit import EditBoard
 from recorder.cecp.features import Feature
 from recorder.cecp.moves import MoveText, parse_move
 from recorder.model import Game
+from recorder.movetext import move_number
 from recorder.replay.mainline import main_line
 from recorder.replay.timing import Playhead, ReplayMoment
 from recorder.rules.fen import position_from_fen
@@ -302,8 +303,7 @@ class RecordedEngine:
             words = "The record ends before this move: take it back, or play on without me."
         else:
             ply = self._line.plies[last]
-            number = f"{(ply.ply + 1) // 2}{'.' if ply.white_moved else '...'}"
-            words = f"The record has {number} {ply.san} here: take your move back, or play on without me."
+            words = f"The record has {move_number(ply.ply)} {ply.san} here: take your move back, or play on without me."
         return [self._message(words), *([Signal("resign")] if self._opponent_is_computer else [])]
 
     def _conclude(self, *, late: bool) -> list[Spoken]:

@@ -53,7 +53,7 @@ from recorder.model import (
     Proof,
     Thinking,
 )
-from recorder.movetext import split_remark
+from recorder.movetext import move_number, split_remark
 from recorder.rules.fen import fen, start_position
 from recorder.rules.position import Position, Rules
 from recorder.rules.prove import Step, advance, play_san
@@ -402,7 +402,7 @@ class Movetext:
         number = line.ply + 1
         text = decoded(word)
         if line.position is not None or reason == "it is no move":
-            mover = f"{(number + 1) // 2}{'.' if number % 2 else '...'} {text}"
+            mover = f"{move_number(number)} {text}"
             self._problem(AnomalyKind.MOVETEXT, begin, f"{mover} cannot be played: {reason}", word, each=True)
         line.before, line.position, line.ply = line.position, None, number
         line.rows.append((
@@ -444,8 +444,7 @@ class Movetext:
     def _leave_out(self, line: _Line, begin: int) -> None:
         """Go on behind a half-move that is not there, as a number at a place shows."""
         number = line.ply + 1
-        mover = f"{(number + 1) // 2}{'.' if number % 2 else '...'}"
-        self._problem(AnomalyKind.MOVETEXT, begin, f"{mover} is missing", "", each=True)
+        self._problem(AnomalyKind.MOVETEXT, begin, f"{move_number(number)} is missing", "", each=True)
         line.before, line.position, line.ply = line.position, None, number
 
     def _announced(self, line: _Line, begin: int) -> int | None:

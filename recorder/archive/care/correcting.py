@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from recorder.corrections import NO_TEXTS, is_fact
 from recorder.errors import StorageError
+from recorder.movetext import move_number
 from recorder.replay.mainline import main_line
 from recorder.rules.position import Rules
 from recorder.rules.variants import STANDARD_BOARD, known_start, rules_of
@@ -50,6 +51,6 @@ def _require_playable(game: Game, variant: str) -> None:
     for index, (before, after) in enumerate(zip(now.positions, then.positions, strict=True)):
         if before is not None and after is None:
             ply = then.plies[index - 1] if index else None
-            number = "" if ply is None else f"{(ply.ply + 1) // 2}.{'' if ply.white_moved else '..'} {ply.san}"
-            what = f"{number} is illegal" if number else "its first position is not possible"
+            illegal = None if ply is None else f"{move_number(ply.ply)} {ply.san} is illegal"
+            what = illegal or "its first position is not possible"
             raise StorageError(f"Game {game.key[:8]} cannot be {variant}: {what}; nothing was changed.")

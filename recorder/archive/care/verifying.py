@@ -33,6 +33,7 @@ from recorder.events import Chunk, CutLines, EngineLine
 from recorder.journal.parts import session_parts
 from recorder.ledger import Cause, ledger
 from recorder.model import SAVED_KINDS, Disposition, Game, GameKind, ImportStatus
+from recorder.movetext import move_number
 from recorder.pipeline import PARSER_VERSION
 from recorder.progress import of_several
 from recorder.relating.bughouse import pair_bughouse
@@ -179,7 +180,7 @@ class UnexplainedClock(NamedTuple):
 
     def __str__(self) -> str:
         side, more = ("White" if self.white else "Black"), ("more" if self.residual_ms > 0 else "less")
-        move = f"{(self.ply + 1) // 2}.{'' if self.white else '..'} {self.san}"
+        move = f"{move_number(self.ply)} {self.san}"
         return (
             f"Game {self.game[:8]}, ply {self.ply} ({move}): {side}'s clock is {abs(self.residual_ms)} ms {more} than"
             " clock before - elapsed + increment; nothing explains it"

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from recorder.errors import ReplayError
 from recorder.model import EventKind, GameEvent, Ply
+from recorder.movetext import move_number
 from recorder.replay.boards import ReplayBoard
 from recorder.replay.moments import Begin, ShownPly, What
 from recorder.replay.places import AtGame, AtPly, AtTime, By, Position, parse_position, seek
@@ -97,7 +98,7 @@ def _half_moves(count: int | None) -> str:
 
 def ply_text(ply: Ply) -> str:
     """``20. Nf3``, ``20... Nc6``."""
-    return f"{(ply.ply + 1) // 2}{'.' if ply.white_moved else '...'} {ply.san}"
+    return f"{move_number(ply.ply)} {ply.san}"
 
 
 class Viewing:

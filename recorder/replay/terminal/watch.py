@@ -27,6 +27,7 @@ from typing import Any, Final, NamedTuple
 from rich.cells import cell_len, set_cell_size
 
 from recorder.model import EXACT, EventKind, Game, Ply
+from recorder.model.games import control_text
 from recorder.replay.boards import ReplayBoard
 from recorder.replay.moments import Begin, End, ShownPly, What
 from recorder.replay.places import Position, seek
@@ -152,22 +153,14 @@ def _help(width: int, height: int) -> list[list[Row]]:
 def _title(viewing: Viewing) -> str:
     game = viewing.recording.chapter(viewing.focus).game
     board = viewing.board(viewing.focus)
-    kind = [{True: "rated", False: "unrated", None: ""}[game.rated], game.category or game.variant or ""]
-    if game.base_s is not None:
-        minutes, seconds = divmod(game.base_s, 60)
-        kind.append(f"{minutes}{f':{seconds:02}' if seconds else ''}+{game.increment_s or 0}")
+    rated = {True: "rated", False: "unrated", None: None}[game.rated]
+    kind = " ".join(filter(None, (rated, game.category or game.variant, control_text(game))))
     number = "" if game.game_no is None else f"#{game.game_no} "
     count = len(viewing.recording.players)
     place = f" - game {viewing.focus + 1} of {count}" if count > 1 else ""
     result = f" - {board.result[0]}" if board is not None and board.result is not None else ""
-    kind_text = " ".join(word for word in kind if word)
-    return f" {number}{_names(board, viewing, viewing.focus)}  {kind_text}{result}{place}"
-
-
-def _names(board: ReplayBoard | None, viewing: Viewing, number: int) -> str:
-    game = viewing.recording.chapter(number).game
     white, black = (game.white.handle, game.black.handle) if board is None else (board.white, board.black)
-    return f"{white} - {black}"
+    return f" {number}{white} - {black}  {kind}{result}{place}"
 
 
 # -- boards ------------------------------------------------------------------------------------------------------
