@@ -80,7 +80,6 @@ class Queued:
         self._work, self._make, self._shared = work, make, shared
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, unless its client leaves before."""
         request = Request(scope)
         key = (scope["path"], scope["query_string"]) if self._shared else None
         try:
@@ -105,7 +104,6 @@ class Queued:
 
 
 async def _leaves(receive: Receive) -> None:
-    """Return when the client has gone."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
@@ -117,18 +115,16 @@ def cleaned(pairs: Sequence[tuple[str, str]], address: Callable[[str], str]) -> 
 
 
 def not_found(_request: Request, _error: Exception) -> Response:
-    """The answer of an address that there is not."""
     return page(message_page("Not found", "There is no such page. The address may be mistyped."), 404)
 
 
 def not_understood(error: Exception) -> Response:
-    """The answer of an address whose filters are invalid."""
     return page(message_page("Not understood", visible(str(error))), 400)
 
 
 def failed(_request: Request, error: Exception) -> Response:
     """What the archive or an exporter reports: the archive is busy, was moved, or has another schema."""
-    if isinstance(error, UnknownVariantError):
+    if isinstance(error, UnknownVariantError | ExportError):
         return not_understood(error)
     if isinstance(error, SearchTimeoutError):
         return page(message_page("Timed out", f"{error} Add filters that exclude more games."), 503)
@@ -136,11 +132,7 @@ def failed(_request: Request, error: Exception) -> Response:
 
 
 class FormChoices:
-    """The values that the forms offer for a filter: those of the archive, read again at most once a minute.
-
-    ``read_at_s`` is when they changed, by the monotonic clock. ``named``: sources have the names of their files, which
-    a public site does not show.
-    """
+    """The values that forms offer for a filter, read again at most once a minute (``read_at_s``, monotonic)."""
 
     def __init__(self, where: str) -> None:
         self.named = False
@@ -149,7 +141,6 @@ class FormChoices:
         self.read_at_s = time.monotonic()
 
     def current(self) -> Choices:
-        """The values of each filter."""
         if time.monotonic() - self.read_at_s > _CHOICES_S and (found := self._read()) != self._values:
             self._values, self.read_at_s = found, time.monotonic()
         if self.named:
@@ -181,10 +172,7 @@ def reached(archive: ArchiveStore, listed: ListState) -> ListState:
 def file_of_games(
     archive: ArchiveStore, where: GameFilter, suffix: str, name: str, *, public: bool, check: Callable[[], None]
 ) -> Response:
-    """A file of games, written whole before it is sent, so that no reader keeps a transaction open.
-
-    ``check`` is called before each game, and raises if no client waits for the file.
-    """
+    """A file, written whole before it is sent. ``check`` is called before each game; it raises if no client waits."""
     out = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed when it was sent
     try:
         _write_games(archive, where, suffix, out, public=public, check=check)
@@ -234,10 +222,7 @@ _AROUND: Final = 3
 
 
 class _Answers:
-    """Answers about an archive, ``public`` without remarks and lines of logs.
-
-    Their methods run in threads, several requests at once. ``check`` is as for ``file_of_games``.
-    """
+    """Answers about an archive, ``public`` without remarks and lines; their methods run in threads, several at once."""
 
     def __init__(self, where: str, choices: FormChoices, *, public: bool, check: Callable[[], None]) -> None:
         self._where = where
@@ -249,8 +234,6 @@ class _Answers:
 def _of_game(
     answer: Callable[[Any, Request, ArchiveStore, Game], Response],
 ) -> Callable[[Any, Request], Response]:
-    """Answer about the game that an address names, or that there is none."""
-
     def method(self: _Answers, request: Request) -> Response:
         with open_archive(self._where) as archive, archive.snapshot():
             try:
@@ -263,11 +246,8 @@ def _of_game(
 
 
 class GameAnswers(_Answers):
-    """The games and players of an archive."""
-
     @_of_game
     def game(self, request: Request, archive: ArchiveStore, game: Game) -> Response:
-        """The page of a game."""
         site = WebSite(listed=_reached_from(request), private=not self._public)
         places, rank = _neighbours(archive, game.key, site)
         bar = tuple(game_bar(site, game.key, places, rank=rank))
@@ -299,7 +279,6 @@ class GameAnswers(_Answers):
 
     @_of_game
     def game_file(self, request: Request, archive: ArchiveStore, game: Game) -> Response:
-        """A game as a file."""
         suffix = request.path_params["suffix"]
         if suffix not in ("pgn", "jsonl"):
             return not_found(request, KeyError(suffix))
@@ -308,7 +287,6 @@ class GameAnswers(_Answers):
 
     @_of_game
     def game_picture(self, request: Request, archive: ArchiveStore, game: Game) -> Response:
-        """A game as a moving picture."""
         try:
             data = picture_of_game(archive, game, "gif", check=self._check)
         except ExportError as error:
@@ -327,10 +305,7 @@ class GameAnswers(_Answers):
         if not handle.strip():
             return page(message_page("No such player", "The address names none."), 404)
         versus = dict(pairs).get("versus", "").strip()
-        try:
-            both = [read_list([*pairs, ("player", one)]) for one in (handle, versus) if one]
-        except ExportError as error:
-            return not_understood(error)
+        both = [read_list([*pairs, ("player", one)]) for one in (handle, versus) if one]
         listed = both[0]
         insights = listed.query() if not versus else f"{urlencode([('versus', versus)])}&{listed.query()}"
         bar = (
@@ -370,7 +345,6 @@ def _lines(archive: ArchiveStore, row: SourceRow, game: Game, ply: int | None) -
 
 
 def _ply_of(request: Request) -> int | None:
-    """The half-move in the address of a game."""
     text = request.query_params.get("ply", "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 6 else None
 
@@ -406,7 +380,6 @@ class InsightAnswers(_Answers):
     """The insights of an archive; ``public`` without the archive's path."""
 
     def insights(self, request: Request) -> Response:
-        """A measure of the games that match filters, of one player or of two."""
         pairs = request.query_params.multi_items()
         return cleaned(pairs, WebSite().insights) or self._answer(pairs)
 
@@ -426,7 +399,6 @@ class InsightAnswers(_Answers):
             return self._insights_problem(asked, 400, "Not understood", str(error))
 
     def _computed(self, pairs: list[tuple[str, str]], asked: Mapping[str, str]) -> Response:
-        """The page of what an address asks for."""
         state = read_insight(pairs)
         if state.measure is None:
             return page(insights_page(asked, state.listed.values, self._choices.current()))
@@ -456,8 +428,6 @@ class InsightAnswers(_Answers):
 
 
 class ListAnswers(_Answers):
-    """The lists of an archive."""
-
     def games(self, request: Request) -> Response:
         """The list of games. A form leaves empty fields in the address: the address without them is the list's."""
         pairs = request.query_params.multi_items()
@@ -517,14 +487,10 @@ class ListAnswers(_Answers):
         return JSONResponse([value for value, _ in found])
 
     def download(self, request: Request) -> Response:
-        """The games of a list as a file, in the order of their start."""
         suffix = request.path_params["suffix"]
         if suffix not in TYPES:
             return not_found(request, KeyError(suffix))
-        try:
-            listed = read_list(request.query_params.multi_items())
-        except ExportError as error:
-            return not_understood(error)
+        listed = read_list(request.query_params.multi_items())
         with open_archive(self._where) as archive, archive.snapshot():
             require_variants(archive, listed.where)
             where = reached(archive, listed).where
@@ -535,26 +501,20 @@ class ListAnswers(_Answers):
         pairs = request.query_params.multi_items()
         if (clean := cleaned(pairs, WebSite().explorer)) is not None:
             return clean
-        try:
-            listed = read_list(pair for pair in pairs if pair[0] != "group")
-            if listed.where.position is None:
-                listed = replace(listed, where=replace(listed.where, position=read_position(None, "")))
-            with open_archive(self._where) as archive, archive.snapshot():
-                require_variants(archive, listed.where)
-                found = explore(archive, listed.where, SEARCH_S)
-                missing = archive.positions.state().missing
-                keys = replace(listed.where, reached=frozenset(islice(found.places, NEWEST)))
-                games = archive.list_games(keys, ListOrder("date", descending=True), NEWEST, limit_s=SEARCH_S)
-        except ExportError as error:
-            return not_understood(error)
+        listed = read_list(pair for pair in pairs if pair[0] != "group")
+        if listed.where.position is None:
+            listed = replace(listed, where=replace(listed.where, position=read_position(None, "")))
+        with open_archive(self._where) as archive, archive.snapshot():
+            require_variants(archive, listed.where)
+            found = explore(archive, listed.where, SEARCH_S)
+            missing = archive.positions.state().missing
+            keys = replace(listed.where, reached=frozenset(islice(found.places, NEWEST)))
+            games = archive.list_games(keys, ListOrder("date", descending=True), NEWEST, limit_s=SEARCH_S)
         return page(explorer_page(listed, found, games, self._choices.current(), unindexed=missing))
 
 
 def _counts(archive: ArchiveStore, listed: ListState, found: Sequence[ListedGame]) -> tuple[int, dict[str, int]]:
-    """How many games a list has, and how many of them its player won, drew and lost; ``found`` are its page's.
-
-    The second is empty for a list without a player, or of one outcome.
-    """
+    """The number of games of a list, and of those that its player won, drew and lost, where it names one."""
     if not listed.where.players or listed.where.outcomes:
         if found and found[0].of is not None:
             return found[0].of, {}

@@ -99,7 +99,6 @@ def _played(listed: ListState, site: WebSite) -> Iterator[tuple[str, str]]:
 
 
 def _after(san: str, move: chess.Move, listed: ListState, board: chess.Board, site: WebSite) -> str:
-    """The address of the position after a move."""
     moves = f"{listed.values.get('moves', '')} {san}".strip()
     if len(moves) <= _LONGEST_MOVES:
         return site.explorer(listed.query(moves=moves, next=None))
@@ -109,7 +108,6 @@ def _after(san: str, move: chess.Move, listed: ListState, board: chess.Board, si
 
 
 def _row(move: ExploredMove, listed: ListState, board: chess.Board, site: WebSite) -> dict[str, Any]:
-    """A move with the links to the games behind it and to the position after it."""
     here = {} if listed.values.keys() & {*_POSITION} else {"position": listed.where.position}
     return {
         "san": move.san,
@@ -128,7 +126,6 @@ def _row(move: ExploredMove, listed: ListState, board: chess.Board, site: WebSit
 
 
 def _game(game: ListedGame, found: Explored, board: chess.Board, site: WebSite) -> dict[str, Any]:
-    """A game that reached the position, with the move, the think and the clock there."""
     there = found.places[game.key]
     san = NOTHING
     if there.move is not None:

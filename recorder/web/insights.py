@@ -50,12 +50,7 @@ _NO_FIGURES: Final = ("games", "plies", "sides", "pairs")
 
 @dataclass(frozen=True)
 class InsightState:
-    """What an address asks for; without a measure nothing is asked for yet.
-
-    ``by`` has up to two dimensions. ``figure`` is the column that the picture shows, by default the measure's first.
-    ``first``: first moves count in think times, too. ``sort`` is the column that the table is sorted by, with ``-`` in
-    front: the largest first.
-    """
+    """What an address asks for. ``figure``: the column of the picture; ``first``: first moves are thinks, too."""
 
     measure: str | None
     by: tuple[str, ...]
@@ -66,7 +61,6 @@ class InsightState:
     first: bool = False
 
     def query(self) -> str:
-        """The same as the query of an address."""
         given = (
             self.measure,
             *(*self.by, None, None)[:2],
@@ -134,8 +128,6 @@ def python_code(state: InsightState, listed: ListState, insight: GamesMeasure, p
 
 
 class _Side(NamedTuple):
-    """One side of the comparison: its rows by group."""
-
     name: str
     listed: ListState
     insight: GamesMeasure
@@ -206,7 +198,6 @@ def _sorting(state: InsightState, name: str, site: WebSite) -> str:
 
 
 def _counted(side: _Side) -> str:
-    """A sentence about what counts of a side, and what does not."""
     attributes = side.insight.table.attrs
     name = f"{plain_name(side.name)}: " if side.name else ""
     marked = ", ".join(f"{number:,} {words}" for words, number in attributes["marked"].items())

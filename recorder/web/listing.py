@@ -30,11 +30,7 @@ Choices = Mapping[str, Sequence[tuple[str, str | None]]]
 
 
 class FormField(NamedTuple):
-    """A filter as the form shows it; those that are not ``first`` are behind "More filters".
-
-    ``kind`` is ``text``, ``date``, ``number`` or ``choice``. ``words`` has each value of a choice with its words; None:
-    the values that the archive contains.
-    """
+    """A filter in the form, first or behind "More filters"; without ``words`` a choice has the archive's values."""
 
     name: str
     label: str
@@ -87,12 +83,7 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True)
 class ListState:
-    """A list of games.
-
-    ``values`` are the filters by their names in addresses, in the order of the form; ``where`` is the same for the
-    archive. A page begins or ends at ``after`` or ``before``. ``group`` chooses the games behind a row of insights,
-    ``group_words`` are what the page calls it.
-    """
+    """``values`` are the filters as addresses have them; ``group`` chooses the games behind a row of insights."""
 
     values: dict[str, str]
     where: GameFilter
@@ -104,7 +95,6 @@ class ListState:
 
     @property
     def sort(self) -> str:
-        """The order as addresses have it: ``-date``."""
         return f"{'-' if self.order.descending else ''}{self.order.by}"
 
     def query(self, **changes: str | None) -> str:
@@ -128,10 +118,7 @@ class ListState:
 
 
 def read_list(pairs: Iterable[tuple[str, str]]) -> ListState:
-    """Parse an address's query; what is not about lists is ignored, and an empty value is no filter.
-
-    The sentence of an ExportError names the field.
-    """
+    """Parse a query: what is not about lists and what is empty is ignored; an ExportError names the field."""
     given = {name: value.strip() for name, value in pairs if value.strip()}
     values = {name: given[name] for name in _BY_NAME if name in given}
     for name, value in values.items():
@@ -169,7 +156,6 @@ def archive_filters(values: Mapping[str, str]) -> Filters:
 
 
 def _filter(values: dict[str, str]) -> GameFilter:
-    """The filter of the archive."""
     try:
         found = make_filter(archive_filters(values))
     except RecorderError as error:
@@ -178,10 +164,7 @@ def _filter(values: dict[str, str]) -> GameFilter:
 
 
 def _next_move(position: str | None, text: str) -> int:
-    """Return a move of a position, as ``encode_move`` encodes it.
-
-    ExportError if it is not legal, or there is no position.
-    """
+    """The move as ``encode_move`` encodes it; ExportError if it is not legal, or there is no position."""
     import chess
 
     if position is None:

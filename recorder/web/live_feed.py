@@ -60,12 +60,7 @@ _NS_PER_MS: Final = 1_000_000
 
 
 class JournalReading:
-    """One connection's journal while it grows; each method raises SourceError if it cannot be read.
-
-    ``ended``: the journal has its end; ``written``: a process appends to it. ``behind`` are the bytes, of
-    ``size_bytes`` at the start, that are not read yet. ``heard_ms`` is when the last record was made, ``over_ms`` when
-    the journal ended or was left, ``began_ms`` when its part began.
-    """
+    """One connection's journal while it grows. ``behind``: bytes that are not read yet; times are of this computer."""
 
     def __init__(self, session: OpenSession, *, with_chat: bool) -> None:
         header = session.header
@@ -135,7 +130,6 @@ class JournalReading:
         return [LiveOutage(self.server, since // _NS_PER_MS, until, None)]
 
     def _outages(self, records: list[tuple[int, dict[str, Any] | None]]) -> list[LiveOutage]:
-        """The outage with which this connection ended."""
         return [
             LiveOutage(self.server, note.get("since_utc_ns", at_ms * _NS_PER_MS) // _NS_PER_MS, None, note["reason"])
             for at_ms, note in records
@@ -226,7 +220,6 @@ class LiveReader:
         self._outages: deque[LiveOutage] = deque(maxlen=_OUTAGES)
 
     def look(self) -> bool:
-        """Read what is new; return whether ``state`` has changed."""
         now_ms = self._now_ms()
         self._find(now_ms)
         if abs(now_ms - self._states_ms) >= _STATES_MS:
@@ -429,7 +422,6 @@ class LiveFeed:
                 self._used_s = time.monotonic()
 
     def close(self) -> None:
-        """End all events and stop reading: the site ends."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -478,7 +470,6 @@ class LiveFeed:
 
 
 def _change(before: LiveState, state: LiveState) -> dict[str, Any]:
-    """What of a state differs from the one before."""
     boards = [board_json(board) for name, board in state.boards.items() if before.boards.get(name) != board]
     found: dict[str, Any] = {
         "version": state.version,
@@ -502,5 +493,4 @@ def _say_once(error: Exception, said: str) -> str:
 
 
 def _event(name: str, data: str) -> bytes:
-    """An event of the stream, with the time of this computer's clock."""
     return f'event: {name}\ndata: {{"now_ms":{time.time_ns() // _NS_PER_MS},"data":{data}}}\n\n'.encode()

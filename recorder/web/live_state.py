@@ -30,34 +30,17 @@ _HANGS_MS: Final = 10_000
 
 
 class LiveKibitz(NamedTuple):
-    """What an observer said about a game."""
-
     at_ms: int | None
     who: str
     text: str
 
 
 class LiveBoard(NamedTuple):
-    """A game as its last board shows it; None is unknown.
-
-    Attributes:
-        id: names the game while its recording runs. session: the id of its ``LiveSession``. pin: names the game in the
-            browser's memory; the same after a reconnection.
-        white_rating, black_rating, kind, control: for people. white_hand, black_hand: pieces in hand, as letters.
-        squares: rank 8 first, as ``Style12.board``; empty: a board of another width, which cannot be drawn.
-        marked: squares of the last move. flip: whether the server wants Black at the bottom.
-        move: the last move with its number.
-        white_ms, black_ms: the clocks at ``at_ms``, when the last board came. running: whose clock runs; None: none.
-        white_clock, black_clock: these clocks for people.
-        lag: of the last move, as the server prints it.
-        playing: whether it has not ended, as far as is known. result: how it ended; empty: it has not.
-        note: what else is to be known of it, for example that moves are missing.
-        kibitzes: the last ones.
-    """
+    """A game as its last board shows it, in words for people; None is unknown."""
 
     id: str
     session: str
-    pin: str
+    pin: str  # names the game in the browser's memory; the same after a reconnection
     game_no: int
     white: str
     black: str
@@ -65,15 +48,15 @@ class LiveBoard(NamedTuple):
     black_rating: str
     kind: str
     control: str
-    squares: str
+    squares: str  # rank 8 first; empty: a board of another width, which cannot be drawn
     marked: tuple[str, ...]
-    flip: bool
+    flip: bool  # the server wants Black at the bottom
     move: str
     white_ms: int | None
     black_ms: int | None
     white_clock: str
     black_clock: str
-    at_ms: int | None
+    at_ms: int | None  # when the board came, and the clocks were so
     running: str | None
     lag: str
     white_hand: str
@@ -85,10 +68,7 @@ class LiveBoard(NamedTuple):
 
 
 class LiveOutage(NamedTuple):
-    """A time of which nothing is known; without ``until_ms`` there is no next connection yet.
-
-    ``reason`` is None if it is in the journal of the connection before.
-    """
+    """A time of which nothing is known; ``reason`` is None if it is in the journal of the connection before."""
 
     server: str
     from_ms: int
@@ -97,10 +77,7 @@ class LiveOutage(NamedTuple):
 
 
 class LiveSession(NamedTuple):
-    """A connection, or a recorder without one; ``live``: its boards are those of this moment.
-
-    ``heard_ms`` is when the last record of its journal was made, in whole seconds.
-    """
+    """A connection, or a recorder without one; ``live``: its boards are those of this moment."""
 
     id: str
     title: str
@@ -111,11 +88,7 @@ class LiveSession(NamedTuple):
 
 
 class LiveState(NamedTuple):
-    """All that the page shows; ``version`` grows with each change.
-
-    ``reading`` is how much of the journals was read at the start, in percent; None: all of it. Outages are sentences,
-    the newest first.
-    """
+    """All that the page shows; ``version`` grows with each change, ``reading`` is the percent of the journals read."""
 
     version: int
     reading: int | None
@@ -128,7 +101,6 @@ class LiveState(NamedTuple):
 
 
 def board_of(run: TrackedGame, session: str, server: str, *, with_chat: bool) -> LiveBoard:
-    """The board of a game."""
     frame, facts = run.last, run.facts
     assert frame is not None
     white_ms, black_ms = _clocks(frame)
@@ -218,10 +190,7 @@ def _kibitzes(run: TrackedGame) -> tuple[LiveKibitz, ...]:
 
 
 def session_state(state: RecorderState | None, *, written: bool, ended: bool, now_ms: int) -> tuple[str, bool]:
-    """Return the state of a connection in words, and whether its boards are those of this moment.
-
-    A proxy publishes no state. ``written``: a process appends to its journal; ``ended``: the journal has its end.
-    """
+    """The state of a connection in words, and whether its boards are of this moment. A proxy publishes no state."""
     if ended:
         return "ended", False
     if not written:
@@ -237,7 +206,6 @@ _STATES: Final = {RecorderStage.LOGIN: "logging in", RecorderStage.ASKING: "prep
 
 
 def session_lines(state: RecorderState) -> tuple[str, ...]:
-    """What a recorder counts, and what it misses and why."""
     lines = [f"{plural(state.watched, 'game')} observed."]
     if state.state is RecorderStage.WAITING and state.retry_ms is not None:
         lines = [f"Not connected; the next attempt is {round(state.retry_ms / 1000)} s after {_clock_of(state.at_ms)}."]
@@ -267,7 +235,6 @@ def _clock_of(at_ms: int) -> str:
 
 
 def as_json(state: LiveState) -> dict[str, Any]:
-    """A state as the page's script takes it."""
     return {
         "version": state.version,
         "reading": state.reading,
@@ -278,5 +245,4 @@ def as_json(state: LiveState) -> dict[str, Any]:
 
 
 def board_json(board: LiveBoard) -> dict[str, Any]:
-    """A board as the page's script takes it."""
     return {**board._asdict(), "kibitzes": [kibitz._asdict() for kibitz in board.kibitzes]}

@@ -49,12 +49,7 @@ def games_page(
     choices: Choices,
     scores: Mapping[str, int],
 ) -> bytes:
-    """Show the list of games, ``count`` of the archive's ``of``.
-
-    ``unknown`` counts games that one filter excludes only because what it asks for is unknown, ``unindexed`` those that
-    a search for a position did not see. ``without`` is a sentence about a player who has no games. ``more``: there are
-    games in front of these, and behind them. ``scores`` counts the player's games by outcome.
-    """
+    """Show ``count`` of the archive's ``of`` games; ``more``: there are games in front of these, and behind them."""
     insights = _INSIGHTS._replace(href=WebSite().insights(listed.query(sort=None)))
     position = [(name, listed.values[name]) for name in ("moves", "position") if name in listed.values]
     explorer = _EXPLORER._replace(href=WebSite().explorer(urlencode(position)))
@@ -106,14 +101,12 @@ def message_page(
     values: Mapping[str, str] | None = None,
     choices: Choices | None = None,
 ) -> bytes:
-    """Show what went wrong and what to do: never a page about a list without games."""
     site = WebSite((_GAMES, _EXPLORER, _INSIGHTS, _LIVE))
     form = None if values is None else form_of(values, choices or {})
     return render("message.html", {"title": heading, "description": sentence, "sentence": sentence, "form": form}, site)
 
 
 def login_page(target: str, wrong: bool) -> bytes:
-    """Show the page that asks for the token and then leads to ``target``."""
     values = {"title": "Token", "description": "This site asks for its token.", "target": target, "wrong": wrong}
     return render("login.html", values, WebSite(()))
 
@@ -127,11 +120,7 @@ def insights_page(
     codes: Sequence[tuple[str, str]] = (),
     problem: tuple[str, str] | None = None,
 ) -> bytes:
-    """Show the page of insights.
-
-    ``codes`` has for each player a name and the program that computes the same; ``problem`` is what went wrong, in a
-    word or two and in a sentence.
-    """
+    """``codes``: each player's name, and the program that computes the same; ``problem``: a word and a sentence."""
     site = WebSite((_GAMES, _EXPLORER, _INSIGHTS._replace(here=True), _LIVE))
     measure, dimensions = asked.get("measure", ""), [asked[name] for name in ("by", "then") if asked.get(name)]
     by = f" by {' and '.join(dimensions)}" if dimensions else ""
@@ -157,10 +146,7 @@ def lines_page(
     sources: Sequence[tuple[str, str, Sequence[GameLine] | str]],
     ply: int | None,
 ) -> bytes:
-    """Show the lines of the logs that a game was read from, around a half-move.
-
-    ``sources`` has each log's id and name, with its lines, or a sentence if they are not available.
-    """
+    """``sources`` has each log's id and name, with its lines, or a sentence if they are not available."""
     title = f"{plain_name(names[0])} – {plain_name(names[1])}: lines of the logs"
     values = {
         "title": title,
@@ -215,7 +201,6 @@ def render(
     styles: Sequence[str] = (),
     data: object = None,
 ) -> bytes:
-    """Make a page of the site from a template of this folder."""
     styles = ("tables.css", "web.css", *styles)
     return render_page(template, values, styles=styles, scripts=scripts, data=data, site=site, folder=_TEMPLATES)
 
@@ -227,7 +212,6 @@ def form_of(
     without: Collection[str] = (),
     hidden: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The fields of the form: those that are always shown, the others, and whether these are open."""
     fields = [field_values(field, values.get(field.name, ""), choices) for field in FIELDS if field.name not in without]
     others = [field for field in fields if not field["first"]]
     return {
@@ -247,7 +231,6 @@ def chosen_filters(listed: ListState, address: Callable[[str], str]) -> list[tup
 
 
 def field_values(field: FormField, value: str, choices: Choices) -> dict[str, Any]:
-    """A field of a form with its value."""
     if field.kind == "date" and not _DAY.fullmatch(value):
         value = ""  # a field for dates takes nothing else
     values: dict[str, Any] = {**field._asdict(), "value": value}
@@ -263,7 +246,6 @@ VERSUS: Final = field_values(FormField("versus", "Compare with"), "", {})
 
 
 def _words(field: FormField, value: str) -> str:
-    """A value of a filter in words."""
     if field.name == "time":
         return control_words("-" if value == "0+0" else value.replace("s+", "+"))
     return reason_words(value.partition(",")[0]) if field.name == "ending" else value
@@ -287,15 +269,11 @@ def _column(listed: ListState, site: WebSite, by: str | None, heading: str, kind
 
 
 def _back(site: WebSite) -> Iterable[BarItem]:
-    """The way back to the list from which a page was reached."""
     yield BarItem("Games", site.listing(site.listed.query() if site.listed else ""), "up")
 
 
 def game_bar(site: WebSite, key: str, places: Mapping[str, str | None], *, rank: str | None) -> Iterable[BarItem]:
-    """Return the bar of a game's page.
-
-    ``places`` are addresses of the ``previous`` and ``next`` game, ``rank`` ``12 of 345``.
-    """
+    """``places`` are addresses of the ``previous`` and ``next`` game, ``rank`` is ``12 of 345``."""
     yield from _back(site)
     yield from (_EXPLORER, _INSIGHTS, _LIVE)
     for name, text, rel in (("previous", "‹ Previous", "prev"), ("next", "Next ›", "next")):

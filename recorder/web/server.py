@@ -52,7 +52,6 @@ from recorder.web.answers import (
     Queued,
     failed,
     not_found,
-    not_understood,
     page,
 )
 from recorder.web.links import WebSite
@@ -83,7 +82,6 @@ class Connection(H11Protocol):
     _due: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Make room for it, or refuse it."""
         super().connection_made(transport)
         self.number = next(_numbers)
         self.host = self.client[0] if self.client else ""
@@ -109,7 +107,6 @@ class Connection(H11Protocol):
         return self.cycle is None or self.cycle.more_body or self.cycle.response_complete
 
     def data_received(self, data: bytes) -> None:
-        """Read some of a request."""
         super().data_received(data)
         if not self.waits:
             if not self._stalled:
@@ -118,13 +115,11 @@ class Connection(H11Protocol):
             self._limit(REQUEST_S)
 
     def pause_writing(self) -> None:
-        """The client does not take its answer."""
         super().pause_writing()
         self._stalled = True
         self._limit(STALLED_S)
 
     def resume_writing(self) -> None:
-        """The client takes its answer."""
         super().resume_writing()
         self._stalled = False
         self._limit(None)
@@ -135,7 +130,6 @@ class Connection(H11Protocol):
         self._limit(STALLED_S)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is closed."""
         self._limit(None)
         super().connection_lost(exc)
 
@@ -195,34 +189,25 @@ _HEADERS: Final = {
 
 
 def new_token() -> str:
-    """A token that cannot be guessed."""
     return secrets.token_urlsafe(24)
 
 
 @dataclass(frozen=True)
 class Access:
-    """Who may read what.
+    """Who may read what."""
 
-    ``hosts`` are names under which the site answers, in lower case and without a port; None: any. With ``numbers`` it
-    answers under every IP address, too: no site can use one to give itself this address. ``behind_proxy``: a proxy
-    decides who reaches the site. ``private``: pages show raw lines, tells and what a user typed. ``session`` is the
-    value of the cookie, new in each run.
-    """
-
-    hosts: frozenset[str] | None
-    numbers: bool = False
+    hosts: frozenset[str] | None  # names that it answers under, in lower case and without a port; None: any
+    numbers: bool = False  # also under every IP address: no site can use one to give itself this address
     token: str | None = None
-    behind_proxy: bool = False
-    private: bool = False
-    session: str = field(default_factory=new_token, repr=False)
+    behind_proxy: bool = False  # which decides who reaches the site
+    private: bool = False  # pages show raw lines, tells and what a user typed
+    session: str = field(default_factory=new_token, repr=False)  # of the cookie, new in each run
 
     def answers(self, host: str) -> bool:
-        """Whether the site answers under a name; ``host`` may have a port."""
         name = _host_name(host)
         return self.hosts is None or name in self.hosts or (self.numbers and _is_number(name))
 
     def knows(self, token: str) -> bool:
-        """Whether this is the token."""
         return self.token is not None and hmac.compare_digest(token.encode(), self.token.encode())
 
 
@@ -278,7 +263,6 @@ class Guard:
         self._attempts = Attempts()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
         if scope["type"] != "http":
             return
         request = Request(scope, receive)
@@ -362,7 +346,6 @@ def _refused(status: int, sentence: str, **headers: str) -> Response:
 
 
 def _asked(scope: Scope) -> str:
-    """The address of a request."""
     query = quote(scope["query_string"].decode("latin-1"), safe=_IN_QUERIES)
     return quote(scope["path"]) + (f"?{query}" if query else "")
 
@@ -381,7 +364,6 @@ def _host_name(host: str) -> str:
 
 
 def _bearer(headers: Mapping[str, str]) -> str:
-    """The token in the header ``Authorization: Bearer TOKEN``."""
     kind, _, token = headers.get("authorization", "").partition(" ")
     return token.strip() if kind.lower() == "bearer" else ""
 
@@ -463,7 +445,6 @@ class SiteArchive:
                 pass
 
     def close(self) -> None:
-        """The site ends."""
         self._closed.set()
         self.work.close()
 
@@ -527,7 +508,6 @@ class _Live:
         self._where = where
 
     def page(self, request: Request) -> Response:
-        """The boards as they are now; the page's script keeps them so."""
         chosen = request.query_params
         return page(
             live_page(
@@ -540,12 +520,9 @@ class _Live:
 
     def pgn(self, request: Request) -> Response:
         """The games as PGN, or one of them: for viewers and broadcasts, which ask again and again."""
-        try:
-            asked_ms = read_duration_ms(request.query_params.get("delay", "0"))
-            if asked_ms > _LONGEST_DELAY_MS:
-                raise ExportError("A delay is at most 3h.")
-        except ExportError as error:
-            return not_understood(error)
+        asked_ms = read_duration_ms(request.query_params.get("delay", "0"))
+        if asked_ms > _LONGEST_DELAY_MS:
+            raise ExportError("A delay is at most 3h.")
         games = self._feed.games(max(asked_ms, self._delay_ms))
         if games is None:
             return Response("The journals are being read.\n", 503, {"retry-after": "3"}, "text/plain")
@@ -574,7 +551,6 @@ class _Live:
         return RedirectResponse(to, 303)
 
     async def events(self, _request: Request) -> Response:
-        """What changes, as server-sent events."""
         return StreamingResponse(self._feed.events(), 200, media_type="text/event-stream")
 
 
@@ -611,11 +587,7 @@ def serve(
     delay_ms: int = 0,
     started: Callable[[str, str | None], None],
 ) -> None:
-    """Serve an archive until Ctrl-C.
-
-    Without a token one is made if other computers can reach the site; ``started`` gets the site's URL and that token.
-    Port 0 is any free one; ``delay_ms`` is as for ``make_app``; the folder of journals need not exist.
-    """
+    """Serve an archive until Ctrl-C; ``started`` gets the URL, and the token if one was made for other computers."""
     try:
         import uvicorn  # noqa: F401 - a sentence names it if it is missing
 
@@ -665,7 +637,6 @@ def _access(host: str, token: str | None, behind_proxy: bool) -> Access:
 
 
 def _names(host: str) -> frozenset[str]:
-    """The names under which the site answers."""
     if host in _ANY:
         name = socket.gethostname().lower()
         return frozenset({*_HERE, name, f"{name}.local"})

@@ -34,14 +34,12 @@ class Page(Response):
     media_type = "text/html"
 
     def init_headers(self, headers: Mapping[str, str] | None = None) -> None:
-        """Make its headers, packed and not."""
         super().init_headers(headers)
         self.packed = gzip.compress(self.body, _LEVEL, mtime=0) if len(self.body) >= _PACKED_FROM_BYTES else b""
         if self.packed:
             self.raw_headers = [*self.raw_headers, (b"vary", b"accept-encoding")]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it."""
         if not self.packed or "gzip" not in Headers(scope=scope).get("accept-encoding", ""):
             return await super().__call__(scope, receive, send)
         others = [header for header in self.raw_headers if header[0] != b"content-length"]
@@ -85,12 +83,10 @@ class Work:
 
     @property
     def busy(self) -> bool:
-        """Whether a thread makes an answer."""
         return bool(self._running)
 
     @property
     def waiting(self) -> int:
-        """How many answers wait for a thread."""
         return sum(job not in self._running.values() for job in [*self._jobs.values()])
 
     def ask(self, key: Hashable | None, make: Callable[[], Response]) -> Job:
