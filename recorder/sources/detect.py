@@ -169,8 +169,10 @@ def _foreign(head: bytes) -> str | None:
 
 
 def _margin(lines: list[bytes]) -> bytes:
-    """What every line begins with that has text: blanks and marks of a quotation."""
+    """What every line begins with that has text, of two or more: blanks and marks of a quotation."""
     filled = [line for line in lines[:-1] or lines if line.strip(MARGIN + b"\r")]
+    if len(filled) < 2:
+        return b""
     begins = {line[: len(line) - len(line.lstrip(MARGIN))] for line in filled}
     margin = min(begins, key=len, default=b"")
     while not all(begin.startswith(margin) for begin in begins):
