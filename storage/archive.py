@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -533,7 +533,7 @@ class ArchiveStore(Closing, Database):
 
     game_sources = _reads(of_sources.sources_of_game)
 
-    def read_source(self, source_id: str, offset: int = 0, length: int | None = None) -> Iterator[bytes]:
+    def read_source(self, source_id: str, offset: int = 0, length: int | None = None) -> Generator[bytes, None, None]:
         """The kept bytes of a source, in order, in blocks of at most 1 MiB."""
         with self.reading() as driver:
             row = one_source(driver, source_id)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from recorder.archive.sharing.dataset_making import DatasetReport
 
 _STRAYS_NAMED = 3
+_REFUSED = (ImportStatus.EXPORTED, ImportStatus.NOT_A_LOG, ImportStatus.FAILED)
 _OF_READING = ("kind", "server", "date", "date_from_name", "tz", "chat")
 _OF_DATASETS = frozenset(("logs", "dataset", "update", "force", "jobs", "dask", "strict", *_OF_READING))
 
@@ -138,9 +139,9 @@ def command(
                 converted = convert_logs(list(inputs), conversion, output, force=force, jobs=jobs, progress=progress)
     _say_converted(converted, output)
     say_skipped(skipped)
-    if any(found.damaged or found.unread or (found.failed and not found.stray) for found in converted):
+    if any(found.log.unreadable for found in converted):
         ctx.exit(ExitCode.INPUT)
-    if strict and any(found.anomalies for found in converted):
+    if strict and any(found.log.report is not None and found.log.report.anomalies for found in converted):
         ctx.exit(ExitCode.FINDINGS)
     if not any(found.written.games for found in converted):
         ctx.exit(ExitCode.FINDINGS)
@@ -157,27 +158,27 @@ def _say_converted(converted: Sequence[Converted], output: str) -> None:
         excluded += found.excluded
     if total.games:
         say_written(total, output, dict(excluded))
-    elif not all(found.failed for found in converted if found.name):
+    elif not all(found.log.status in _REFUSED for found in converted if found.log.name):
         say("No games to write.")
         say_excluded([*excluded.items(), *sorted(total.excluded.items())])
-    read = [found for found in converted if found.failed is None]
-    for found in read:
-        for note in found.notes:
-            say(note if len(converted) == 1 or note.startswith(found.name) else f"{found.name}: {note}")
-        if found.unread is not None:
-            say(found.unread)
-        if found.anomalies:
-            say(f"{plural(found.anomalies, 'anomaly', 'anomalies')} in {found.name}; import -n -v lists them.")
-    for found in converted:
-        if found.failed is not None and not found.stray:
-            say(f"Error: {found.failed}")
-    strays = [found for found in converted if found.stray]
+    for log in (found.log for found in converted if found.log.status not in _REFUSED):
+        for warning in [] if log.report is None else log.report.warnings:
+            say(warning if len(converted) == 1 or warning.startswith(log.name) else f"{log.name}: {warning}")
+        if log.message is not None:
+            say(log.message)
+        if log.report is not None and log.report.anomalies:
+            say(f"{plural(len(log.report.anomalies), 'anomaly', 'anomalies')} in {log.name}; import -n -v lists them.")
+    refused = [found.log for found in converted if found.log.status in _REFUSED]
+    for log in refused:
+        if log.unreadable:
+            say(f"Error: {log.message}")
+    strays = [log for log in refused if not log.unreadable]
     if len(strays) > _STRAYS_NAMED:
-        names = ", ".join(found.name for found in strays[:_STRAYS_NAMED])
+        names = ", ".join(log.name for log in strays[:_STRAYS_NAMED])
         say(f"{plural(len(strays), 'file')} skipped that are no logs, or that ics-recorder wrote: {names} …")
         return
-    for found in strays:
-        say(str(found.failed))
+    for log in strays:
+        say(log.message or f"{log.name}: ics-recorder wrote it; name it to convert it")
 
 
 def _refuse_others(ctx: click.Context) -> None:

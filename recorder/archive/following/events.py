@@ -11,8 +11,6 @@ import os
 import select
 import threading
 import time
-from collections import deque
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from exporters.games_json import game_object
@@ -138,8 +136,7 @@ class EventPipe:
     def __init__(self, file: int = 1) -> None:
         self.lost: str | None = None
         self._file = file
-        self._waiting: deque[bytes] = deque()
-        self._bytes = 0  # that the reader has not taken
+        self._waiting = bytearray()  # what the reader has not taken
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
 
@@ -151,64 +148,49 @@ class EventPipe:
             if self._thread is None:  # it must never keep the program from ending
                 self._thread = threading.Thread(target=self._run, name="events", daemon=True)
                 self._thread.start()
-            data = text.encode("utf-8", "replace")
-            self._waiting.append(data)
-            self._bytes += len(data)
+            self._waiting += text.encode("utf-8", "replace")
             self._changed.notify_all()
-            if self._bytes > _MOST_BYTES and not self._changed.wait_for(
-                lambda: self.lost is not None or self._bytes <= _MOST_BYTES // 2, _PATIENCE_S
-            ):
+            if len(self._waiting) > _MOST_BYTES and not self._falls_to(_MOST_BYTES // 2):
                 self._lose()
 
     def close(self) -> None:
         """Wait until everything is printed, as long as the reader takes something."""
         end_s = time.monotonic() + _END_S
         with self._changed:
-            while (before := self._bytes) and self.lost is None:
-                if not self._moves(before) or time.monotonic() > end_s:
+            while before := len(self._waiting):
+                if not self._falls_to(before - 1) or time.monotonic() > end_s:
                     self._lose()
 
-    def _moves(self, before: int) -> bool:
-        """Wait until fewer than so many bytes wait or the reader is lost."""
-        return self._changed.wait_for(lambda: self._bytes < before or self.lost is not None, _PATIENCE_S)
+    def _falls_to(self, count: int) -> bool:
+        """Wait until no more bytes wait."""
+        return self._changed.wait_for(lambda: len(self._waiting) <= count, _PATIENCE_S)
 
     def _lose(self, why: str = "The event reader is too slow") -> None:
         self.lost = self.lost or why
         self._waiting.clear()
-        self._bytes = 0
         self._changed.notify_all()
 
     def _run(self) -> None:
-        try:
-            while True:
-                with self._changed:
-                    self._changed.wait_for(lambda: self._waiting or self.lost is not None)
-                    if self.lost is not None:
-                        return
-                    data = self._waiting.popleft()
-                for piece in _pieces(data):
-                    self._write(piece)
-        except OSError:
+        """Print whole lines, as many as a pipe takes at once; longer ones in parts."""
+        piece = b""
+        while True:
             with self._changed:
-                self._lose("The event reader has ended")
-
-    def _write(self, piece: bytes) -> None:
-        while piece and self.lost is None:
+                self._changed.wait_for(lambda: self._waiting or self.lost is not None)
+                if self.lost is not None:
+                    return
+                if not piece:
+                    end = self._waiting.rfind(b"\n", 0, _PIECE) + 1 or self._waiting.find(b"\n") + 1
+                    piece = bytes(self._waiting[: end or None])
             try:
                 count = os.write(self._file, piece)
             except BlockingIOError:  # another process has set it non-blocking
                 select.select([], [self._file], [], 0.1)
                 continue
+            except OSError:
+                with self._changed:
+                    self._lose("The event reader has ended")
+                return
             piece = piece[count:]
             with self._changed:
-                self._bytes = max(self._bytes - count, 0)
+                del self._waiting[:count]
                 self._changed.notify_all()
-
-
-def _pieces(data: bytes) -> Iterator[bytes]:
-    """Whole lines, as many as a pipe takes at once."""
-    begin = 0
-    while begin < len(data):
-        end = data.rfind(b"\n", begin, begin + _PIECE) + 1 or data.find(b"\n", begin) + 1 or len(data)
-        yield data[begin:end]
-        begin = end

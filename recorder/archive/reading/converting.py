@@ -7,13 +7,13 @@ import tempfile
 from collections import Counter
 from collections.abc import Generator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from exporters.base import ExportReport, open_output, refuse_protected
 from exporters.selection import Selection
-from recorder.archive.reading.importing import GameReader, NoLogError, ReadOptions
+from recorder.archive.reading.importing import GameReader, NoLogError, Outcome, ReadOptions
 from recorder.archive.reading.inputs import Input
 from recorder.archive.reading.workers import WorkerDiedError, Workers, in_order, jobs_for
 from recorder.containment import failures_sentence
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from exporters.base import GameExporter
     from exporters.bpgn import BpgnOptions
     from exporters.pgn.exporter import PgnOptions
-    from recorder.archive.reading.importing import Outcome
     from recorder.progress import Progress
 
 
@@ -54,19 +53,12 @@ class Conversion:
         return BpgnExporter(self.writing)
 
 
-@dataclass(slots=True)
-class Converted:
-    """What became of one log; ``excluded`` counts by reason its games that were not selected."""
+class Converted(NamedTuple):
+    """What became of a log, what was written of it, and by reason its games that were not selected."""
 
-    name: str
-    written: ExportReport = field(default_factory=ExportReport)
-    excluded: Counter[str] = field(default_factory=Counter)
-    anomalies: int = 0
-    damaged: bool = False
-    notes: list[str] = field(default_factory=list)  # warnings, and why it could not be read to its end
-    unread: str | None = None  # what an error of this program kept from being read
-    failed: str | None = None  # why nothing was converted
-    stray: bool = False  # a file of a folder that is no log
+    log: Outcome
+    written: ExportReport
+    excluded: Counter[str]
 
 
 def convert_logs(
@@ -112,22 +104,20 @@ def _is_earlier_output(path: Path, output: Path) -> bool:
 
 
 def _convert(source: Input, conversion: Conversion, out: BinaryIO, progress: Progress) -> Converted:
-    if source.error is not None:
-        return Converted(source.name, failed=source.error)
     selection, exporter = conversion.selection(), conversion.exporter()
+    log = Outcome(source.name, ImportStatus.NEW, named=source.named)
+    if source.error is not None:
+        log.status, log.message = ImportStatus.FAILED, source.error
+        return Converted(log, exporter.report, selection.excluded)
     reader = GameReader(source, conversion.reading, progress)
-    found = Converted(source.name, exporter.report, selection.excluded)
     try:
         exporter.write(selection.select(reader), out)
     except (SourceError, JournalError) as error:
-        found.failed, found.stray = str(error), isinstance(error, NoLogError) and not source.named
-        return found
-    found.anomalies = len(reader.report.anomalies)
-    found.notes += reader.report.warnings
-    found.damaged = reader.damage is not None
-    found.notes += [reader.damage] if reader.damage else []
-    found.unread = failures_sentence(reader.report, source.name)
-    return found
+        log.status = ImportStatus.NOT_A_LOG if isinstance(error, NoLogError) else ImportStatus.FAILED
+        log.message = str(error)
+    else:
+        log.report, log.message = reader.report, reader.damage or failures_sentence(reader.report, source.name)
+    return Converted(log, exporter.report, selection.excluded)
 
 
 def convert_unique(
@@ -160,34 +150,18 @@ def convert_unique(
         with closing(ArchiveStore.open(where, create=True, read_only=False)) as archive:
             read = import_paths(archive, where, paths, conversion.reading, keep=False, jobs=jobs, progress=progress)
             skipped += read.skipped
-            found = [_of_outcome(outcome) for outcome in read.outcomes]
             unique = named_games(archive, replace(chosen, unique=True))
-            whole = Converted("", excluded=Counter(count_excluded(archive, unique)))
+            written, excluded = ExportReport(), Counter(count_excluded(archive, unique))
             try:
                 if isinstance(conversion.writing, PgnOptions):
-                    whole.written = export_pgn(archive, unique, conversion.writing, output, force=force)
+                    written = export_pgn(archive, unique, conversion.writing, output, force=force)
                 else:
-                    whole.written = export_bpgn(archive, unique, conversion.writing, output, force=force)
+                    written = export_bpgn(archive, unique, conversion.writing, output, force=force)
             except NoGamesError:
                 if not isinstance(conversion.writing, PgnOptions):
-                    whole.written.excluded["not bughouse"] += archive.count(unique)
-    return [*found, whole]
-
-
-def _of_outcome(outcome: Outcome) -> Converted:
-    found = Converted(outcome.name)
-    if outcome.status in (ImportStatus.EXPORTED, ImportStatus.NOT_A_LOG, ImportStatus.FAILED):
-        found.failed = outcome.message or f"{outcome.name}: ics-recorder wrote it; name it to convert it"
-        found.stray = not outcome.unreadable
-        return found
-    if outcome.status == ImportStatus.EMPTY:
-        found.notes += [outcome.message or ""]
-        return found
-    found.unread = outcome.message
-    if outcome.report is not None:
-        found.anomalies = len(outcome.report.anomalies)
-        found.notes += outcome.report.warnings
-    return found
+                    written.excluded["not bughouse"] += archive.count(unique)
+    found = [Converted(log, ExportReport(), Counter()) for log in read.outcomes]
+    return [*found, Converted(Outcome("", ImportStatus.NEW), written, excluded)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +186,8 @@ def _convert_in_processes(
                 found = done()
             except WorkerDiedError as error:
                 problem = f"{task.source.name}: the process that read it {error}. Convert it again."
-                yield Converted(task.source.name, failed=problem)
+                failed = Outcome(task.source.name, ImportStatus.FAILED, problem)
+                yield Converted(failed, ExportReport(), Counter())
                 continue
             with task.part.open("rb") as part:
                 shutil.copyfileobj(part, out)

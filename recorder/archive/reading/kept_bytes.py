@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,6 +31,7 @@ from recorder.wire.lines import LineReader
 
 if TYPE_CHECKING:
     from recorder.replay.boards import Lines
+    from recorder.sources import BlockReader
     from storage import ArchiveStore, SourceRow
 
 
@@ -246,9 +247,6 @@ def reading(file: str) -> Iterator[None]:
         raise SourceError(f"{file}: cannot be read: {error.strerror or error}") from error
 
 
-_Blocks = Generator[bytes, None, None]
-
-
 class RecordedLines:
     """Finds the ``<12>`` lines of games in their logs. How a log is read is looked up once."""
 
@@ -270,7 +268,7 @@ class RecordedLines:
 
 class Log(NamedTuple):
     kind: SourceKind
-    read: Callable[[int], _Blocks]
+    read: Callable[[int], Generator[bytes, None, None] | BlockReader]
 
 
 def log_in_archive(archive: ArchiveStore, sha256: str) -> Log | None:
@@ -280,23 +278,14 @@ def log_in_archive(archive: ArchiveStore, sha256: str) -> Log | None:
     if kind in SAVED_KINDS:
         return None
     if row.kept:
-
-        def read(offset: int) -> _Blocks:
-            yield from archive.read_source(sha256, offset)
-
-        return Log(kind, read)
+        return Log(kind, partial(archive.read_source, sha256))
     path = file_of(row)
     return None if path is None else log_in_file(path, kind)
 
 
 def log_in_file(path: Path, kind: SourceKind) -> Log | None:
     """A log that is a file; None: it holds saved games."""
-
-    def read(offset: int) -> _Blocks:
-        with closing(read_blocks(path, offset=offset)) as blocks:
-            yield from blocks
-
-    return None if kind in SAVED_KINDS else Log(kind, read)
+    return None if kind in SAVED_KINDS else Log(kind, lambda offset: read_blocks(path, offset=offset))
 
 
 def _offsets(game: Game) -> Mapping[str, list[int]]:
