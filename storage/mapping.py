@@ -8,6 +8,7 @@ to read an archive.
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
+from itertools import chain
 from operator import attrgetter
 from types import NoneType
 from typing import Any, Final, Generic, NamedTuple, TypeVar
@@ -64,8 +65,10 @@ class Field(NamedTuple):
 
 
 _INTEGER: Final[frozenset[type]] = frozenset((int,))
+CLOCKS: Final = ("lowest_clock_ms", "white_left_ms", "black_left_ms")
+"""What is known of the clocks of a game, without its plies."""
 _GIVEN: Final[dict[str, frozenset[type]]] = {
-    **dict.fromkeys(("source_id", "merged_into", "opening_ply"), frozenset((int, NoneType))),
+    **dict.fromkeys(("source_id", "merged_into", "opening_ply", *CLOCKS), frozenset((int, NoneType))),
     **dict.fromkeys(("eco", "opening", "corrected"), frozenset((str, NoneType))),
 }
 """Types of columns that are not attributes; the others are integers."""
@@ -162,7 +165,7 @@ def _player(side: str) -> Iterator[Field]:
 GAMES: Final = Mapping(
     Game,
     "games",
-    "id source_id merged_into white_id black_id ply_count eco opening opening_ply corrected",
+    f"id source_id merged_into white_id black_id ply_count eco opening opening_ply corrected {' '.join(CLOCKS)}",
     Field("key"),
     Field("kind", kind=GameKind),
     Field("server"),
@@ -379,6 +382,7 @@ _PLAYERS: Final = tuple(
     for first in (GAMES.attributes.index("white.handle"), GAMES.attributes.index("black.handle"))
 )
 _OPENING: Final = slice(GAMES.given.index("eco"), GAMES.given.index("opening_ply") + 1)
+_SHOWN_CLOCKS: Final = (Ply._fields.index("white_clock_ms"), Ply._fields.index("black_clock_ms"))
 _CORRECTED: Final = GAMES.given.index("corrected")
 _GAME_FACTS: Final = tuple(name for name in GAMES.attributes if "." not in name)
 _NO_START: Final = (None,) * len(STARTS.columns)
@@ -387,8 +391,11 @@ _NO_START: Final = (None,) * len(STARTS.columns)
 def game_row(game: Game, row_id: int, white_id: int, black_id: int, source_id: int | None) -> Row:
     """The row of ``games``; ``source_id`` None: of a merged game."""
     opening = game.opening or (None, None, None)
-    corrected = to_json(game.corrections)
-    return GAMES.row(game, row_id, source_id, None, white_id, black_id, len(game.rows), *opening, corrected)
+    rows = game.rows
+    known = [[clock for row in rows if (clock := row[place]) is not None] for place in _SHOWN_CLOCKS]
+    clocks = (min(chain(*known), default=None), *(one[-1] if one else None for one in known))
+    given = (len(rows), *opening, to_json(game.corrections), *clocks)
+    return GAMES.row(game, row_id, source_id, None, white_id, black_id, *given)
 
 
 def game_from_row(row: Row) -> Game:

@@ -90,7 +90,7 @@ def _expressions(_context: click.Context, _param: click.Parameter, values: tuple
     epilog="""\b
 Examples:
   $ ics-recorder db upgrade
-  archive.sqlite has schema 0012 already.
+  archive.sqlite has schema 0013 already.
   $ ics-recorder --db old.sqlite db upgrade
 """,
 )
@@ -121,7 +121,7 @@ def _say_saved(saved: Path | None) -> None:
     epilog="""\b
 Examples:
   $ ics-recorder db current
-  0012 (newest: 0012)
+  0013 (newest: 0013)
   $ ics-recorder --db old.sqlite db current
 """,
 )

@@ -217,6 +217,12 @@ def _placed(events: list[GameEvent], rows: list[PlyRow]) -> list[GameEvent]:
     ]
 
 
+LOWEST_MS: Final = "(SELECT min(least(p.white_clock_ms, p.black_clock_ms)) FROM plies p WHERE {plies})"
+LEFT_MS: Final = (
+    "(SELECT (array_agg(p.{{0}}_clock_ms ORDER BY p.ply DESC) FILTER (WHERE p.{{0}}_clock_ms IS NOT NULL))[1]"
+    " FROM plies p WHERE {plies})"
+)
+_OF_GAME: Final = "p.source = g.source_id AND p.key = g.key"
 FILTERS: Final = FilterWords(
     "g.dated_ms",
     lambda side: f"coalesce(g.{side}_guest, FALSE)",
@@ -224,8 +230,8 @@ FILTERS: Final = FilterWords(
     "TRUE",
     named_by_like,
     "g.fingerprint, CASE WHEN g.fingerprint IS NULL THEN g.id END",
-    plies="plies p WHERE p.source = g.source_id AND p.key = g.key",
-    last_first="p.ply DESC",
+    lowest_ms=LOWEST_MS.format(plies=_OF_GAME),
+    left_ms=LEFT_MS.format(plies=_OF_GAME),
     events="EXISTS (SELECT 1 FROM events e WHERE e.source = g.source_id AND e.key = g.key AND ({}))",
 )
 _DATES: Final = f"('{TimeBasis.UTC.value}', '{TimeBasis.LOCAL.value}')"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from recorder.errors import StorageError
 from recorder.model import SourceName
-from storage.dataset.reading import FILTERS, GAME_NAMES, PLAYERS, DatasetReader, DatasetStore
+from storage.dataset.reading import FILTERS, GAME_NAMES, LEFT_MS, LOWEST_MS, PLAYERS, DatasetReader, DatasetStore
 from storage.publish.connection import SCHEMA, connected, is_there
 from storage.read.engine import new_database
 from storage.read.store import Rows
@@ -46,7 +46,8 @@ VIEWS: Final = (
 """The games and plies of all archives, a game with one key once."""
 _FILTERS: Final = FILTERS._replace(
     shown=_SHOWN,
-    plies="plies p WHERE p.game = g.id",
+    lowest_ms=LOWEST_MS.format(plies="p.game = g.id"),
+    left_ms=LEFT_MS.format(plies="p.game = g.id"),
     events="EXISTS (SELECT 1 FROM events e WHERE e.game = g.id AND ({}))",
 )
 _TABLES: Final = {"game_rows": ("games", "id"), "plies": ("plies", "game"), "events": ("events", "game")}

@@ -60,11 +60,6 @@ EVENT_TAG: Final = (
 """The condition that an event ``e`` is the Event tag of a game: of a saved game, or as the server printed it."""
 
 
-_PLIES_OF_GAME: Final = (
-    "segments t JOIN ply_lines l ON l.observation_id = t.observation_id AND l.line_no = 0"
-    " JOIN plies p ON p.id >= l.first_ply_id AND p.id < l.first_ply_id + l.ply_count"
-    " AND p.ply BETWEEN t.from_ply AND t.to_ply WHERE t.game_id = g.id"
-)
 _EVENTS: Final = (
     "g.id IN (SELECT coalesce(w.merged_into, w.id) FROM games w JOIN observations o ON o.game_id = w.id"
     " JOIN events e ON e.observation_id = o.id WHERE {})"
@@ -80,9 +75,8 @@ class FilterWords(NamedTuple):
         shown: the condition that the game is shown: not merged into another one.
         named: the condition that the key of a row of ``games`` begins with one of some texts in small letters.
         equal: what duplicates have in common, as a data set knows them; None: ``GameFilter.folded`` has them.
-        plies: what follows FROM in a SELECT of the plies ``p`` of the game, with WHERE. last_first: their order from
-            the last to the first, which an index has. events: the condition that the game has an event ``e`` for which
-            the condition ``{}`` holds.
+        lowest_ms, left_ms: the lowest clock after a move, and the last known clock of the side ``{}``; null: unknown.
+        events: the condition that the game has an event ``e`` for which the condition ``{}`` holds.
         lower: the function for small letters of all alphabets.
     """
 
@@ -92,8 +86,8 @@ class FilterWords(NamedTuple):
     shown: str
     named: Callable[[str, Sequence[str]], _Condition]
     equal: str | None = None
-    plies: str = _PLIES_OF_GAME
-    last_first: str = "t.seq DESC, p.id DESC"
+    lowest_ms: str = "g.lowest_clock_ms"
+    left_ms: str = "g.{}_left_ms"
     events: str = _EVENTS
     lower: str = "lower"
 
@@ -277,11 +271,7 @@ def _of_game(where: GameFilter, words: FilterWords) -> list[_Condition]:
 
 def _lead(words: FilterWords) -> str:
     """SQL: by how much the loser's last known clock is above the winner's; -1 of games without a loser."""
-    last = f"ORDER BY {words.last_first} LIMIT 1"
-    white, black = (
-        f"(SELECT p.{side}_clock_ms FROM {words.plies} AND p.{side}_clock_ms IS NOT NULL {last})"
-        for side in ("white", "black")
-    )
+    white, black = map(words.left_ms.format, ("white", "black"))
     return f"CASE g.result WHEN '1-0' THEN {black} - {white} WHEN '0-1' THEN {white} - {black} ELSE -1 END"
 
 
@@ -292,8 +282,7 @@ def _of_course(where: GameFilter, words: FilterWords) -> list[_Condition]:
         if bound is not None:
             found.append((f"(g.ended_at_ms - g.started_at_ms) {sign} ?", (1000 * bound,)))
     if where.clock_below_ms is not None:
-        low = f"EXISTS (SELECT 1 FROM {words.plies} AND (p.white_clock_ms < ? OR p.black_clock_ms < ?))"
-        found.append((low, (where.clock_below_ms, where.clock_below_ms)))
+        found.append((f"{words.lowest_ms} < ?", (where.clock_below_ms,)))
     if where.lead_ms is not None:
         found.append((f"{_lead(words)} > ?", (where.lead_ms,)))
     if where.happened:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
     from sqlalchemy.schema import ExecutableDDLElement
 
-HEAD = "0012"
+HEAD = "0013"
 """The newest revision. Known without the scripts, so that opening an archive does not load Alembic."""
 
 _DEVELOPMENT = frozenset({"0001", "0002", "0003", "0004", "0005", "0006"})

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from recorder.corrections import checked, corrected, recorded, shift_of
 from recorder.errors import StorageError
 from recorder.model import Game, Player
-from storage.mapping import COLUMNS, GAMES, game_from_row, game_row
+from storage.mapping import CLOCKS, COLUMNS, GAMES, game_from_row, game_row
 from storage.read.games import checked_rows, select_sql
 from storage.read.query import fold
 from storage.write.openings import name_openings
@@ -27,7 +27,7 @@ SELECT e.detail, e.text FROM observations o JOIN events e ON e.observation_id = 
 WHERE o.game_id = ? AND o.kind = 'pgn' AND e.kind = 'tag' ORDER BY o.seq DESC, e.seq DESC
 """
 _STORE: Final = "INSERT OR REPLACE INTO corrections (game_key, field, value, decided_ms) VALUES (?, ?, ?, ?)"
-_KEPT: Final = frozenset(("id", "source_id", "merged_into", "ply_count", "eco", "opening", "opening_ply"))
+_KEPT: Final = frozenset(("id", "source_id", "merged_into", "ply_count", "eco", "opening", "opening_ply", *CLOCKS))
 _UPDATE: Final = f"UPDATE games SET {', '.join(f'{name} = ?' for name in COLUMNS['games'] if name not in _KEPT)}"
 _SHIFT: Final = (
     "UPDATE observations SET started_at_ms = started_at_ms + :by, ended_at_ms = ended_at_ms + :by WHERE game_id = :game"

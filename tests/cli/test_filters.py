@@ -1,6 +1,9 @@
 """Filters of games: the same of an archive, of a data set and of the command line, and what the tables say."""
 
+import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +93,22 @@ def test_games_are_those_of_the_tables(
         assert sorted(dataset.game_table(**filters)["key"]) == expected
     listed = cli.json("games", "--json", f"--{name.replace('_', '-')}", value)
     assert sorted(game["key"] for game in listed) == expected
+
+
+def test_an_archive_of_an_older_version_gets_the_clocks_of_its_games(cli: Cli, tmp_path: Path) -> None:
+    names = "lowest_clock_ms", "white_left_ms", "black_left_ms"
+    query = f"SELECT key, source_id IS NULL, {', '.join(names)} FROM games ORDER BY 1, 2"
+    older = Cli(Path(shutil.copy(cli.archive, tmp_path)))
+    with closing(sqlite3.connect(older.archive)) as connection, connection:
+        before = connection.execute(query).fetchall()
+        for name in names:
+            connection.execute(f"ALTER TABLE games DROP COLUMN {name}")
+        connection.execute("UPDATE alembic_version SET version_num = '0012'")
+    older("db", "upgrade")
+    with closing(sqlite3.connect(older.archive)) as connection:
+        assert connection.execute(query).fetchall() == before
+    assert any(None in row for row in before)
+    assert any(None not in row for row in before)
 
 
 def test_what_happened_is_found_in_all_of_them(cli: Cli) -> None:
