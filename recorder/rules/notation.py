@@ -62,8 +62,8 @@ class Pretty(NamedTuple):
     castle: int
 
 
-_VERBOSE: Final = re.compile(r"([PNBRQK])/([a-h][1-8])-([a-h][1-8])(?:=([NBRQK]))?")
-_DROP: Final = re.compile(r"([PNBRQ])/@@-([a-h][1-8])")
+_VERBOSE: Final = re.compile(r"([PNBRQKpnbrqk])/([a-h][1-8])-([a-h][1-8])(?:=([NBRQKnbrqk]))?")
+_DROP: Final = re.compile(r"([PNBRQpnbrq])/@@-([a-h][1-8])")
 _CASTLE: Final = {f"{o}-{o}{tail}": bool(tail) for o in "oO0" for tail in ("", f"-{o}")}
 _EP_MARK = re.compile(r" ?(?:e\.p\.|ep)\Z")
 _PRETTY: Final = re.compile(
@@ -83,9 +83,9 @@ def split_verbose(verbose: str) -> tuple[str, int, int, str | None] | None:
     """Split ``P/e2-e4``, ``P/e7-e8=Q`` or ``P/@@-e4`` into letter, origin (-1: a drop), target and promotion."""
     if match := _VERBOSE.fullmatch(verbose) or _VERBOSE.fullmatch(_EP_MARK.sub("", verbose)):
         letter, origin, target, promotion = match.groups()
-        return letter, index_of(origin), index_of(target), promotion
+        return letter.upper(), index_of(origin), index_of(target), promotion and promotion.upper()
     if match := _DROP.fullmatch(_EP_MARK.sub("", verbose)):
-        return match[1], -1, index_of(match[2]), None
+        return match[1].upper(), -1, index_of(match[2]), None
     return None
 
 

@@ -16,8 +16,8 @@ _CUT_WIDTHS = (11, 10)  # to which the table of games cuts White's and Black's n
 class HeaderFacts:
     """Header facts of one game; None is unknown. A later line fills what an earlier one left open.
 
-    ``offset`` is that of the first line with a fact; ``informed``: a ``<g1>`` contributed; ``listed``: the category is
-    that of a table of games, whose letter says less than other lines.
+    ``offset`` is that of the first line with a fact; ``informed``: the ``<g1>`` that contributed; ``listed``: the
+    category is that of a table of games, whose letter says less than other lines.
     """
 
     offset: int
@@ -43,7 +43,7 @@ class HeaderFacts:
     started_with_seconds: bool = False
     started_offset: int | None = None
     private: bool | None = None
-    informed: bool = False
+    informed: str | None = None
     listed: bool = False
 
     def matches(self, white: str, black: str) -> bool:
@@ -74,7 +74,7 @@ class HeaderFacts:
 
     def add_info(self, event: GameInfo) -> None:
         """Add the facts of ``<g1>``: exact times, registration, seals, the partner's game."""
-        self.informed = True
+        self.informed = event.line.text
         self._fill(
             rated=event.rated,
             category=event.category,

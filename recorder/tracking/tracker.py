@@ -188,7 +188,7 @@ def take_info(table: GameTable, event: GameInfo) -> None:
         return
     # Of the game that is followed, or of the number's next one: later lines decide (GameTable.settle_facts).
     facts = table.pending_facts(event.game_no, event.line.offset)
-    if facts.informed:
+    if facts.informed not in (None, event.line.text):
         facts = table.facts[event.game_no] = HeaderFacts(event.line.offset)
     facts.add_info(event)
 

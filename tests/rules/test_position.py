@@ -85,6 +85,12 @@ def test_the_promotion_piece_comes_from_the_pretty_move_when_the_verbose_one_has
     assert proved(advance(position, "P/e7-e8", pretty, None))[1] == san
 
 
+@pytest.mark.parametrize(("lan", "pretty"), [("n/b8-c6", "Nc6"), ("p/b2-b1=n", "b1=n"), ("p/a7-a6", "a6")])
+def test_a_server_may_print_blacks_pieces_in_lower_case(lan: str, pretty: str) -> None:
+    position = at("1n2k3/p7/8/8/8/8/1p6/4K3 b - - 0 1")
+    assert proved(advance(position, lan, pretty, None))[1] == pretty.replace("=n", "=N")
+
+
 def test_promotions_need_a_piece_that_both_fields_agree_on() -> None:
     position = at("k7/4P3/8/8/8/8/8/4K3 w - - 0 1")
     for lan, pretty in (("P/e7-e8", "e8"), ("P/e7-e8=Q", "e8=R+"), ("P/e7-e8", "e8=K"), ("P/e7-e8=K", "e8=K")):

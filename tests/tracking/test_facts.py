@@ -64,6 +64,13 @@ def test_facts_of_a_later_start_belong_to_that_game() -> None:
     assert header_facts(second) == ("crazyhouse", False, 60, 2000, True, False)
 
 
+def test_a_line_that_comes_twice_takes_no_fact_away() -> None:
+    table = Table()
+    header = "Game 7: Ann (1510) Bob (1600) rated blitz 5 0"
+    game = only(read(log(header, header, info(), info(), table.observing(), table.frame(), *table.plays("e4"))))
+    assert (game.white.rating, game.white.registered, game.base_s) == (1510, True, 300)
+
+
 def test_players_are_swapped_when_the_first_in_creating_is_black() -> None:
     table = Table(relation=1)
     creating = "Creating: Bob (1708) Ann (++++) unrated blitz 5 0"
