@@ -403,7 +403,8 @@ class Movetext:
         text = decoded(word)
         if line.position is not None or reason == "it is no move":
             mover = f"{move_number(number)} {text}"
-            self._problem(AnomalyKind.MOVETEXT, begin, f"{mover} cannot be played: {reason}", word, each=True)
+            why = reason.removeprefix("illegal: ")
+            self._problem(AnomalyKind.MOVETEXT, begin, f"{mover} cannot be played: {why}", word, each=True)
         line.before, line.position, line.ply = line.position, None, number
         line.rows.append((
             number, None, text, None, None, None, None, None, None, None, _UNPROVED, _PGN, None, self._offset + begin

@@ -15,6 +15,7 @@ from recorder.model import GameEnd, Player, TimeBasis, known_site
 from recorder.rules.variants import pgn_variant, read_category, read_pgn_variant
 from recorder.saved.base import CHESS_COM, FATICS, FICS, LICHESS
 from recorder.saved.pgn_text import RESULTS, read_time
+from recorder.sources.stamps import parse_header_date
 from recorder.times import read_day, read_time_of_day
 
 _TITLE: Final = re.compile(r"W?(?:GM|IM|FM|CM)|NM")
@@ -312,6 +313,18 @@ def _read_times(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None
         and end_time is not None
     ):
         header.ended_at_ms = _at_ms(end_day, end_time)
+    start, end = _instant(tags, "GameStartTime"), _instant(tags, "GameEndTime")
+    if header.started_at_ms is None and start is not None and day in (None, start[0].date()):
+        header.time_basis = TimeBasis.UTC if start[1] == 0 else TimeBasis.LOCAL  # as Date is
+        header.started_at_ms = _at_ms(start[0].date(), start[0].time())
+        if end is not None and end[1] == start[1]:
+            header.ended_at_ms = _at_ms(end[0].date(), end[0].time())
+
+
+def _instant(tags: dict[str, str], name: str) -> tuple[datetime.datetime, int | None] | None:
+    """What cutechess, fastchess and TCEC write: ``2025-05-27T15:48:15.827 CEST``, a local time and perhaps its zone."""
+    text = tags.get(name, "")
+    return parse_header_date(text) if text[:1].isdigit() else None
 
 
 def _as_tag(when: datetime.date | datetime.time) -> str:

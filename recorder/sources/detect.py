@@ -169,9 +169,9 @@ def _foreign(head: bytes) -> str | None:
 
 
 def _margin(lines: list[bytes]) -> bytes:
-    """What every line begins with that has text, of two or more: blanks and marks of a quotation."""
+    """What every line begins with that has text, of two or more: blanks (not those of a list) and quotation marks."""
     filled = [line for line in lines[:-1] or lines if line.strip(MARGIN + b"\r")]
-    if len(filled) < 2:
+    if len(filled) < 2 or all(line.lstrip()[:1].isdigit() or line.lstrip()[:1] == b"{" for line in filled):
         return b""
     begins = {line[: len(line) - len(line.lstrip(MARGIN))] for line in filled}
     margin = min(begins, key=len, default=b"")

@@ -220,7 +220,8 @@ def _replay(rows: Sequence[ListRow], start: Position | None) -> tuple[list[Ply],
         if position is not None and row.ply == expected:
             played = play_san(position, row.san)
             if isinstance(played, str):
-                problem = f"move {(row.ply + 1) // 2} '{row.san}' of the list cannot be played: {played}"
+                why = played.removeprefix("illegal: ")
+                problem = f"move {(row.ply + 1) // 2} '{row.san}' of the list cannot be played: {why}"
                 position = None
             else:
                 move, san, position = played

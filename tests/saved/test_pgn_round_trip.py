@@ -60,6 +60,8 @@ SECTIONS = r"""
 [Time "01:02:03"]
 [UTCDate "2020-01-02"] [UTCTime "01:02:03"]
 [Date "2020.01.02"] [Time "04:02:03"] [UTCDate "2020.01.02"] [UTCTime "01:02:03"] [UTCEndDate "2020.1.2"]
+[Date "2025.05.27"] [GameStartTime "2025-05-27T23:48:15.827 EDT"] [GameEndTime "2025-05-28T00:02:15.827 EDT"]
+[GameStartTime "2025-05-27 23:48:15 UTC"]
 [Round "?"]
 [Round "-"]
 [Round "3.1"]

@@ -105,6 +105,24 @@ def test_a_game_of_chess_com() -> None:
 
 
 @pytest.mark.parametrize(
+    ("date", "start", "basis", "minutes"),
+    [
+        ("2025.05.27", "2025-05-27T23:48:15.827 EDT", TimeBasis.LOCAL, 14),  # as Date, so the zone is not used
+        ("2025.05.27", "2025-05-27T23:48:15 +0200", TimeBasis.LOCAL, None),  # the end has another zone
+        ("????.??.??", "2025-05-27T23:48:15 Z", TimeBasis.UTC, None),
+        ("2025.05.28", "2025-05-27T23:48:15 EDT", TimeBasis.NONE, None),  # which of the two is wrong?
+        ("2025.05.27", "late", TimeBasis.NONE, None),
+    ],
+)
+def test_the_start_in_the_tags_of_engine_matches(date: str, start: str, basis: TimeBasis, minutes: int | None) -> None:
+    times = f'[GameStartTime "{start}"]\n[GameEndTime "2025-05-28T00:02:15.1 EDT"]'
+    game = read(f'[Event "x"]\n[Date "{date}"]\n[White "A"]\n[Black "B"]\n{times}\n\n1. e4 *\n'.encode())
+    assert game.time_basis is basis
+    assert (game.started_at_ms is None) == (basis is TimeBasis.NONE)
+    assert game.ended_at_ms == (None if minutes is None else (game.started_at_ms or 0) + 60_000 * minutes)
+
+
+@pytest.mark.parametrize(
     ("words", "result", "key", "termination"),
     [
         ("Bob won on time", "0-1", "time", "time forfeit"),

@@ -68,7 +68,7 @@ def test_a_line_that_comes_twice_takes_no_fact_away() -> None:
     table = Table()
     header = "Game 7: Ann (1510) Bob (1600) rated blitz 5 0"
     game = only(read(log(header, header, info(), info(), table.observing(), table.frame(), *table.plays("e4"))))
-    assert (game.white.rating, game.white.registered, game.base_s) == (1510, True, 300)
+    assert (game.white.rating, game.white.registered, game.base_s) == (1510, False, 300)
 
 
 def test_players_are_swapped_when_the_first_in_creating_is_black() -> None:
