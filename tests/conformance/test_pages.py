@@ -115,12 +115,6 @@ def test_every_name_of_the_grammars_is_defined() -> None:
     assert used <= defined, sorted(used - defined)
 
 
-def test_the_small_reader_is_the_one_of_the_page() -> None:
-    (shown,) = re.findall("```python\n(.*?)```", CONTRACT, re.DOTALL)
-    reader = ROOT / "examples" / "conformance" / "small_reader.py"
-    assert reader.read_text(encoding="utf-8").endswith(shown)
-
-
 @pytest.mark.parametrize("page", ["conformance.md", "index.md"])
 def test_the_pages_show_what_the_command_prints(page: str) -> None:
     text = (PAGES / page).read_text(encoding="utf-8")
