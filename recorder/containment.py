@@ -20,10 +20,7 @@ _MOST_STORED: Final = 100
 
 
 def contain(error: Exception) -> str:
-    """Describe an error in one line: what, and in which line of this program.
-
-    The error is raised instead if it says what is wrong with the user's files, no memory is left, or the switch is off.
-    """
+    """Describe an error in one line; raise it if it is about the user's files or memory, or the switch is off."""
     if isinstance(error, RecorderError | MemoryError) or os.environ.get(SWITCH) == "off":
         raise error
     place, where = error.__traceback__, ""
@@ -34,14 +31,11 @@ def contain(error: Exception) -> str:
 
 
 class Failures:
-    """What of one source could not be processed."""
-
     def __init__(self) -> None:
         self.anomalies: list[Anomaly] = []
         self._more = 0
 
     def note(self, error: Exception, offset: int, game_no: int | None, text: str) -> None:
-        """Contain an error of an observation, or raise it if ``contain`` does."""
         message = contain(error)
         if len(self.anomalies) < _MOST_STORED:
             self.anomalies.append(Anomaly.of(AnomalyKind.INTERNAL_ERROR, offset, game_no, message, text))
@@ -50,12 +44,11 @@ class Failures:
 
     @property
     def warnings(self) -> list[str]:
-        """How many more there are than anomalies."""
         return [f"{self._more:,} more internal errors are counted, not listed."] if self._more else []
 
 
 def failures_sentence(report: SourceReport, name: str) -> str | None:
-    """Describe what of a source was not read because of errors of this program; None: everything was read."""
+    """What of a source was not read because of errors of this program; None: everything was read."""
     failures = report.failures
     if not failures:
         return None

@@ -50,7 +50,6 @@ _HOST: Final = re.compile(r"[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+", re.ASCII)
 _OF_MOVES: Final = frozenset(("FEN", "SetUp", "PlyCount", "TimeControl", "WhiteClock", "BlackClock"))
 _OF_TIMES: Final = frozenset(("UTCDate", "UTCTime", "EndDate", "EndTime", "UTCEndDate", "UTCEndTime"))
 STANDARD: Final = (*_ATTRIBUTES, "Event", "Round")
-"""Fields whose names are no one's."""
 _SPELLINGS: Final = {one.lower(): one for one in (*STANDARD, *_OF_MOVES, *_OF_TIMES)}
 _LONGEST: Final = 255
 NO_TEXTS: Final = ("Date", "Time", "Result", "Rated", "Variant", "WhiteElo", "BlackElo")
@@ -102,10 +101,7 @@ def checked(field: str, value: str) -> str:
 
 
 def corrected(game: Game, decided: Iterable[tuple[str, str, int]], saved: Mapping[str, str]) -> Game:
-    """A game as it was recorded, without observations, with what people decided: field, value and when in ms.
-
-    ``saved`` are the tags of its PGN.
-    """
+    """The game as recorded, without observations, with what people decided: field, value, when in ms."""
     found = sorted(decided)
     values = {field: value for field, value, _ in found}
     after = replace(game, corrections=[])
@@ -196,14 +192,12 @@ def recorded(game: Game) -> Game:
 
 
 def shift_of(before: Game, after: Game) -> int:
-    """By how many milliseconds a correction moves all that was seen of a game."""
     if before.started_at_ms is None or after.started_at_ms is None:
         return 0
     return after.started_at_ms - before.started_at_ms
 
 
 def move_times(observation: Observation, shift_ms: int | None) -> None:
-    """Give an observation other times, or none."""
 
     def at(at_ms: int | None) -> int | None:
         return None if at_ms is None or shift_ms is None else at_ms + shift_ms
@@ -253,7 +247,6 @@ def words_of(correction: Correction) -> str:
 
 
 def changed_tags(game: Game) -> dict[str, str | None]:
-    """The PGN tags that corrections changed, by name; None: the game has the value."""
     tags: dict[str, str | None] = {}
     for one in game.corrections:
         if one.field == "Rated":
@@ -293,12 +286,11 @@ def rewritten(corrections: Iterable[Correction], rewrite: Callable[[str], str]) 
 
 
 def to_json(corrections: Sequence[Correction]) -> str | None:
-    """Corrections as an archive has them in a game's row; None: there are none."""
     return json.dumps(corrections, ensure_ascii=False) if corrections else None
 
 
 def from_json(text: str | None) -> list[Correction]:
-    """Invert ``to_json``; ValueError: the text is malformed."""
+    """ValueError: the text is malformed."""
     try:
         found = [Correction(*one) for one in json.loads(text or "[]")]
         for one in found:

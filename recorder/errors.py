@@ -135,8 +135,6 @@ class ExportError(RecorderError):
 
 
 class ExitCode(IntEnum):
-    """Exit statuses of the command; docs/reference/cli.md has the same table."""
-
     OK = 0
     FINDINGS = 1  # a check found something, --strict and a log has anomalies, or no game matches the filters
     USAGE = 2
@@ -182,5 +180,4 @@ def is_disk_full(error: BaseException | None) -> bool:
 
 
 def exit_status(error: RecorderError) -> ExitCode:
-    """The exit status of the command after an error."""
     return next((status for kind, status in _STATUSES if isinstance(error, kind)), ExitCode.INPUT)

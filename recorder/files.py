@@ -30,10 +30,7 @@ class Closing:
 
 
 def lock(fd: int, *, wait: bool = False) -> None:
-    """Lock a file for this process until the file is closed.
-
-    BlockingIOError: another process holds the lock. OSError: the system or the file system has no locks.
-    """
+    """BlockingIOError: another process holds the lock. OSError: the system or the file system has no locks."""
     if fcntl is None:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
     fcntl.flock(fd, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)

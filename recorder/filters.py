@@ -35,7 +35,6 @@ def _one_of(what: str, words: tuple[str, ...], value: Any) -> str:
 
 
 def _eco(value: Any) -> str:
-    """An ECO code or its beginning, in capitals."""
     if not _ECO.fullmatch(_word(value)):
         raise ExportError(f"{value!r} is no ECO code; write one as B90, or its beginning as B9.")
     return str(value).upper()
@@ -127,7 +126,6 @@ class Filter(NamedTuple):
     option: bool = True
 
     def value(self, given: Any) -> Any:
-        """Return the value for ``GameFilter``; ExportError if it cannot be read."""
         if not self.many:
             return self.read(given)
         several = isinstance(given, Iterable) and not isinstance(given, str)
@@ -287,4 +285,3 @@ _ALL: Final = (
 )  # fmt: skip
 
 FILTERS: Final[Mapping[str, Filter]] = {one.name: one for one in _ALL}
-"""By name, in the order of the help."""

@@ -100,14 +100,14 @@ class ClockReading(NamedTuple):
 
 
 def unit_ms_of(ms: int, precision: int | None) -> int:
-    """Return the unit of a clock on a board in milliseconds; of unknown precision whole seconds count as seconds."""
+    """The unit of a clock on a board; of unknown precision, whole seconds count as seconds."""
     if precision is None:
         return 1 if ms % SECOND_MS else SECOND_MS
     return 1 if precision == MILLISECONDS else SECOND_MS
 
 
 def are_judged(kind: GameKind, base_s: int | None, increment_s: int | None) -> bool:
-    """Whether a game's clocks are to add up: not in an examination, and not in an untimed game."""
+    """Not in an examination, and not in an untimed game."""
     return kind is GameKind.PLAYED and not (base_s == 0 and not increment_s)
 
 
@@ -151,12 +151,10 @@ class Proofs:
 
     @cached_property
     def _below_zero(self) -> bool:
-        """Whether clocks of this game were printed below 0."""
         return any((row[3] or 0) < 0 or (row[4] or 0) < 0 for row in self._rows)
 
     @cached_property
     def _charges_least(self) -> bool:
-        """Whether moves of this game took the least that FICS charges."""
         return any(row[5] == _LEAST_CHARGE_MS for row in self._rows)
 
     def _between(self, since: int, until: int) -> list[GameEvent]:
@@ -176,11 +174,7 @@ class Proofs:
         return None
 
     def joined(self, row: Ply | PlyRow, increment_ms: int) -> tuple[int | None, int | None, Cause | None, int | None]:
-        """The first ply behind a board that was joined in mid-game: whether its clocks add up.
-
-        Return the mover's clock before and the residual in milliseconds, the cause, and the offset of the evidence. All
-        are None if a clock is unknown; the clock before is None if the board was printed while it ran.
-        """
+        """Whether the first ply behind a board joined in mid-game adds up; the values are as in ``LedgerEntry``."""
         start = self._seen.start
         assert start is not None
         assert row[5] is not None
@@ -202,11 +196,7 @@ class Proofs:
     def cause(
         self, row: Ply | PlyRow, since: ClockReading, residual_ms: int, before: Ply | PlyRow | None
     ) -> tuple[Cause, int | None]:
-        """Why a clock is off by more than a unit, and the offset of the evidence.
-
-        ``residual_ms`` is clock after - (before - elapsed + increment), ``since`` the mover's clock after the own move
-        before, in the coarser unit of then and now. The offset is None if no line explains it.
-        """
+        """Why a clock is off by more than a unit, and the offset of the evidence (None: no line explains it)."""
         ply, offset, unit_ms = row[0], row[13], since.unit_ms
         after_ms = row[3] if ply & 1 else row[4]
         elapsed_ms = row[5]
@@ -374,7 +364,6 @@ EntryRow = tuple[
 
 
 def ledger(game: Game) -> list[LedgerEntry]:
-    """The entries of a game's main line, in its order."""
     return [LedgerEntry._make(row) for row in ledger_rows(game)]
 
 
@@ -421,7 +410,7 @@ class _Book:
         self._left: tuple[int, list[ClockReading | None]] | None = None
 
     def entries(self, observation: Observation, rows: list[Ply] | list[PlyRow]) -> list[EntryRow]:
-        """The entries of all plies of one observation, taken back or not, in the order of arrival."""
+        """All plies of one observation, taken back or not, in the order of arrival."""
         start = observation.start
         before_ply = 0 if start is None else start.ply - _shown_at_start(start, rows)
         before_at, before = None if start is None or start.ply else start.at_ms, None
@@ -532,10 +521,7 @@ class _Book:
 
 
 def _split_readings(readings: list[ClockReading | None], offset: int) -> tuple[list[int | None], list[int], list[int]]:
-    """Separate the fields of Black's and White's clock: a named tuple for each ply would cost as much as all the rest.
-
-    ``offset`` is used for a clock that is unknown.
-    """
+    """A named tuple for each ply would cost as much as all the rest; ``offset`` is used for a clock that is unknown."""
     return (
         [None if clock is None else clock.ms for clock in readings],
         [SECOND_MS if clock is None else clock.unit_ms for clock in readings],
@@ -544,16 +530,12 @@ def _split_readings(readings: list[ClockReading | None], offset: int) -> tuple[l
 
 
 def _join_readings(clocks_ms: list[int | None], units_ms: list[int], offsets: list[int]) -> list[ClockReading | None]:
-    """The inverse of ``_split_readings``; a clock that is None has no reading."""
     readings = zip(clocks_ms, units_ms, offsets, strict=True)
     return [None if ms is None else ClockReading(ms, unit_ms, offset) for ms, unit_ms, offset in readings]
 
 
 def _clear_unseen(clocks_ms: list[int | None], before_ply: int, ply: int) -> None:
-    """Make the clocks (Black's, White's) unknown that changed with moves missing between two plies.
-
-    ``ply`` is the next one that was seen, at least two after ``before_ply``.
-    """
+    """Make the clocks (Black's, White's) unknown that changed with the moves missing between two plies."""
     clocks_ms[(ply - 1) & 1] = None
     if ply > before_ply + 2:
         clocks_ms[ply & 1] = None
@@ -565,10 +547,7 @@ def _are_used(start: StartFacts) -> bool:
 
 
 def _since_takeback(proofs: Proofs, row: Ply | PlyRow) -> int | None:
-    """Return the milliseconds from the board after a takeback to that of the move played next.
-
-    None: no takeback, or unknown.
-    """
+    """Milliseconds from the board after a takeback to that of the move played next; None: no takeback, or unknown."""
     board = proofs.board_after_takeback(row[0], row[13])
     at_ms = row[7]
     return None if board is None or board.at_ms is None or at_ms is None else at_ms - board.at_ms
@@ -577,10 +556,7 @@ def _since_takeback(proofs: Proofs, row: Ply | PlyRow) -> int | None:
 def _explain(
     proofs: Proofs, row: Ply | PlyRow, clock: ClockReading, residual_ms: int, before: Ply | PlyRow | None
 ) -> tuple[Cause, int | None]:
-    """The cause of a residual that is not 0, and the offset of the line that contains it.
-
-    ``clock`` is the mover's before. The offset is None if no line but only the unit explains the residual.
-    """
+    """The cause of a residual that is not 0, and the offset of the line that proves it."""
     if -clock.unit_ms <= residual_ms <= clock.unit_ms:
         return Cause.ROUNDING, None
     return proofs.cause(row, clock, residual_ms, before)
@@ -594,20 +570,14 @@ def _without_lag(elapsed_ms: int, lag_ms: int | None) -> int | None:
 
 
 def _shown_at_start(start: StartFacts, rows: list[Ply] | list[PlyRow]) -> int:
-    """How many plies the first board of an observation gave.
-
-    These are its own move, and those inferred between it and the board of an earlier observation.
-    """
+    """How many plies the first board gave: its move, and those inferred since the board of an earlier observation."""
     if not rows or not (rows[0][0] == start.ply or (rows[0][0] < start.ply and rows[0][13] <= start.offset)):
         return 0
     return start.ply - rows[0][0] + 1
 
 
 def _without_network(rows: list[Ply] | list[PlyRow], side: int, sealed: bool | None, lagged: bool) -> bool | None:
-    """Return whether a side's (1 White, 0 Black) elapsed times exclude network time.
-
-    ``sealed`` is what a line states of the side. None: no line states it, and the server prints no lag.
-    """
+    """Whether a side's (1 White, 0 Black) elapsed times exclude network time; ``sealed``: what a line states."""
     if sealed is not None or not lagged:
         return sealed
     # A lag that the server prints is one that it gave back, unless the boards arrive as if it had not.

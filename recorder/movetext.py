@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from mypy_extensions import i64  # as in ``dialects.style12``
 
 GLUE: Final = "\x01"
-"""Stands for a blank at which a line must not be broken, until lines are broken."""
 
 LINE_LENGTH: Final = 79
 """PGN standard 4.3 allows fewer than 80 printable characters in a line for exported text."""
@@ -54,29 +53,23 @@ def _remember(texts: dict[int, str], seconds: int, text: str) -> None:
 
 
 def move_number(ply: int) -> str:
-    """``12.`` before White's move, ``12...`` before Black's."""
     return _NUMBERS[ply] if 0 <= ply < 1000 else f"{(ply + 1) // 2}{'.' if ply % 2 else '...'}"
 
 
 def _clock(seconds: int) -> str:
-    """What the mover's clock begins with, all but its thousandths."""
     text = f"{{[%clk {whole_hms(seconds)}"
     _remember(_CLOCKS, seconds, text)
     return text
 
 
 def _elapsed(seconds: int) -> str:
-    """The same for the elapsed time."""
     text = f"[%emt {whole_hms(seconds)}"
     _remember(_ELAPSED, seconds, text)
     return text
 
 
 def timed_move(move: str, clock_ms: int | None, elapsed_ms: int | None) -> str | None:
-    """Write a move, in SAN with its number, with clock and elapsed time behind it.
-
-    None: a time is unknown or negative.
-    """
+    """A move with clock and elapsed time behind it; None: a time is unknown or negative."""
     if clock_ms is None or elapsed_ms is None or clock_ms < 0 or elapsed_ms < 0:
         return None
     clock = f"{_CLOCKS.get(clock_ms // 1000) or _clock(clock_ms // 1000)}{_CLOCK_ENDS[clock_ms % 1000]}"
@@ -85,11 +78,7 @@ def timed_move(move: str, clock_ms: int | None, elapsed_ms: int | None) -> str |
 
 
 def integers(array: str) -> list[int | None] | None:
-    """Read a JSON array of integers without blanks.
-
-    Letter by letter this costs a fifth of what cutting words and reading them does, but only compiled. ``null`` is
-    None. The result is None if the array contains anything but integers of up to 15 digits.
-    """
+    """Read a JSON array without blanks; None: it contains anything but nulls and integers of up to 15 digits."""
     if not _COMPILED:
         try:
             numbers = [int(word) for word in array[1:-1].split(",")] if len(array) > 2 else []
@@ -124,10 +113,7 @@ _COMPILED: Final = not isinstance(integers, FunctionType)
 def movetext(
     first: int, sans: list[str], clocks_ms: list[int | None], elapsed_of_each_ms: list[int | None]
 ) -> str | None:
-    """Write plies that follow each other as lines of text, as ``timed_move`` does.
-
-    None if a time is unknown or negative.
-    """
+    """Write plies that follow each other as lines, as ``timed_move`` does; None: a time is unknown or negative."""
     pieces: list[str] = []
     column = -1  # so that the first word has a blank in front, too
     for place in range(len(sans)):

@@ -116,7 +116,6 @@ class Pipeline:
         return self._tracker.failures
 
     def _decode(self, piece: bytes | None) -> Sequence[Chunk | CutLines | EngineLine]:
-        """What the decoder makes of the next piece; None: of the end."""
         if self._broken:
             return ()
         try:
@@ -197,7 +196,6 @@ class Pipeline:
         return self._engines.settle(self._tracker.oldest_unfinished()) if over else []
 
     def _lose(self, end: Chunk) -> list[Game]:
-        """The connection ended: no line, list or game continues after this place."""
         games = self._recognise(self._reader.finish())
         closed = SessionNotice(Line("", end.offset, end.at_ms), SessionNoticeKind.CLOSED, None)
         return games + self._tracker.feed([*self._recogniser.finish(), closed])

@@ -12,24 +12,18 @@ from recorder.text import clean
 
 _BAR_WIDTH = 10
 _FIGURES_WIDTH = _BAR_WIDTH + 36
-"""Columns of a terminal beside the name: a short bar, bytes, rate and remaining time. The bar is one line: a terminal
-can take only that back.
-"""
+"""Columns beside the name: bar, bytes, rate, remaining time. It is one line: a terminal can take only that back."""
 
 
 class Progress(Protocol):
-    """Reports on an operation that takes time."""
-
     def __call__(self, name: str, done: int, total: int | None) -> None:
         """``done`` of ``total`` bytes (else steps) of ``name`` are done; ``total`` None: not known."""
 
 
-def no_progress(name: str, done: int, total: int | None) -> None:
-    """A ``Progress`` that shows nothing."""
+def no_progress(name: str, done: int, total: int | None) -> None: ...
 
 
 def of_several(progress: Progress, number: int, count: int) -> Progress:
-    """Report progress with one of several files (from 1); its name begins with ``file 45 of 98``."""
     if count == 1:
         return progress
     return lambda name, done, total: progress(f"file {number:,} of {count:,}: {PurePath(name).name}", done, total)
@@ -56,10 +50,7 @@ class _AboveBar:
 
 @contextmanager
 def show_progress(*, steps: bool = False) -> Iterator[Progress]:
-    """A bar with rate and remaining time on stderr if that is a terminal; nothing otherwise.
-
-    Of a path only the file's name is shown. ``steps``: what is counted are steps, no bytes.
-    """
+    """A bar on stderr if that is a terminal. Of a path only the file's name is shown; ``steps``: no bytes."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield no_progress
         return
@@ -119,7 +110,7 @@ def show_progress(*, steps: bool = False) -> Iterator[Progress]:
 
 
 def shown_progress(wanted: bool | Progress, *, steps: bool = False) -> AbstractContextManager[Progress]:
-    """Return progress as a caller of the Python interface wants it: True shows a bar, a function gets the reports."""
+    """As a caller of the Python interface wants it: True shows a bar, a function gets the reports."""
     if wanted is True:
         return show_progress(steps=steps)
     return nullcontext(wanted or no_progress)

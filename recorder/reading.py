@@ -23,17 +23,13 @@ _ONE_LOG: Final = SourceName("", "-")  # merging asks whether one log saw both h
 
 
 def make_pipeline(kind: SourceKind, *, timing: bytes | None = None, **how: Any) -> AnyPipeline:
-    """Make the pipeline that reads a source of a kind; ``how`` are the other arguments of ``Pipeline``."""
     if kind in SAVED_KINDS:
         return SavedPipeline(kind, **how)
     return Pipeline(kind, timing=timing, **how)
 
 
 def joined_games(pipeline: AnyPipeline, blocks: Iterable[bytes]) -> Iterator[Game]:
-    """Read a source to its end; the parts of a resumed game are one game.
-
-    Saved games pass unchanged: nothing in a file shows that one continues another.
-    """
+    """Read a source to its end. Saved games pass unchanged: nothing in a file shows that one continues another."""
     if isinstance(pipeline, SavedPipeline):
         for block in blocks:
             yield from pipeline.receive(block)
@@ -102,7 +98,7 @@ class HalfJoiner:
         self._waiting: dict[tuple[str, str], list[Game]] = {}
 
     def take(self, game: Game) -> list[Game]:
-        """Take the next game. Returns the games that nothing later in the log can change."""
+        """Returns the games that nothing later in the log can change."""
         if game.kind is not GameKind.PLAYED:
             return [game]
         players = game.white.handle.lower(), game.black.handle.lower()
@@ -120,7 +116,6 @@ class HalfJoiner:
         return [game if whole is None else whole]
 
     def finish(self) -> list[Game]:
-        """End the log: return the waiting games, in the order of the log."""
         found: list[Game] = []
         for waiting in self._waiting.values():
             joined = self._joined(waiting)
@@ -130,7 +125,6 @@ class HalfJoiner:
         return sorted(found, key=lambda game: game.first_offset)
 
     def _joined(self, games: list[Game]) -> list[Game]:
-        """The games that several of these make, of one log that has no name yet."""
         if len(games) < 2:
             return []
         from recorder.relating.merge import merge_games  # importing a log into an archive joins there

@@ -1,5 +1,3 @@
-"""Small helpers: safe text, numbers with words, words of names, named values, reasons of failures, late patterns."""
-
 from __future__ import annotations
 
 import re
@@ -12,7 +10,7 @@ from typing import Any, AnyStr, Final, NamedTuple
 
 
 def plural(number: int, word: str, words: str | None = None) -> str:
-    """Write a number with its noun: ``1 game``, ``1,204 games``."""
+    """``1 game``, ``1,204 games``."""
     return f"{number:,} {word if number == 1 else words or word + 's'}"
 
 
@@ -20,7 +18,7 @@ _UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
 
 
 def byte_size(count: float) -> str:
-    """Write a number of bytes: ``94 kB``, ``1.7 GB``."""
+    """``94 kB``, ``1.7 GB``."""
     unit = 0
     while round(count) >= 1000 and unit < len(_UNITS) - 1:
         count, unit = count / 1000, unit + 1
@@ -33,7 +31,6 @@ def clean(text: str) -> str:
 
 
 def reason_of(error: Exception) -> str:
-    """The reason of a failure, without the error's number and the name of the file."""
     return str(getattr(error, "strerror", None) or error)
 
 
@@ -53,7 +50,6 @@ def named(words: str) -> Callable[[Any], dict[str, Any]]:
 
 
 def value_of(path: str) -> Callable[[Any], Any]:
-    """Reads an attribute of a row, as ``header.host``; of an enum's member its value."""
     get = attrgetter(path)
 
     def read(row: Any) -> Any:

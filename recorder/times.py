@@ -17,10 +17,7 @@ _OFFSET = re.compile(r"([+-])(\d\d):?([0-5]\d)")
 
 
 def parse_zone(text: str) -> tzinfo:
-    """Parse a name (``Europe/Vienna``, ``UTC``) or an offset (``+02:00``, ``-0330``).
-
-    The ValueError is one sentence.
-    """
+    """A name (``Europe/Vienna``, ``UTC``) or an offset (``+02:00``, ``-0330``); the ValueError is one sentence."""
     offset = _OFFSET.fullmatch(text)
     try:
         if offset is not None:
@@ -37,10 +34,7 @@ _PERIOD = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?", re.ASCII)
 
 
 def read_period(text: str) -> tuple[date, date]:
-    """Return the first and last day of a day, month or year (``2020-01-31``, ``2020-01``, ``2020``).
-
-    The ValueError is one sentence.
-    """
+    """First and last day of ``2020-01-31``, ``2020-01`` or ``2020``; the ValueError is one sentence."""
     match = _PERIOD.fullmatch(text)
     try:
         if match is None:
@@ -55,7 +49,7 @@ def read_period(text: str) -> tuple[date, date]:
 
 
 def refuse_future(day: date) -> None:
-    """ValueError, of one sentence: no game can have begun on this day; in some time zone it is tomorrow already."""
+    """ValueError: no game can have begun on this day; tomorrow has begun in some time zone."""
     if day > datetime.now(UTC).date() + timedelta(days=1):
         raise ValueError(f"{day} is in the future: write the day on which the game began.")
 
@@ -65,7 +59,7 @@ _TIME = re.compile(r"([0-9]{1,2}):([0-9]{2}):([0-9]{2})")
 
 
 def read_day(text: str | None) -> date | None:
-    """Parse a date, ``2014.07.18``, also with hyphens; None: the text is no whole date."""
+    """``2014.07.18``, also with hyphens; None: the text is no whole date."""
     match = _DATE.fullmatch(text or "")
     if match is None:
         return None
@@ -76,7 +70,6 @@ def read_day(text: str | None) -> date | None:
 
 
 def read_time_of_day(text: str | None) -> time | None:
-    """Parse a time of day, ``18:44:37``; None: the text is no time."""
     match = _TIME.fullmatch(text or "")
     if match is None:
         return None
@@ -92,12 +85,10 @@ LOW_OF_BASE_MS, LOW_LEAST_MS, LOW_MOST_MS = 100, 5_000, 30_000
 
 
 def low_limit_ms(base_s: int | None) -> int:
-    """Below this a clock is low, in a game with this base time."""
     return min(max((base_s or 0) * LOW_OF_BASE_MS, LOW_LEAST_MS), LOW_MOST_MS)
 
 
 def in_ms(seconds: int | None) -> int | None:
-    """Seconds in milliseconds; None stays None."""
     return None if seconds is None else seconds * 1000
 
 
@@ -106,12 +97,10 @@ _SHORT = tuple("." + (f"{n:03d}".rstrip("0") or "0") for n in range(1000))
 
 
 def hms(ms: int, milliseconds: bool) -> str:
-    """``0:04:57.338`` or ``0:04:57`` of a time of zero or more milliseconds."""
     return whole_hms(ms // 1000) + THOUSANDTHS[ms % 1000] if milliseconds else whole_hms(ms // 1000)
 
 
 def short_hms(seconds: int) -> str:
-    """``4:57`` or ``1:04:57`` of a time of zero or more seconds, as people read clocks."""
     minutes, second = divmod(seconds, 60)
     hours, minute = divmod(minutes, 60)
     return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"

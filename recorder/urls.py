@@ -33,12 +33,11 @@ _AHEAD_BYTES: Final = 5 << 20  # is read ahead of what is wanted of a file of S3
 
 
 def is_url(text: str) -> bool:
-    """Whether a user's text is a URL and not a path."""
     return _MARK in text
 
 
 def shown_url(url: str) -> str:
-    """What messages call a URL: itself, or only its scheme if it may contain credentials."""
+    """Itself, or only its scheme if it may contain credentials."""
     return url if _UNSAFE.search(url) is None else f"{_scheme(url)}://…"
 
 
@@ -69,10 +68,7 @@ def check_url(url: str, schemes: tuple[str, ...]) -> None:
 
 
 def file_system(url: str, *, listed: bool = False) -> Any:
-    """The file system of fsspec that has a URL.
-
-    ``listed``: it asks the server once which files there are, for files that do not change.
-    """
+    """``listed``: it asks the server once which files there are, for files that do not change."""
     scheme = _scheme(url)
     try:
         import fsspec

@@ -38,7 +38,6 @@ _TESTS = [(kind, re.compile(pattern, re.DOTALL).fullmatch) for kind, pattern in 
 
 
 def parse_chat(line: Line) -> ChatLine | None:
-    """Read a line of chat without prompts; None: it is none."""
     match = _SPOKEN.fullmatch(line.text)
     if match is not None:
         speaker, titles, game, verb, words = match.groups()
@@ -64,7 +63,7 @@ _VERBS = {
 
 
 def format_chat(event: ChatLine) -> str:
-    """Write a line that ``parse_chat`` reads as this event (a rating before ``[N]`` is not kept)."""
+    """A rating before ``[N]`` is not kept."""
     if event.kind is ChatKind.QTELL:
         return f":{event.text}"
     if event.kind is ChatKind.ECHO:

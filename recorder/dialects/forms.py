@@ -22,18 +22,12 @@ Form = tuple[_Kind, str, Callable[[], re.Pattern[str]]]
 
 
 def make_forms(table: Iterable[tuple[_Kind, str, str, str]], before: str = "") -> list[Form[_Kind]]:
-    """Make the forms of a table: kind, pattern of the beginning, plain words that follow, pattern of the end.
-
-    Blanks may follow. ``before`` is the pattern of text that may precede each line.
-    """
+    """A row is the kind, pattern of the beginning, plain words that follow, pattern of the end; blanks may follow."""
     return [(kind, words, later(before + begin + re.escape(words) + end + r"\s*")) for kind, begin, words, end in table]
 
 
 def find_form(forms: Iterable[Form[_Kind]], text: str) -> tuple[_Kind, re.Match[str]] | None:
-    """Find the first form that matches a whole line.
-
-    A pattern decides; it is compiled and tried only on lines that have its words, without which it cannot match.
-    """
+    """The first form that matches a whole line; a pattern is compiled and tried only on lines that have its words."""
     for kind, words, pattern in forms:
         if words in text and (match := pattern().fullmatch(text)) is not None:
             return kind, match
@@ -41,16 +35,13 @@ def find_form(forms: Iterable[Form[_Kind]], text: str) -> tuple[_Kind, re.Match[
 
 
 RATING = r"\(\s*([0-9]{1,9}[A-Za-z]?|[+]+|-+|UNR)\s*\)"
-"""A rating in parentheses, padded or not: one group, the text inside.
-
-It has at most nine digits, like all numbers in lines: no server prints longer ones.
-"""
+"""A rating in parentheses, padded or not; like all numbers in lines it has at most nine digits."""
 
 _NUMBER = re.compile(r"([0-9]{1,9})[A-Za-z]?")
 
 
 def read_rating(text: str) -> RatingText:
-    """Split a rating into the printed text and its number (None for ``++++``, ``----``, ``UNR``; 0 stays 0)."""
+    """The printed text and its number (None for ``++++``, ``----``, ``UNR``; 0 stays 0)."""
     if text.isascii() and text.isdigit() and len(text) < 10:
         return RatingText(text, int(text))
     match = _NUMBER.fullmatch(text)
@@ -58,7 +49,6 @@ def read_rating(text: str) -> RatingText:
 
 
 def read_header(kind: type[_Header], line: Line, number: str, *words: str) -> _Header:
-    """Make a header or a notification of the texts of its line."""
     white, white_rating, black, black_rating, rated, category, base, increment = words
     ratings = read_rating(white_rating), read_rating(black_rating)
     times = int(base), int(increment)
@@ -67,10 +57,9 @@ def read_header(kind: type[_Header], line: Line, number: str, *words: str) -> _H
 
 RATED = "classificada"
 UNRATED = r"n\S{1,2}o-classificada"
-"""The words for rated and unrated, as part of a pattern."""
+"""As part of a pattern."""
 CONTINUING = "Continuando"
 RUNNING = "Ainda em progresso"
-"""The last line of a movelist of a game in progress."""
 
 _WHOLE = {
     "Jogo bughouse abortado": "aborted-bug",
@@ -95,11 +84,7 @@ _COLOURS = ("Brancas", "Pretas")
 
 
 def unended_key(words: str, white: str, black: str) -> tuple[str, str | None]:
-    """The normalised reason of a game without a result, and the handle that it names.
-
-    ``words`` are as printed, each byte read as latin-1; in movelists they name colours. ``unknown`` and None if they
-    are not known.
-    """
+    """Why a game has no result, and the handle named; ``words`` have a latin-1 character for each byte."""
     with suppress(UnicodeError):  # it is latin-1 itself
         words = words.encode("latin-1").decode("utf-8")
     if words in _WHOLE:

@@ -27,7 +27,6 @@ _HOLDINGS = re.compile(
 
 
 def parse_holdings(line: Line) -> HoldingsLine | Malformed | None:
-    """Read a ``<b1>`` line (upper case, printed order); None: the line does not begin with the tag."""
     match = _HOLDINGS.fullmatch(line.text)
     if match is None:
         if not line.text.startswith(HOLDINGS_TAG):
@@ -45,7 +44,6 @@ def parse_holdings(line: Line) -> HoldingsLine | Malformed | None:
 
 
 def format_holdings(event: HoldingsLine) -> str:
-    """Write the line that ``parse_holdings`` reads, with ``<- WP`` behind it if a piece was passed."""
     passed = "" if event.passed is None else f" <- {'W' if event.passed_to_white else 'B'}{event.passed}"
     return f"<b1> game {event.game_no} white [{event.white}] black [{event.black}]{passed}"
 
@@ -65,7 +63,6 @@ _MAX_GAME_NO = 1 << 20  # BICS prints uninitialised memory as the partner's numb
 
 
 def parse_gameinfo(line: Line) -> GameInfo | Malformed | None:
-    """Read a ``<g1>`` line; None: the line does not begin with the tag."""
     if not line.text.startswith(GAMEINFO_TAG):
         return None
     match = _GAMEINFO().fullmatch(line.text)
@@ -101,7 +98,7 @@ def parse_gameinfo(line: Line) -> GameInfo | Malformed | None:
 
 
 def _pair(fields: dict[str, str], key: str) -> tuple[str | None, str | None]:
-    """The two values of a field, White's first; None: missing or empty."""
+    """White's first; None: missing or empty."""
     value = fields.get(key)
     if value is None:
         return None, None
@@ -112,7 +109,6 @@ def _pair(fields: dict[str, str], key: str) -> tuple[str | None, str | None]:
 
 
 def _number(fields: dict[str, str], key: str) -> int | None:
-    """The number in a field; None: the field is missing."""
     value = fields.get(key)
     if value is None:
         return None
@@ -122,14 +118,12 @@ def _number(fields: dict[str, str], key: str) -> int | None:
 
 
 def _numbers(fields: dict[str, str], key: str) -> tuple[int | None, int | None]:
-    """The two numbers of a field, White's first; None: missing or empty."""
     first, second = _pair(fields, key)
     parts = {key: part for key, part in (("first", first), ("second", second)) if part is not None}
     return _number(parts, "first"), _number(parts, "second")
 
 
 def _flag(fields: dict[str, str], key: str) -> bool | None:
-    """Whether a field is 1; None: the field is missing."""
     value = fields.get(key)
     if value not in (None, "0", "1"):
         raise LineError(f"{key} cannot be {value!r}", field=key, value=value)
@@ -137,14 +131,12 @@ def _flag(fields: dict[str, str], key: str) -> bool | None:
 
 
 def _flags(fields: dict[str, str], key: str) -> tuple[bool | None, bool | None]:
-    """Whether the two values of a field are 1, White's first; None: missing or empty."""
     first, second = _pair(fields, key)
     parts = {key: part for key, part in (("first", first), ("second", second)) if part is not None}
     return _flag(parts, "first"), _flag(parts, "second")
 
 
 def format_gameinfo(event: GameInfo) -> str:
-    """Write the line that ``parse_gameinfo`` reads; facts that are None are omitted."""
 
     def two(key: str, first: object, second: object) -> list[str]:
         if first is None and second is None:
@@ -172,10 +164,7 @@ def _written(value: object) -> str:
 
 
 def parse_delta(line: Line) -> DeltaBoard | Malformed | None:
-    """Read a ``<d1>`` line; the seventh number, the lag, is not printed by every server.
-
-    None: the line does not begin with the tag.
-    """
+    """The seventh number, the lag, is not printed by every server."""
     if not line.text.startswith(DELTA_TAG):
         return None
     match = _DELTA().fullmatch(line.text)
@@ -190,16 +179,12 @@ def parse_delta(line: Line) -> DeltaBoard | Malformed | None:
 
 
 def format_delta(event: DeltaBoard) -> str:
-    """Write the line that ``parse_delta`` reads."""
     lag = "" if event.lag_ms is None else f" {event.lag_ms}"
     return f"<d1> {event.game_no} {event.ply} {event.san} {event.smith} {event.elapsed_ms} {event.clock_ms}{lag}"
 
 
 class Smith(NamedTuple):
-    """A move in Smith notation.
-
-    ``captured`` is the taken piece's letter, ``E`` for en passant, ``c`` or ``C`` for castling short or long, or empty.
-    """
+    """``captured``: the piece's letter, ``E`` for en passant, ``c`` or ``C`` for castling short or long, or empty."""
 
     squares: str
     captured: str
@@ -207,15 +192,6 @@ class Smith(NamedTuple):
 
 
 def parse_smith(text: str) -> Smith | None:
-    """Read a delta's squares: ``e2e4``, ``d5e4p``, ``e5d6E``, ``e8g8c``, ``e7e8Q``, ``f2g1nN``.
-
-    Source: the help page of ``iset compressmove`` and Smith's own description, which it names. None: the text is no
-    such move.
-    """
+    """``e2e4``, ``d5e4p``, ``e5d6E``, ``e8g8c``, ``e7e8Q``, ``f2g1nN``, as ``iset compressmove`` prints them."""
     match = _SMITH().fullmatch(text)
     return None if match is None else Smith(*match.groups())
-
-
-def format_smith(move: Smith) -> str:
-    """Write what ``parse_smith`` reads: squares, captured piece or castling, promotion piece."""
-    return "".join(move)

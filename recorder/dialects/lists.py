@@ -77,7 +77,6 @@ _ICC_CATEGORIES = {"b": "blitz", "s": "standard", "u": "untimed", "w": "wild"}
 
 
 def parse_row(line: Line) -> GamesRow | None:
-    """Read one row of the table, or None."""
     match = _ROW().fullmatch(line.text)
     if match is None:
         return None
@@ -143,7 +142,7 @@ def _seconds(text: str | None) -> int | None:
 
 
 def format_row(event: GamesRow) -> str:
-    """Write the row that ``parse_row`` reads, in the columns of FICS, or of ICC if titles are given."""
+    """In the columns of FICS, or of ICC if titles are given."""
     white, black = event.white, event.black
     side = f"{'W' if event.white_to_move else 'B'}: {event.move_no:>2}"
     flags = f"{event.kind}{'r' if event.rated else 'u'}"
@@ -164,7 +163,7 @@ def format_row(event: GamesRow) -> str:
 
 
 def parse_counted(line: Line) -> GamesCounted | None:
-    """Read the line behind the table's last row, or the one printed for an empty table, or None."""
+    """The line behind the table's last row, or the one printed for an empty table."""
     if _NO_GAMES().fullmatch(line.text) is not None:
         return GamesCounted(line, 0, None)
     if (match := _NO_MATCHES().fullmatch(line.text)) is not None:
@@ -174,7 +173,6 @@ def parse_counted(line: Line) -> GamesCounted | None:
 
 
 def format_counted(event: GamesCounted) -> str:
-    """Write the line that ``parse_counted`` reads."""
     if event.displayed == 0 and event.total is None:
         return "There are no games in progress."
     of = "" if event.total is None else f" (of {event.total:>3} in progress)"
@@ -182,10 +180,7 @@ def format_counted(event: GamesCounted) -> str:
 
 
 def parse_notified(line: Line) -> GameNotified | None:
-    """Read ``Game notification: …``, printed by ``notify`` and ``gnotify`` when a game begins, or None.
-
-    Old servers print it without the game's number; then nothing can be done with it.
-    """
+    """Old servers print it without the game's number; then nothing can be done with it."""
     match = _NOTIFIED().fullmatch(line.text)
     if match is None:
         return None
@@ -225,10 +220,7 @@ _REFUSAL_TESTS = [(reason, re.compile(form + r" *").fullmatch) for reason, form,
 
 
 def parse_refusal(line: Line) -> ObserveRefused | None:
-    """Read a server's refusal to observe or to stop observing, or None.
-
-    ``Sorry, game 12 is a private game.`` is a ``GameNotice``.
-    """
+    """``Sorry, game 12 is a private game.`` is a ``GameNotice``."""
     if not line.text.startswith(("You ", "There is ", "Voc", "N")):
         return None
     for reason, test in _REFUSAL_TESTS:
@@ -240,10 +232,7 @@ def parse_refusal(line: Line) -> ObserveRefused | None:
 
 
 def format_refusal(event: ObserveRefused) -> str:
-    """Write a line that ``parse_refusal`` reads.
-
-    Raises ValueError if no server prints this reason with, or without, a game number.
-    """
+    """ValueError: no server prints this reason with, or without, a game number."""
     for reason, _, text in _REFUSALS:
         if reason is event.reason and ("{}" in text) == (event.game_no is not None):
             return text.format(event.game_no)
@@ -288,13 +277,11 @@ class HistoryRow(NamedTuple):
 
 
 def parse_history_head(text: str) -> str | None:
-    """Return the player of a line that begins a list of finished games; None: it begins no such list."""
     match = _HEAD.fullmatch(text)
     return None if match is None else match[1]
 
 
 def parse_history_row(text: str) -> HistoryRow | None:
-    """Read one row of a list of finished games; None: the line is no such row."""
     match = _HISTORY_ROW().fullmatch(text)
     if match is None:
         return None
@@ -307,7 +294,6 @@ def parse_history_row(text: str) -> HistoryRow | None:
 
 
 def _read_date(text: str) -> tuple[int | None, bool]:
-    """Parse the date of a list of games to milliseconds since 1970, and whether the zone is known."""
     if match := _C_DATE().fullmatch(text):
         month, day, hour, minute, second, year = match.groups()
     elif match := _ICC_DATE().fullmatch(text):
@@ -324,10 +310,9 @@ def _read_date(text: str) -> tuple[int | None, bool]:
 
 
 def is_history_columns(text: str) -> bool:
-    """Whether a line has the names of the columns, printed above the first row."""
+    """Printed above the first row."""
     return _COLUMNS.fullmatch(text) is not None
 
 
 def is_no_history(text: str) -> bool:
-    """Return whether a line says that there is no such history, or no such game in it."""
     return _NONE.fullmatch(text) is not None

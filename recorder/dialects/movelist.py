@@ -59,7 +59,7 @@ _DAY_S = 86_400
 
 
 def format_started(moment: datetime, zone: str) -> str:
-    """Write a local date as FICS does: ``Mon Nov  4, 08:38 UTC 2002``; an unknown zone is ``???``."""
+    """As FICS does: ``Mon Nov  4, 08:38 UTC 2002``; an unknown zone is ``???``."""
     weekday, month = _WEEKDAYS[moment.weekday()], MONTHS[moment.month - 1]
     return f"{weekday} {month} {moment.day:2d}, {moment:%H:%M} {zone} {moment.year:04d}"
 
@@ -127,14 +127,9 @@ class MovelistReader:
 
     @property
     def pending_offset(self) -> int | None:
-        """Where the list being read begins; None when none is."""
         return self._first_offset if self.open or self._game_no is not None else None
 
     def begin(self, line: Line) -> bool:
-        """Begin a list if the line is a header: ``Movelist for game N:``, or the names.
-
-        An open list must have been closed.
-        """
         match = _GAME_NUMBER.fullmatch(line.text)
         if match is not None:
             self._game_no = int(match[1])
@@ -186,10 +181,7 @@ class MovelistReader:
         return True
 
     def take(self, line: Line) -> MovelistRead | bool:
-        """Read the next line, neither blank nor tagged.
-
-        Return the list at its trailer, or whether the line belongs to it. If it does not, the caller closes the list.
-        """
+        """The list at its trailer, or whether the line belongs to it; if it does not, the caller closes the list."""
         text = line.text
         if not self._in_rows:
             if self._match is None:
@@ -314,7 +306,6 @@ def _halves(text: str) -> list[tuple[str, str | None]]:
 
 
 def format_movelist(event: MovelistRead) -> list[str]:
-    """Write a list as FICS does."""
     lines = [] if event.game_no is None else [f"Movelist for game {event.game_no}:", ""]
     white, black = (
         f"{name} ({'UNR' if rating is None else rating.text})"

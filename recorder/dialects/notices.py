@@ -53,7 +53,7 @@ _OBSERVING_ENDS = re.compile(
 
 
 def parse_created(line: Line) -> GameCreated | None:
-    """Read ``{Game 107 (A vs. B) Creating unrated blitz match.}`` (the authority for colours and number)."""
+    """The authority for colours and number."""
     match = _CREATED.fullmatch(line.text)
     if match is None:
         return None
@@ -71,7 +71,6 @@ def parse_created(line: Line) -> GameCreated | None:
 
 
 def format_created(event: GameCreated) -> str:
-    """Write the line that ``parse_created`` reads."""
     words = ["Continuing" if event.continued else "Creating"]
     words += [] if event.rated is None else ["rated" if event.rated else "unrated"]
     words += [event.category] if event.category else []
@@ -80,13 +79,11 @@ def format_created(event: GameCreated) -> str:
 
 
 def parse_partner(line: Line) -> PartnerPlays | None:
-    """Read ``Your partner is playing game 59 (C vs. D).``, which FICS and the C servers print when a match begins."""
     match = _PARTNER.fullmatch(line.text)
     return None if match is None else PartnerPlays(line, int(match[1]), match[2], match[3])
 
 
 def parse_creating(line: Line) -> CreatingLine | None:
-    """Read ``Creating: A (1708) B (++++) unrated blitz 5 0``; ``[white]`` is the first one's colour."""
     match = _CREATING.fullmatch(line.text)
     if match is None:
         return None
@@ -107,7 +104,6 @@ def parse_creating(line: Line) -> CreatingLine | None:
 
 
 def format_creating(event: CreatingLine) -> str:
-    """Write the line that ``parse_creating`` reads."""
     colour = "" if event.first_is_white is None else "[white] " if event.first_is_white else "[black] "
     return (
         f"Creating: {event.first} ({event.first_rating.text:>4}) {colour}{event.second} "
@@ -117,7 +113,6 @@ def format_creating(event: CreatingLine) -> str:
 
 
 def parse_header(line: Line) -> GameHeader | None:
-    """Read ``Game 463: A (2243) B (2158E) rated standard 45 45``, the first line that FICS prints to an observer."""
     match = _HEADER.fullmatch(line.text)
     if match is None:
         return None
@@ -125,7 +120,6 @@ def parse_header(line: Line) -> GameHeader | None:
 
 
 def format_header(event: GameHeader) -> str:
-    """Write the line that ``parse_header`` reads."""
     return (
         f"Game {event.game_no}: {event.white} ({event.white_rating.text:>4}) {event.black} "
         f"({event.black_rating.text:>4}) {'rated' if event.rated else 'unrated'} {event.category or ''} "
@@ -134,7 +128,6 @@ def format_header(event: GameHeader) -> str:
 
 
 def parse_observing(line: Line) -> ObservingStarted | ObservingEnded | None:
-    """Read the lines that begin and end an observation."""
     match = _OBSERVING.fullmatch(line.text)
     if match is not None:
         return ObservingStarted(line, int(match[1] or match[2]))
@@ -145,7 +138,6 @@ def parse_observing(line: Line) -> ObservingStarted | ObservingEnded | None:
 
 
 def format_observing(event: ObservingStarted | ObservingEnded) -> str:
-    """Write the line that ``parse_observing`` reads."""
     if isinstance(event, ObservingStarted):
         return f"You are now observing game {event.game_no}."
     return f"Removing game {event.game_no} from observation list."
@@ -158,10 +150,7 @@ _FUSED = re.compile(r"[0-9]{2,8}(?=[A-Z{<])")
 
 
 def split_glued(text: str, prompts: PromptStripper) -> list[tuple[int, int]]:
-    """Return the ranges of several server texts whose line ends a logger lost; empty if any part is not known.
-
-    A frame or holdings may be the last part.
-    """
+    """The ranges of known texts whose line ends a logger lost, a frame last; empty if any part is not known."""
     parts: list[tuple[int, int]] = []
     fused = _FUSED.match(text)
     at = 0 if fused is None else fused.end()
@@ -301,7 +290,6 @@ _VERBS = {"Accepting": "accept", "Declining": "decline"}
 
 
 def _facts(match: re.Match[str]) -> tuple[int | None, str | None, int | None]:
-    """The number of the game, the player and the value of a notice; None: the line does not contain it."""
     facts = match.groupdict()
     game = facts.get("game") or facts.get("number")
     value = facts.get("value")
@@ -309,10 +297,7 @@ def _facts(match: re.Match[str]) -> tuple[int | None, str | None, int | None]:
 
 
 def parse_notice(line: Line) -> GameNotice | None:
-    """Read an offer, a pause, added time, a lag or disconnection notice, or None.
-
-    "would like to take back" is a request: only a board of a lower ply shows that a takeback happened.
-    """
+    """ "would like to take back" is a request: only a board of a lower ply shows that a takeback happened."""
     found = find_form(_NOTICES, line.text)
     if found is not None:
         return GameNotice(line, found[0], *_facts(found[1]), line.text.rstrip())
@@ -325,6 +310,6 @@ def parse_notice(line: Line) -> GameNotice | None:
 
 
 def parse_examine(line: Line) -> ExamineNotice | None:
-    """Read a notice of an examined game or of set-up mode, or None; the number in it is what was asked for."""
+    """The number in it is what was asked for."""
     found = find_form(_EXAMINE, line.text)
     return None if found is None else ExamineNotice(line, found[0], *_facts(found[1]), line.text.rstrip())

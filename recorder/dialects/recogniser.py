@@ -94,7 +94,6 @@ class Recogniser:
                 self._leave_out(lines[len(lines) - length_hint(waiting) - 1], error, out)
 
     def _take_busy(self, lines: Iterator[Line], out: list[Event]) -> None:
-        """Take lines one by one for as long as something is open that a frame may belong to."""
         for line in lines:
             if line.text:
                 self._line(line, out)
@@ -103,7 +102,6 @@ class Recogniser:
 
     @property
     def pending_offset(self) -> int | None:
-        """Offset of the first line that waits for more lines before it makes an event; None when none does."""
         waiting = [
             self._list.pending_offset,
             self._pending[0].offset if self._pending is not None else None,
@@ -112,7 +110,6 @@ class Recogniser:
         return min((offset for offset in waiting if offset is not None), default=None)
 
     def finish(self) -> list[Event]:
-        """End the stream and emit the events that were waiting for more lines."""
         out: list[Event] = []
         self._again(self.units.release(), out)
         while self._pending is not None:
@@ -219,7 +216,7 @@ class Recogniser:
         out.append(Malformed(line, tag, "another tagged line stands inside this one"))
 
     def _cut_rest(self, line: Line) -> tuple[Line, Line | None]:
-        """Divide a line into a frame and a text behind it whose line end was lost (None: nothing is behind it)."""
+        """A frame and a text behind it whose line end was lost (None: nothing is behind it)."""
         end = frame_end(line.text) if line.text[:4] == FRAME_TAG else None
         if end is None:
             return line, None
@@ -327,7 +324,6 @@ class Recogniser:
 
     @staticmethod
     def _about_game(line: Line) -> Event | None:
-        """Parse a line about a game; None: it is no such line."""
         if line.text.startswith("{Game "):
             return parse_created(line)
         return (

@@ -16,10 +16,8 @@ from recorder.events import GameEnded, Line
 # A name ends before a blank or a parenthesis; it may hold the latter, then the shortest that fits is taken.
 _PLAYER = r"(\S[^\s()]*+(?:[()][^\s()]*+)*?)(?: ?\([^()]*\))?"
 GAME = rf"\{{Game ([0-9]{{1,9}}) \({_PLAYER} vs\. {_PLAYER}\) "
-"""The beginning of lines about a game: number and names, without ratings."""
 
 RESULT = re.compile(rf"{GAME}(.*?)\}} (1-0|0-1|1/2-1/2|\*)(?: \[[^\[\]{{}}]*+\])?\s*+")
-"""One result text at any place of a line."""
 
 _TERMINATIONS = {
     "time": "time forfeit",
@@ -160,19 +158,13 @@ _DRAWN = frozenset((
 
 
 class EndReason(NamedTuple):
-    """What a reason means: normalised key, PGN Termination, the handle it names."""
-
     key: str
     termination: str
     actor: str | None
 
 
 def read_reason(words: str, white: str, black: str, result: str) -> EndReason:
-    """Normalise the words between the braces of a result line, without the names' part; ``unknown`` if not known.
-
-    ``White`` and ``Black`` (movelists, ICC) are read as well as the handles. The token decides whether the game ended
-    at all.
-    """
+    """Of the words between the braces, without the names' part; the token decides whether the game ended at all."""
     words = " ".join(words.split()).removesuffix(".")
     key, actor = _key(words, white, black)
     if key == "unknown" and result == "*":
@@ -187,10 +179,7 @@ def read_reason(words: str, white: str, black: str, result: str) -> EndReason:
 
 
 def _key(words: str, white: str, black: str) -> tuple[str, str | None]:
-    """The key of a reason's words, and the player that they name.
-
-    The key is ``unknown`` if no table has the words; the player is None if they name none.
-    """
+    """``unknown`` if no table has the words; the player is None if they name none."""
     pairs = ((white, black, white), (black, white, black), ("White", "Black", white), ("Black", "White", black))
     for name, other, actor in pairs:
         if words.startswith(name):
@@ -215,10 +204,7 @@ def _key(words: str, white: str, black: str) -> tuple[str, str | None]:
 
 
 def read_winner(words: str, white: str, black: str) -> str | None:
-    """The result in the words of a saved game without a result token: ``Black resigns`` is ``1-0``.
-
-    None if the words are unknown or do not name the winner (``Black stalemated``).
-    """
+    """``Black resigns`` is ``1-0``. None: the words are unknown or do not name the winner (``Black stalemated``)."""
     words = " ".join(words.split()).removesuffix(".")
     if white == black:
         white, black = "White", "Black"  # a name would not show the colour
@@ -232,10 +218,7 @@ def read_winner(words: str, white: str, black: str) -> str | None:
 
 
 def parse_results(line: Line) -> list[GameEnded]:
-    """Read a line of one or more result texts (loggers lose line ends between two).
-
-    Empty: the line is not made of them.
-    """
+    """Loggers lose line ends between two results; empty: the line is not made of them."""
     results: list[GameEnded] = []
     text, at = line.text, 0
     while at < len(text):
@@ -257,5 +240,4 @@ def parse_results(line: Line) -> list[GameEnded]:
 
 
 def format_result(event: GameEnded) -> str:
-    """Write the line that ``parse_results`` reads."""
     return f"{{Game {event.game_no} ({event.white} vs. {event.black}) {event.reason}}} {event.result}"

@@ -21,8 +21,6 @@ from recorder.events.frames import ReplyBlock
 
 
 class Family(Enum):
-    """Server programs; the value is the word stored."""
-
     FICS = "fics"
     FATICS = "fatics"
     LASKER = "lasker"
@@ -34,10 +32,7 @@ class Family(Enum):
 
 
 class Dialect(NamedTuple):
-    """A family's facts.
-
-    ``site`` is the PGN Site where the family is one site, else None. ``lag_meaningless``: the lag is a constant 0.
-    """
+    """``site`` is the PGN Site where the family is one site, else None. ``lag_meaningless``: it is always 0."""
 
     family: Family
     name: str
@@ -140,7 +135,6 @@ _BANNER_TESTS = [(family, re.compile(form, re.IGNORECASE).fullmatch) for family,
 
 
 def parse_session(line: Line) -> SessionNotice | None:
-    """Read a line about the connection; None: it is not."""
     found = find_form(_FORMS, line.text)
     if found is not None:
         return SessionNotice(line, found[0], found[1].groupdict().get("value"))
@@ -195,10 +189,8 @@ _SETTING = re.compile(
 
 
 def is_setting(text: str) -> bool:
-    """Whether a line answers a command that changes a setting."""
     return _SETTING.fullmatch(text) is not None
 
 
 def is_noise(text: str) -> bool:
-    """Whether a line is known to carry nothing about games: seek ads, offers, settings."""
     return is_setting(text) or _NOISE.fullmatch(text) is not None

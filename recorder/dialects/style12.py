@@ -239,7 +239,6 @@ def scan_frame(board: str, text: str, offset: int, at_ms: int | None, block: Rep
 
 
 _SCANS: Final = not isinstance(scan_frame, FunctionType)
-"""Whether this is compiled: Python itself would take as long for a few letters as for cutting a line."""
 
 
 def _is_digit(letter: i64) -> bool:
@@ -247,10 +246,7 @@ def _is_digit(letter: i64) -> bool:
 
 
 def _number(text: str, at: i64) -> tuple[i64, i64]:
-    """Read a number of one to twelve digits, and the index behind the blank behind it.
-
-    Anything else raises _UnusualError, so that the frame is split; so do the functions below.
-    """
+    """One to twelve digits, and the index behind the blank behind them; anything else is an _UnusualError."""
     begin = at
     value: i64 = 0
     letter: i64 = ord(text[at])
@@ -264,7 +260,7 @@ def _number(text: str, at: i64) -> tuple[i64, i64]:
 
 
 def _clock(text: str, at: i64) -> tuple[i64, i64]:
-    """A number that may be negative, and the place behind the blank behind it."""
+    """May be negative; the place is behind the blank behind it."""
     if ord(text[at]) != _MINUS:
         return _number(text, at)
     value, behind = _number(text, at + 1)
@@ -272,7 +268,6 @@ def _clock(text: str, at: i64) -> tuple[i64, i64]:
 
 
 def _word(text: str, at: i64) -> i64:
-    """The place behind the blank that ends a word."""
     begin = at
     letter: i64 = ord(text[at])
     while letter != _BLANK:
@@ -381,10 +376,7 @@ def _split(text: str) -> tuple[str, list[str], bool]:
 
 
 def frame_end(text: str) -> int | None:
-    """Return the index behind a frame's own fields if other text follows them.
-
-    None: the line, which begins with ``<12>``, is a frame alone, cut, or no frame.
-    """
+    """The index behind a frame's own fields if other text follows them; None: it is alone, cut, or no frame."""
     tokens = list(_TOKEN.finditer(text, 4))
     turn = next((place for place, token in enumerate(tokens) if token[0] in _TURNS), len(tokens))
     for index in range(turn + TAIL_FLIP, len(tokens)):

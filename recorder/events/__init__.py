@@ -263,8 +263,6 @@ class MovelistRead:
         started_at_ms: UTC milliseconds if the header's zone is known, else local ones; None: no date.
         started_zone_known: whether ``started_at_ms`` is UTC.
         started_with_seconds: the header prints seconds.
-        start_frame: the ``<12>`` between header and table, or None.
-        rows: half-moves in order.
         result: ``*`` with ``still_running`` True for ``{Still in progress}``; None: no trailer was seen.
         complete: a trailer was seen.
         numbered_at: offset of ``Movelist for game N:``, or None where there is no such line.
@@ -449,7 +447,6 @@ class Datagram:
 
     @property
     def game_no(self) -> int | None:
-        """The game that it names, if it names one."""
         return getattr(self.body, "game_no", None)
 
 
@@ -477,8 +474,6 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class Unrecognised:
-    """A line no recogniser knows."""
-
     line: Line
 
 

@@ -12,14 +12,11 @@ from recorder.errors import LineError
 
 
 class ReplyBlock(NamedTuple):
-    """The block-mode block (``\\x15 id \\x16 code \\x16 … \\x17``) that a line is in."""
-
     command_id: int
     code: int
 
 
 TAIL_BEGIN: Final = 77
-"""Where the tokens behind the board begin in the line of a usual frame."""
 
 # Places of the tokens in ``Style12.tail``; the names are those of "help style12".
 TAIL_TURN: Final = 0
@@ -55,13 +52,7 @@ _PART_MS: Final = {f"{number:03d})": number for number in range(1000)}
 
 
 def parse_elapsed(text: str) -> tuple[int, bool]:
-    """Read the time taken by a move.
-
-    ``(m:ss)``, ``(m:ss.mmm)``, ``(h:mm:ss[.mmm])``. Two colons are always hours, minutes, seconds; ``.5`` is half a
-    second; 60 may be in the seconds place (a rounded 59.9996); a minus sign in any place makes the whole negative
-    (``(0:-5)``: some servers divide negative numbers part by part). Returns milliseconds, and whether a fraction was
-    printed (the frame's clocks are milliseconds then).
-    """
+    """Milliseconds, and whether a fraction was printed: the frame's clocks are milliseconds then."""
     if text in _SECONDS_MS:
         return _SECONDS_MS[text], False
     known, _, part = text.partition(".")
@@ -96,9 +87,6 @@ class Style12:
     Attributes:
         board: the ranks joined by one blank each, rank 8 first: 71 characters on an 8×8 board.
         text: the line, with single blanks.
-        offset: of the line in the source's bytes.
-        at_ms: arrival, or None.
-        block: the reply block of the frame, or None.
         partial: True when the line was cut after the verbose move (old servers do that).
         number: of the game, as printed; -1 is a static board (ICC).
         names: White's handle and Black's, with a blank between them.
@@ -163,12 +151,10 @@ class Style12:
 
     @property
     def clocks(self) -> tuple[int | None, int | None]:
-        """White's and Black's clock in milliseconds, None as in the attributes."""
         return self.white_clock_ms, self.black_clock_ms
 
     @property
     def times(self) -> tuple[int | None, int | None, int | None, int | None, int | None]:
-        """White's clock, Black's, elapsed time, lag (all in milliseconds) and precision, None as in the attributes."""
         return self.white_clock_ms, self.black_clock_ms, self.elapsed_ms, self.lag_ms, self.precision_code
 
     @property
@@ -178,7 +164,6 @@ class Style12:
 
     @property
     def white_to_move(self) -> bool:
-        """Whether White is to move."""
         return self.ply % 2 == 0
 
     @property
@@ -193,27 +178,22 @@ class Style12:
 
     @property
     def game_no(self) -> int:
-        """``number`` as a number."""
         return int(self.number)
 
     @property
     def white(self) -> str:
-        """White's handle."""
         return self.names.partition(" ")[0]
 
     @property
     def black(self) -> str:
-        """Black's handle."""
         return self.names.partition(" ")[2]
 
     @property
     def base_min(self) -> int:
-        """Initial time in minutes."""
         return int(self.tail[TAIL_BASE])
 
     @property
     def increment_s(self) -> int:
-        """Increment in seconds."""
         return int(self.tail[TAIL_INCREMENT])
 
     @property
@@ -223,17 +203,14 @@ class Style12:
 
     @property
     def black_material(self) -> int:
-        """Black's strength as printed."""
         return int(self.tail[TAIL_BLACK_MATERIAL])
 
     @property
     def move_no(self) -> int:
-        """Number of the move about to be made."""
         return self.ply // 2 + 1
 
     @property
     def has_move(self) -> bool:
-        """Whether the frame shows a previous move."""
         return self.verbose not in ("none", "NONE")
 
     @property
@@ -244,6 +221,5 @@ class Style12:
 
     @property
     def ticking(self) -> bool | None:
-        """Whether the clock of the side to move runs; None: not printed."""
         tail = self.tail
         return tail[TAIL_TICKING] == "1" if len(tail) > TAIL_TICKING else None

@@ -1,5 +1,3 @@
-"""What arrives: chunks of bytes, and the lines in them."""
-
 from __future__ import annotations
 
 from bisect import bisect_right
@@ -50,16 +48,13 @@ class CutLines(NamedTuple):
     times: Sequence[int | None]
 
     def offset(self, index: int) -> int:
-        """Return the offset of a line in the source, as ``Chunk.offset``."""
         start = self.starts[index]
         return start + self.shifts[bisect_right(self.reads, start)]
 
     def at_ms(self, index: int) -> int | None:
-        """Return the arrival of the read that contains the line's ``\\n``."""
         return self.times[bisect_right(self.reads, self.starts[index + 1] - self.back)]
 
     def lines(self, indices: Iterable[int], block: ReplyBlock | None) -> list[LineRow]:
-        """Make the rows of some of the lines."""
         texts, starts, back, reads, shifts, times = self
         if len(reads) == 1:
             (shift,), (at_ms,) = shifts, times
@@ -75,7 +70,6 @@ class CutLines(NamedTuple):
         ]
 
     def chunks(self) -> list[Chunk]:
-        """Make a chunk of each line, with the same bytes, offsets and times."""
         return [
             Chunk(f"{text}\n".encode("latin-1"), self.offset(index), self.at_ms(index))
             for index, text in enumerate(self.texts)
@@ -83,11 +77,9 @@ class CutLines(NamedTuple):
 
     @property
     def data(self) -> bytes:
-        """The bytes of all lines."""
         return "\n".join([*self.texts, ""]).encode("latin-1")
 
     def moved(self, by: int) -> CutLines:
-        """Return the same lines with ``by`` added to each offset."""
         return self._replace(shifts=[shift + by for shift in self.shifts])
 
 

@@ -46,11 +46,7 @@ _EPOCH: Final = datetime.date(1970, 1, 1)
 
 
 def assemble(run: TrackedGame, *, session: SessionFacts, basis: TimeBasis, date: datetime.date | None = None) -> Game:
-    """Compute the game of a finished run.
-
-    ``date`` is the user's, for games whose lines contain none. There is one observation for each time that the board
-    was followed, and one for each movelist.
-    """
+    """One observation for each time that the board was followed, and one for each movelist; ``date`` is the user's."""
     run = _with_final_plies(run)
     observations = run.observations + [listed.observation for listed in run.lists]
     segments = _segments(run)
@@ -114,7 +110,6 @@ def _with_final_plies(run: TrackedGame) -> TrackedGame:
 
 
 def _segments(run: TrackedGame) -> list[Segment]:
-    """The main line, as the plies that it takes from each observation."""
     segments = plain_segments(run)
     if segments is not None:
         return segments
@@ -141,7 +136,7 @@ def _ended_at_ms(run: TrackedGame) -> int | None:
 
 
 def _result(run: TrackedGame) -> tuple[str, str | None, str | None, str | None, GameEnd]:
-    """Result, reason, its key, termination and end: as the server reported them, else as a list of moves has them."""
+    """As the server reported them, else as a list of moves has them."""
     end = run.end or GameEnd.LOG_ENDS
     trailer = next(
         (listed.event for listed in run.lists if listed.event.result is not None and not listed.event.still_running),
@@ -163,7 +158,6 @@ def _key(run: TrackedGame, server: str | None) -> str:
 
 
 def end_word(reason_key: str | None) -> GameEnd:
-    """Return ``Game.end`` for a normalised reason."""
     if reason_key is not None and reason_key.startswith("adjourned"):
         return GameEnd.ADJOURNED
     if reason_key is not None and (reason_key.startswith("aborted") or reason_key == "partner-aborted"):
@@ -184,10 +178,7 @@ def _first_words(run: TrackedGame) -> str:
 
 
 def _begins_at_start(run: TrackedGame, segments: list[Segment], start_ply: int) -> bool:
-    """Whether the main line begins with the game's start position, and that is known.
-
-    A list of a shuffled game without its start board has all moves and no position.
-    """
+    """A list of a shuffled game without its start board has all moves and no position."""
     if run.start_frame is not None or start_ply > 0:
         return run.start_frame is not None
     listed = segments[0].observation - len(run.observations) if segments else -1
@@ -256,11 +247,7 @@ def _has_first_part(run: TrackedGame) -> bool:
 def _started(
     run: TrackedGame, basis: TimeBasis, date_possible: bool
 ) -> tuple[int | None, TimeBasis, StartPrecision | None]:
-    """When the game began, in milliseconds, the basis of that time and its precision.
-
-    ``date_possible``: the date in the header may be that of this game. Time and precision are None if the start is
-    unknown.
-    """
+    """When the game began in ms, the basis and the precision; ``date_possible``: the header's date may be its."""
     facts = run.facts
     first = run.observations[0] if run.observations else None
     joined = first is None or first.start is None or first.start.ply > 0
@@ -277,7 +264,7 @@ def _started(
 
 
 def _base_times(run: TrackedGame) -> tuple[int | None, int | None, int | None, int | None, bool]:
-    """Return White's base and increment and Black's, in seconds, and ``Game.base_inferred``."""
+    """White's base and increment and Black's, in seconds, and ``Game.base_inferred``."""
     facts = run.facts
     frame = run.start_frame or run.last
     if frame is None:
@@ -329,10 +316,7 @@ def _player(handle: str, facts: HeaderFacts, *, white: bool) -> Player:
 
 
 def add_titles(game: Game, titles: Mapping[str, str]) -> None:
-    """Give the players of a game the titles that chat has shown; those that they have stay.
-
-    ``titles`` has them by handle in lower case.
-    """
+    """The titles that chat has shown, by handle in lower case; those that the players have stay."""
     for side in ("white", "black"):
         player = getattr(game, side)
         known = titles.get(player.handle.lower())

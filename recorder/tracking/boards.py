@@ -68,10 +68,7 @@ _LONGEST_MS: Final = 10**15
 
 
 class Boards(GameTable):
-    """Assigns each frame to the games of one connection.
-
-    ``next_plies`` counts the frames that were the plain next ply, most of all, apart from ``counts``.
-    """
+    """``next_plies`` counts the frames that were the plain next ply, most of all, apart from ``counts``."""
 
     def __init__(self, session: ServerSession) -> None:
         super().__init__(session)
@@ -80,7 +77,6 @@ class Boards(GameTable):
     # -- the common case ---------------------------------------------------------------------------------------
 
     def frame(self, frame: Style12) -> None:
-        """Assign the next frame of the stream to a game; its disposition is counted."""
         run = self.runs.get(frame.number)
         if (
             run is not None
@@ -98,7 +94,6 @@ class Boards(GameTable):
         self._other(frame)
 
     def _next_ply(self, run: TrackedGame, frame: Style12, played: Step) -> None:
-        """The plain next ply of a run, which is proved."""
         move, san, after = played
         ply, white_ms, black_ms, elapsed_ms = frame.ply, frame.white_clock_ms, frame.black_clock_ms, frame.elapsed_ms
         assert white_ms is not None  # a whole frame has all three
@@ -131,10 +126,7 @@ class Boards(GameTable):
             self._clocks_moved(run, frame, white_ms, black_ms)
 
     def _clocks_moved(self, run: TrackedGame, frame: Style12, drift: int, other: int) -> None:
-        """Record clocks that the move's time and the increment do not explain.
-
-        ``drift`` is the unexplained part of the mover's clock in milliseconds, ``other`` that of the opponent's.
-        """
+        """``drift`` is the unexplained part of the mover's clock in milliseconds, ``other`` that of the opponent's."""
         if max(abs(drift), abs(other)) > _LONGEST_MS:
             self.anomaly(AnomalyKind.MALFORMED, frame, "clocks that no server has")
             run.rows[-1] = run.rows[-1]._replace(white_clock_ms=None, black_clock_ms=None)
@@ -163,7 +155,6 @@ class Boards(GameTable):
             self.next_plies, self.session.tokens = next_plies, tokens
 
     def frame_counts(self) -> dict[Disposition, int]:
-        """Disposition → frames so far."""
         counts = dict(self.counts)
         counts[Disposition.PLY] += self.next_plies
         return counts
@@ -238,10 +229,7 @@ class Boards(GameTable):
         return False
 
     def _shape_changed(self, run: TrackedGame, frame: Style12) -> TrackedGame | None:
-        """Handle a board of another size, which the rules of its game cannot read: it is another game's.
-
-        Return the run that the board belongs to; None: its run was closed, and the board begins another one.
-        """
+        """A board of another size is another game's; the run that the board belongs to, None: it begins another one."""
         if run.position is None or not run.between(frame.white, frame.black):
             return run
         if len(frame.board) != len(run.position.board):
@@ -562,7 +550,7 @@ def _observe_board(table: GameTable, run: TrackedGame, frame: Style12, last_ply:
 def _observe_from(table: GameTable, run: TrackedGame, frame: Style12, position: Position, ply: int) -> None:
     """Begin another observation on a position that is known."""
     run.join_deltas()
-    previous = run.plies[-1].irreversible if run.plies else None
+    previous = run.rows[-1].irreversible if run.rows else None
     text = fen(position, previous or 0, ply // 2 + 1)
     run.observe(frame, position, ply, start_facts(frame), text)
     run.event(EventKind.FEED, "observed again", frame)

@@ -14,10 +14,9 @@ _CUT_WIDTHS = (11, 10)  # to which the table of games cuts White's and Black's n
 
 @dataclass(slots=True)
 class HeaderFacts:
-    """Header facts of one game; None is unknown. A later line fills what an earlier one left open.
+    """A later line fills what an earlier one left open. ``informed``: the ``<g1>`` that contributed.
 
-    ``offset`` is that of the first line with a fact; ``informed``: the ``<g1>`` that contributed; ``listed``: the
-    category is that of a table of games, whose letter says less than other lines.
+    ``listed``: the category is that of a table of games, whose letter says less than other lines.
     """
 
     offset: int
@@ -47,25 +46,22 @@ class HeaderFacts:
     listed: bool = False
 
     def matches(self, white: str, black: str) -> bool:
-        """Whether these facts are of a game between the two handles (a line without names fits any)."""
+        """A line without names fits any."""
         return self.white is None or (
             self.white.lower() == white.lower() and (self.black or "").lower() == black.lower()
         )
 
     def add_created(self, event: GameCreated) -> None:
-        """Add the facts of ``{Game N (A vs. B) Creating …}``."""
         self.white, self.black = event.white, event.black
         self._fill(rated=event.rated, category=event.category)
         self.continued = self.continued or event.continued
 
     def add_header(self, event: GameHeader) -> None:
-        """Add the facts of ``Game N: A (1500) B (1600) rated blitz 3 0``."""
         self.white, self.black = event.white, event.black
         self._ratings(event.white_rating, event.black_rating)
         self._fill(rated=event.rated, category=event.category)
 
     def add_creating(self, event: CreatingLine, white: str) -> None:
-        """Add the facts of ``Creating: …`` to the game whose White is ``white``."""
         first_is_white = event.first.lower() == white.lower()
         first, second = event.first_rating, event.second_rating
         self._ratings(*((first, second) if first_is_white else (second, first)))
@@ -73,7 +69,6 @@ class HeaderFacts:
         self.continued = self.continued or event.adjourned
 
     def add_info(self, event: GameInfo) -> None:
-        """Add the facts of ``<g1>``: exact times, registration, seals, the partner's game."""
         self.informed = event.line.text
         self._fill(
             rated=event.rated,
@@ -96,7 +91,6 @@ class HeaderFacts:
             self.black_rating = RatingText(event.black_rating, rating_number(event.black_rating))
 
     def add_list(self, event: MovelistRead) -> None:
-        """Add the facts of a movelist's header."""
         self._ratings(event.white_rating, event.black_rating)
         self._fill(rated=event.rated, category=event.category)
         if event.started is not None and self.date_text is None:
@@ -109,19 +103,16 @@ class HeaderFacts:
             self._fill(black_base_s=60 * event.black_base_min, black_increment_s=event.black_increment_s)
 
     def add_row(self, row: TableRow) -> None:
-        """Add what a table of games says where no line has said it."""
         self._ratings(row.white_rating, row.black_rating)
         self._fill(rated=row.rated)
         if self.category is None and row.category is not None:
             self.category, self.listed = row.category, True
 
     def turn(self) -> None:
-        """Exchange the players: the first one of ``Creating:`` turned out to be Black."""
         self.white, self.black = self.black, self.white
         self.white_rating, self.black_rating = self.black_rating, self.white_rating
 
     def add(self, other: HeaderFacts) -> None:
-        """Fill what is open from other facts of the same game."""
         self.offset = min(self.offset, other.offset)
         if other.category is not None and (self.category is None or (self.listed and not other.listed)):
             self.category, self.listed = other.category, other.listed
@@ -133,7 +124,6 @@ class HeaderFacts:
 
     def _ratings(self, white: RatingText | None, black: RatingText | None) -> None:
         # "UNR" of a movelist says less than the "++++" or the number of a header.
-        """Take ratings that are not known yet; None: the line prints none."""
         if white is not None and (self.white_rating is None or self.white_rating.text == "UNR"):
             self.white_rating = white
         if black is not None and (self.black_rating is None or self.black_rating.text == "UNR"):
@@ -177,11 +167,7 @@ class TableRow(NamedTuple):
 
 
 class Starting(NamedTuple):
-    """The beginning of an examination before its first board: a line without a number, or the game examined before.
-
-    ``setup``: the server is in set-up mode. ``placed``: the first board is a position being set up. ``category`` is
-    that of the game examined before it.
-    """
+    """``placed``: the first board is a position being set up; ``category``: that of the game examined before it."""
 
     setup: bool
     offset: int
@@ -192,6 +178,5 @@ class Starting(NamedTuple):
 
 
 def rating_number(text: str) -> int | None:
-    """The number in a printed rating (``1467P`` → 1467), or None (``++++``, ``----``, ``UNR``)."""
     digits = text.strip().rstrip("EP")
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else None

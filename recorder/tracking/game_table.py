@@ -54,20 +54,16 @@ class GameTable:
         self.lag_meaningless = False
 
     def count(self, disposition: Disposition) -> None:
-        """One more frame became this."""
         self.counts[disposition] += 1
 
     def anomaly(self, kind: AnomalyKind, frame: Style12, message: str) -> None:
-        """Note something wrong with a frame."""
         game_no = frame.game_no if len(frame.number) < 10 else None
         self.anomalies.append(Anomaly.of(kind, frame.offset, game_no, message, frame.text))
 
     def complain(self, kind: AnomalyKind, line: Line, game_no: int | None, message: str) -> None:
-        """Note something wrong with a line that is no frame."""
         self.anomalies.append(Anomaly.of(kind, line.offset, game_no, message, line.text))
 
     def every(self) -> list[TrackedGame]:
-        """Games that are not emitted yet."""
         return [*self.runs.values(), *self.examined.values(), *self.listed]
 
     def begin(self, frame: Style12, *, again: bool = False) -> None:
@@ -92,7 +88,6 @@ class GameTable:
         self.start(run, frame, again=again)
 
     def start(self, run: TrackedGame, frame: Style12, *, again: bool = False) -> None:
-        """Give a run its first board."""
         ply = frame.ply
         fresh = not frame.has_move
         category = run.facts.category
@@ -143,7 +138,6 @@ class GameTable:
         run.clocks_settled = False
 
     def _take_listed(self, frame: Style12) -> TrackedGame | None:
-        """The game in progress of an earlier list without a number, if exactly one fits this first board."""
         ply = frame.ply
         fitting = [
             run
@@ -160,10 +154,6 @@ class GameTable:
     def first_facts(
         self, frame: Style12, creating: HeaderFacts | None = None, row: TableRow | None = None
     ) -> HeaderFacts:
-        """Return the facts that wait for a game's first board.
-
-        ``creating`` is of a line with its players only, ``row`` of a table of games.
-        """
         pending = self.facts.pop(frame.game_no, None)
         facts = HeaderFacts(frame.offset)
         if pending is not None and pending.matches(frame.white, frame.black):
@@ -178,18 +168,15 @@ class GameTable:
         return facts
 
     def keep_row(self, game_no: int, row: TableRow) -> None:
-        """Keep a row of a table of games for the game of this number."""
         self.rows.pop(game_no, None)  # rows are in the order of the log
         self.rows[game_no] = row
         self.drop_rows(row.offset)
 
     def drop_rows(self, offset: int) -> None:
-        """Forget the rows that are too far before a place of the log."""
         while self.rows and next(iter(self.rows.values())).offset < offset - _ROW_BYTES:
             del self.rows[next(iter(self.rows))]
 
     def pending_facts(self, game_no: int, offset: int) -> HeaderFacts:
-        """The facts kept for the next game of this number."""
         facts = self.facts.get(game_no)
         if facts is None:
             facts = self.facts[game_no] = HeaderFacts(offset)
@@ -198,16 +185,12 @@ class GameTable:
         return facts
 
     def settle_facts(self, run: TrackedGame, offset: int) -> None:
-        """Give a game the facts of a line without names that was printed while it ran, as later lines show.
-
-        ``offset`` is that of the last line that is known to be this game's.
-        """
+        """A line without names, printed while a game ran, is about it if its last known line (``offset``) is later."""
         pending = self.facts.get(run.game_no or 0)
         if pending is not None and pending.offset < offset and pending.matches(run.white, run.black):
             run.facts.add(self.facts.pop(run.game_no or 0))
 
     def observing_started(self, event: ObservingStarted) -> None:
-        """``You are now observing game N``: its next board may be of another game."""
         self.announced.add(str(event.game_no))
 
     def append(
@@ -219,7 +202,7 @@ class GameTable:
         disposition: Disposition,
         proof: Proof = Proof.FULL,
     ) -> None:
-        """Add the next ply of a run; without squares in ``played`` it is not proved."""
+        """Without squares in ``played`` the ply is not proved."""
         move, san, after = played
         if frame.partial:
             proof = Proof.UNPROVED  # a cut frame has no pretty move that could agree with the rest
@@ -233,7 +216,6 @@ class GameTable:
         self.count(disposition)
 
     def fill(self, run: TrackedGame, frame: Style12, filled: list[tuple[int, str, Position]]) -> None:
-        """The next plies of a run: inferred ones, and the one that the frame shows."""
         *inferred, shown = filled
         for move, san, position in inferred:
             flags = position.castling | (position.push_col + 1) << 4
@@ -249,7 +231,6 @@ class GameTable:
         run.clocks_settled = False
 
     def continue_unproved(self, run: TrackedGame, frame: Style12, ply: int, reason: AnchorReason) -> None:
-        """Keep the shown move without proof and continue from the shown board."""
         assert run.position is not None
         position = frame_position(frame, run.position.rules)
         if frame.has_move and ply > 0:
@@ -272,13 +253,11 @@ class GameTable:
         self.count(Disposition.CONFLICT)
 
     def replace(self, run: TrackedGame | None, frame: Style12) -> None:
-        """End the run that a number had, because the number has another game now."""
         if run is not None:
             self.close(run, run.left if run.suspended else GameEnd.REUSED)
         self.begin(frame, again=run is not None and run.between(frame.white, frame.black))
 
     def close(self, run: TrackedGame, end: GameEnd) -> None:
-        """Be finished with a run."""
         if run.end is None:
             run.end = end
         run.following = False
@@ -296,7 +275,6 @@ class GameTable:
 
 
 def rules_of_board(frame: Style12) -> Rules:
-    """Rules for a first board of an unknown variant."""
     if not has_plain_board(frame.board):
         return Rules.FRAMES
     return Rules.CHESS if frame.has_move or frame.board == STANDARD_BOARD else Rules.CHESS960

@@ -24,10 +24,7 @@ _CUT_PIECES = 16  # the fewest pieces in a full line: ``<b1> game 999 white [] b
 
 
 def take_holdings(run: TrackedGame | None, event: HoldingsLine) -> tuple[Disposition, str | None]:
-    """Apply a ``<b1>`` line to its game, if that is followed.
-
-    The text is a sentence if the printed holdings contradict the captures and drops seen.
-    """
+    """A sentence if the printed holdings contradict the captures and drops seen."""
     if run is None or run.position is None:
         return Disposition.FOREIGN, None
     white, black = _sorted(event.white), _sorted(event.black)
@@ -57,11 +54,7 @@ def take_holdings(run: TrackedGame | None, event: HoldingsLine) -> tuple[Disposi
 
 
 def _whole(event: HoldingsLine, reckoned: tuple[str, str] | None, white: str, black: str) -> tuple[str, str]:
-    """The holdings of a line; if the server's buffer ended within Black's list, completed from the known ones.
-
-    ``reckoned`` are White's and Black's before the line; None: unknown, so nothing is completed. The 1.6.2 family
-    builds the line in 50 bytes; the bracket behind it is printed all the same.
-    """
+    """Completed from the known ones (``reckoned``) if the line was cut: the 1.6.2 family builds it in 50 bytes."""
     if reckoned is None or len(white) + len(black) < _CUT_PIECES:
         return white, black
     also = event.passed or ""
@@ -73,7 +66,6 @@ def _whole(event: HoldingsLine, reckoned: tuple[str, str] | None, white: str, bl
 
 
 def _contradiction(run: TrackedGame, reckoned: tuple[str, str], printed: tuple[str, str]) -> str | None:
-    """Say how printed and computed pieces in hand differ; None: it only shows that an inferred variant is bughouse."""
     if run.variant_inferred:
         # The variant was only inferred; holdings that grow without a capture show that it is bughouse.
         run.variant = "bughouse"
@@ -92,7 +84,7 @@ def _infer_variant(run: TrackedGame) -> None:
         return
     run.variant, run.variant_inferred = "crazyhouse", True
     run.set_rules(Rules.CRAZYHOUSE)
-    if run.start_frame is not None and not run.plies and run.position is not None:
+    if run.start_frame is not None and not run.rows and run.position is not None:
         run.set_position(with_holdings(run.position, "", ""))
 
 
@@ -106,7 +98,7 @@ def _complete_anchor(run: TrackedGame, white: str, black: str) -> None:
         return
     holdings = (Counter(white), Counter(black))
     positions = [run.position]
-    for ply in [played for played in reversed(run.plies) if played.ply > run.base_ply]:
+    for ply in [played for played in reversed(run.rows) if played.ply > run.base_ply]:
         index = ply.ply - run.base_ply
         before, after = run.history[index - 1], run.history[index]
         if run.position.rules is not Rules.CRAZYHOUSE or not _undo(ply, before, after, holdings, run.current):
@@ -120,7 +112,7 @@ def _complete_anchor(run: TrackedGame, white: str, black: str) -> None:
 def _undo(
     ply: Ply, before: Position, after: Position, holdings: tuple[Counter[str], Counter[str]], seen: Observation
 ) -> bool:
-    """Undo one ply in the holdings; False if its effect is unknown or impossible."""
+    """False if its effect is unknown or impossible."""
     if ply.move is None:
         return False
     hand, colour = (holdings[0], "W") if ply.white_moved else (holdings[1], "B")
@@ -159,11 +151,7 @@ def _sorted(letters: str) -> str:
 
 
 def find_promoted(run: TrackedGame, printed: tuple[str, str]) -> bool:
-    """Mark the piece that the last ply took, if the holdings printed now prove that it was a promoted pawn.
-
-    The run is of crazyhouse, and its known holdings are not those printed after the last ply. If True, the positions
-    since the first board, and that board's FEN, have the mark.
-    """
+    """Whether the last ply took a promoted pawn, by the holdings printed now; earlier boards get the mark."""
     seen_whole = run.start_frame is not None and not run.gapped
     if seen_whole or not run.rows or len(run.history) < 2 or run.rules is not Rules.CRAZYHOUSE:
         return False  # a game seen from its start has no promotion that we have not seen
@@ -187,13 +175,13 @@ def find_promoted(run: TrackedGame, printed: tuple[str, str]) -> bool:
 
 def _trace(run: TrackedGame) -> list[int] | None:
     """The square on each earlier board of the piece that the last ply took; None: it is not on the first one."""
-    last = run.plies[-1].uci
+    last = run.rows[-1].uci
     if last is None:
         return None
     square = index_of(last[2:4])
     squares = [square]
     count = len(run.history) - 2  # plies from the first board to the one before the capture
-    for ply in reversed(run.plies[-1 - count : -1]):
+    for ply in reversed(run.rows[-1 - count : -1]):
         if ply.move is None:
             return None
         uci = decode_move(ply.move)
@@ -207,7 +195,6 @@ def _trace(run: TrackedGame) -> list[int] | None:
 
 
 def _mark_anchor(run: TrackedGame) -> None:
-    """Write the first board's FEN again, with the mark."""
     assert run.current is not None
     first = run.history[0]
     for index, anchor in enumerate(run.current.anchors):

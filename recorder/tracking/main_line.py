@@ -33,7 +33,7 @@ _ROUNDED_MS: Final = 1_000
 
 
 def plain_segments(run: TrackedGame) -> list[Segment] | None:
-    """The segments of a game seen by one unbroken observation without gaps; None: look closer."""
+    """Of a game seen by one unbroken observation without gaps; None: look closer."""
     if run.lists or len(run.observations) != 1:
         return None
     rows = run.observations[0].lines[0].rows
@@ -44,7 +44,6 @@ def plain_segments(run: TrackedGame) -> list[Segment] | None:
 
 
 def has_unproved(segments: list[Segment], observations: list[Observation]) -> bool:
-    """Whether the main line holds a ply that does not follow from the one before."""
     return any(
         ply.proof_code in (Proof.UNPROVED, Proof.CONFLICT)
         for segment in segments
@@ -164,11 +163,7 @@ class _Gaps:
 
 
 def _cut_taken_back(listed: ListSeen, valid_to: int | None, known: set[int]) -> None:
-    """Move plies of a list that were taken back after it was printed from its main line to beside it.
-
-    ``valid_to`` is the last ply that was not taken back, None if there is none; ``known`` are plies that boards showed
-    and that were taken back.
-    """
+    """``valid_to`` is the last ply that stayed, None if there is none; ``known`` were seen on boards and taken back."""
     if valid_to is None:
         return
     main = listed.observation.lines[0]
@@ -181,10 +176,7 @@ def _cut_taken_back(listed: ListSeen, valid_to: int | None, known: set[int]) -> 
 
 
 def _joins(listed: ListSeen, valid_to: int | None, chosen: dict[int, tuple[int, Ply]]) -> bool:
-    """Whether list and boards agree wherever both show the main line as it was then.
-
-    ``chosen`` maps plies to (number of the observation, ply) of the boards; ``valid_to`` as above.
-    """
+    """Whether list and boards agree wherever both show the main line as it was then."""
     for ply in listed.plies:
         other = chosen.get(ply.ply)
         if other is None or other[1].offset > listed.event.line.offset:
@@ -197,7 +189,6 @@ def _joins(listed: ListSeen, valid_to: int | None, chosen: dict[int, tuple[int, 
 
 
 def segments_of(chosen: dict[int, tuple[int, Ply]]) -> list[Segment]:
-    """Return the stretches of a main line, each from one observation; ``chosen`` is in the line's order."""
     segments: list[Segment] = []
     for ply, (index, _) in chosen.items():
         if segments and segments[-1].observation == index and segments[-1].to_ply == ply - 1:
@@ -211,7 +202,6 @@ def segments_of(chosen: dict[int, tuple[int, Ply]]) -> list[Segment]:
 
 
 def time_listed(run: TrackedGame) -> None:
-    """Give the plies of lists the times that the first boards of the run's observations print with them."""
     lag_meaningless = run.session is not None and run.session.lag_meaningless
     for observation in run.observations:
         start = observation.start
@@ -239,7 +229,6 @@ def _time(listed: ListSeen, start: StartFacts, board: str, lag_meaningless: bool
 
 
 def _board_of(observation: Observation, ply: int) -> str | None:
-    """The board that an observation began with; None: it did not begin there."""
     starts = (
         anchor.fen
         for anchor in observation.anchors

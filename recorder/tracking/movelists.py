@@ -50,7 +50,6 @@ _HOME_RANKS = (slice(-8, None), slice(0, 8))  # of a board's text: White's and B
 
 
 def take_list(table: GameTable, event: MovelistRead) -> None:
-    """Join a movelist to the likeliest game that it fits; a game begins with it if it fits none."""
     if not event.headed:
         if event.rows and event.rows[0].ply > 2:
             _note(table, event, "a move table without its first moves: it is not read")
@@ -96,10 +95,7 @@ def _note(table: GameTable, event: MovelistRead, problem: str) -> None:
 
 
 def _named(table: GameTable, event: MovelistRead) -> MovelistRead | None:
-    """Complete a list without a header with the names of the game that its number or its moves identify.
-
-    None if neither the table nor exactly one fitting game gives the names.
-    """
+    """Names from the table, or from the one game that the number or the moves identify; None: there are not any."""
     if event.white:
         return event
     fitting: list[MovelistRead] = []
@@ -120,7 +116,6 @@ def _named(table: GameTable, event: MovelistRead) -> MovelistRead | None:
 
 
 def _candidates(table: GameTable, event: MovelistRead) -> list[TrackedGame]:
-    """Games the list may belong to, the likeliest first."""
     running = event.game_no is not None and event.still_running  # then the number is that of the game
     numbered = table.runs.get(str(event.game_no))
     runs = [*([] if numbered is None else [numbered]), *table.listed] if running else table.every()
@@ -167,10 +162,7 @@ def _list_run(table: GameTable, event: MovelistRead) -> TrackedGame:
 
 
 def read_list(event: MovelistRead, run: TrackedGame | None) -> tuple[ListSeen, str | None]:
-    """Replay a movelist, with a sentence for an anomaly if not every row could be replayed.
-
-    ``run`` may be the list's game; it gives rules and start position that the header lacks.
-    """
+    """Replay a list, with a sentence if a row cannot be; ``run`` may be its game, with rules and start."""
     _, rules = variant_of(event.category)
     if run is not None and run.rules is not None and (rules is None or run.rules_stated):
         rules = run.rules
@@ -206,10 +198,7 @@ def read_list(event: MovelistRead, run: TrackedGame | None) -> tuple[ListSeen, s
 
 
 def _replay(rows: Sequence[ListRow], start: Position | None) -> tuple[list[Ply], list[Position], str | None]:
-    """Play the rows of a list: all plies, the position after each proved one, and what could not be played.
-
-    No ply behind the first that cannot be played is proved; none at all if the start is unknown.
-    """
+    """No ply behind the first that cannot be played is proved; none at all if the start is unknown."""
     plies: list[Ply] = []
     positions: list[Position] = []
     problem = None
@@ -306,7 +295,7 @@ def _drawn_start(event: MovelistRead, rules: Rules | None, run: TrackedGame) -> 
 
 
 def _count_moves(sans: list[str]) -> int:
-    """How many moves of pieces there are; castling moves two."""
+    """Castling moves two."""
     return sum(1 + san.startswith("O-O") for san in sans if san[:1] not in "abcdefgh")
 
 
@@ -353,9 +342,8 @@ def _fits(listed: ListSeen, run: TrackedGame) -> bool:
 
 
 def _times_agree(listed: ListSeen, run: TrackedGame) -> bool:
-    """Whether the list prints the times that the frames of the same plies printed."""
     printed = {ply.ply: ply for ply in listed.plies}
-    for played in run.plies:
+    for played in run.rows:
         other = printed.get(played.ply)
         if other is None or other.elapsed_ms is None or played.elapsed_ms is None:
             continue

@@ -20,7 +20,6 @@ _WILD_CASTLINGS = ("o-o", "o-o-o", "K/d1-b1", "K/d1-f1", "K/d8-b8", "K/d8-f8")
 
 
 def frame_position(frame: Style12, rules: Rules, holdings: tuple[str, str] | None = None) -> Position:
-    """The position a frame shows, with the castling rights it prints."""
     push = frame.push_file
     if not -1 <= push < frame.width:
         push = -1  # one server prints uninitialised memory here after castling
@@ -30,7 +29,7 @@ def frame_position(frame: Style12, rules: Rules, holdings: tuple[str, str] | Non
 def ply_from_frame(
     frame: Style12, ply: int, move: int | None, san: str, after: Position, proof: Proof, lag_meaningless: bool
 ) -> Ply:
-    """The ply a frame shows. ``move`` None: only the texts are known; the squares are read from the verbose move."""
+    """``move`` None: only the texts are known; the squares are read from the verbose move."""
     white_ms, black_ms, elapsed_ms, lag_ms, precision = frame.times
     if move is None and after.rules is not Rules.FRAMES:  # squares of other boards have no number
         move = lan_move(frame.verbose)
@@ -65,11 +64,7 @@ def start_facts(frame: Style12) -> StartFacts:
 
 
 def first_move(frame: Style12, rules: Rules, board: str, castling: int) -> tuple[Position, Step] | None:
-    """The first move of a game that was joined when only that had been made.
-
-    In bughouse a hand may have pieces before it. Datagrams have no boards of their own. ``board`` and ``castling`` are
-    of the start. None if no move leads to the board and the rights shown.
-    """
+    """In bughouse a hand may have pieces before it. None: no move leads to the board and the rights shown."""
     if type(frame) is not Style12 or not frame.has_move or frame.partial or rules is Rules.BUGHOUSE:
         return None
     before = start_position(board, True, castling, -1, rules, ("", "") if rules is Rules.CRAZYHOUSE else None)
@@ -80,10 +75,7 @@ def first_move(frame: Style12, rules: Rules, board: str, castling: int) -> tuple
 
 
 def start_before(frame: Style12) -> tuple[str, int] | None:
-    """The board and the castling rights before White's first move, which a frame shows.
-
-    None if the move takes something, or is of king or rook: then the piece, or the rights, are unknown.
-    """
+    """None if the move takes something, or is of king or rook: then the piece, or the rights, are unknown."""
     match = _QUIET.fullmatch(frame.verbose)
     if match is None or "x" in (frame.pretty or "x") or frame.white_to_move or not has_plain_board(frame.board):
         return None
@@ -99,7 +91,6 @@ def start_before(frame: Style12) -> tuple[str, int] | None:
 
 
 def try_rules(run: TrackedGame, frame: Style12) -> tuple[int, str, Position] | None:
-    """Prove the next ply by the game's rules, or by the boards if the server stated no known rules."""
     position = run.position
     if position is None or not frame.has_move or position.rules is Rules.FRAMES:
         return None
@@ -126,10 +117,7 @@ def try_rules(run: TrackedGame, frame: Style12) -> tuple[int, str, Position] | N
 
 
 def shown_by_boards(run: TrackedGame, frame: Style12) -> tuple[int | None, str, Position] | None:
-    """The next ply of a variant whose rules refuse it, if its texts and both boards agree: servers have their own.
-
-    The game continues by the same rules. The move is None on boards that no rules read.
-    """
+    """By its texts and both boards: servers have rules of their own. The move is None on boards that no rules read."""
     position = run.position
     if position is not None and position.rules is Rules.FRAMES:
         if not can_follow(position, frame.verbose, frame.board, frame.white_to_move):
@@ -156,10 +144,7 @@ def bridged(position: Position, frame: Style12, missing: int) -> list[tuple[int,
 
 
 def _may_be_wild_castling(run: TrackedGame, position: Position, frame: Style12) -> bool:
-    """Whether a castling that the rules refuse may be one of a shuffled game that no line named.
-
-    Some servers print the castling of a king on d as its two steps.
-    """
+    """Some servers print the castling of a king on d as its two steps."""
     first = run.start_frame
     shuffled = first is not None and first.board != STANDARD_BOARD
     if position.rules not in (Rules.CHESS, Rules.CHESS960) or (run.rules_stated and not shuffled):

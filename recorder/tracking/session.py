@@ -13,8 +13,6 @@ from recorder.events.frames import Style12
 
 
 class SessionFacts(NamedTuple):
-    """What a game keeps of its session: the site, the family's name, our handle."""
-
     server: str | None
     dialect: str | None
     me: str | None
@@ -45,7 +43,6 @@ class ServerSession:
         self.tokens: int | None = None
 
     def look(self, frame: Style12) -> None:
-        """Note the shape of the first whole frame, which differs between families of servers."""
         if self.tokens is None and not frame.partial:
             self.tokens = len(frame.tail) + 9
 
@@ -57,15 +54,11 @@ class ServerSession:
 
     @property
     def lag_meaningless(self) -> bool:
-        """Whether this server prints a lag that means nothing."""
         dialect = detect_dialect(self.family, None, None)
         return dialect is not None and dialect.lag_meaningless
 
     def facts(self, offset: int, begun: int) -> SessionFacts:
-        """Return server, dialect and our handle, as known at ``offset``, for a game whose first line is at ``begun``.
-
-        Prompts after ``offset`` do not count; the connection before ``begun`` gives the host.
-        """
+        """As known at ``offset``, for a game that begins at ``begun``: the connection before it names the host."""
         host = next((host for where, host in reversed(self.hosts) if where < begun), None)
         prompt = next((text for text, where in self.prompts if where < offset), None)
         dialect = detect_dialect(self.family, prompt, self.tokens)

@@ -52,8 +52,6 @@ from recorder.tracking.session import ServerSession
 
 
 class ListSeen:
-    """A movelist that belongs to a run, replayed: its observation and the positions after each ply."""
-
     def __init__(
         self,
         event: MovelistRead,
@@ -70,7 +68,6 @@ class ListSeen:
 
     @property
     def plies(self) -> list[Ply]:
-        """Its moves."""
         return self.observation.lines[0].plies
 
     @property
@@ -80,7 +77,6 @@ class ListSeen:
 
     @property
     def breaks(self) -> bool:
-        """Whether one of its moves cannot be played."""
         return self.start is not None and len(self.positions) < len(self.plies)
 
     def position_at(self, ply: int) -> Position | None:
@@ -179,33 +175,23 @@ class TrackedGame:
         self.white_clock_ms = 0
         self.black_clock_ms = 0
 
-    @property
-    def plies(self) -> list[Ply]:
-        """The plies of the current observation's main line."""
-        return self.rows
-
     def set_position(self, position: Position) -> None:
-        """Take the position reached to be this one."""
         self.position = self.history[-1] = position
 
     def between(self, white: str, black: str) -> bool:
-        """Whether these two play it, White and Black as named."""
         return self.white.lower() == white.lower() and self.black.lower() == black.lower()
 
     def rename(self, white: str, black: str) -> None:
-        """Take other names; a line with those before still means this game."""
         self.alias = self.white, self.black
         self.white, self.black = white, black
 
     def is_alias(self, white: str, black: str) -> bool:
-        """Whether a board of the game was shown under these names, which are not its own."""
         return self.alias is not None and (white.lower(), black.lower()) == (
             self.alias[0].lower(),
             self.alias[1].lower(),
         )
 
     def copy(self) -> TrackedGame:
-        """A shallow copy: the values are shared."""
         other = TrackedGame(self.game_no, self.white, self.black, self.facts, self.first_offset)
         for name in getattr(TrackedGame, "__mypyc_attrs__", None) or vars(self):
             setattr(other, name, getattr(self, name))
@@ -214,11 +200,7 @@ class TrackedGame:
     # -- observations ------------------------------------------------------------------------------------------
 
     def observe(self, frame: Style12, position: Position, ply: int, start: StartFacts, anchor: str | None) -> None:
-        """Begin an observation of this board at ``ply`` with the position that ``frame`` shows.
-
-        ``start`` is what the board prints of the move before, ``anchor`` the position's FEN; None: the plies alone give
-        it, from the normal start.
-        """
+        """``anchor`` is the position's FEN; None: the plies alone give it, from the normal start."""
         self.close_observation()
         self.names = frame.names
         self.delta = None
@@ -251,7 +233,6 @@ class TrackedGame:
         self.seq = 0
 
     def close_observation(self) -> None:
-        """Write the end of the current observation into it."""
         if self.current is not None and self.last is not None:
             offset, at_ms = self.last_word
             self.current.end_offset = max(self.current.end_offset, offset)
@@ -302,10 +283,7 @@ class TrackedGame:
                 self.rows[place] = row._replace(proof_code=int(Proof.FULL))
 
     def take_back(self, ply: int, where: Style12 | Line, clocks: tuple[int | None, int | None] = (None, None)) -> None:
-        """Remove the plies after ``ply`` from the main line and keep them as a line of their own.
-
-        The board or line ``where`` shows ``ply`` again; the game continues with its ``clocks``.
-        """
+        """The plies after ``ply`` become a line of their own; ``where`` shows ``ply`` again, with its ``clocks``."""
         assert self.current is not None
         removed: list[Ply] = []
         while self.rows and self.rows[-1].ply > ply:
@@ -335,7 +313,6 @@ class TrackedGame:
     # -- lists -------------------------------------------------------------------------------------------------
 
     def add_list(self, seen: ListSeen) -> None:
-        """Keep a list that belongs to it."""
         self.lists.append(seen)
         self.list_forms.add(seen.form)
         if self.longest is None or len(seen.plies) > len(self.longest.plies):
@@ -359,7 +336,6 @@ class TrackedGame:
         text: str = "",
         clocks: tuple[int | None, int | None] = (None, None),
     ) -> None:
-        """Note something that happened, at a frame, a line, or an offset and its arrival."""
         if self.current is None:
             return
         offset, at_ms = (where.offset, where.at_ms) if isinstance(where, (Style12, Line)) else where
@@ -387,7 +363,6 @@ class TrackedGame:
 
     @property
     def rules(self) -> Rules | None:
-        """The rules in force, None before the first board."""
         return self.lost_rules if self.position is None else self.position.rules
 
     def set_rules(self, rules: Rules) -> None:

@@ -106,12 +106,7 @@ _SUSPENDED_WAIT_BYTES = 16 * 1024 * 1024
 
 
 class Chat:
-    """Stores chat and notices with the games that they are about, and the titles of the speakers.
-
-    A kibitz without a number is of the game that its speaker plays; of another speaker it is of the only game of the
-    connection, or of none. ``kept`` is ``none``, ``public``, ``own`` or ``all``; ``titles`` has them by handle in lower
-    case.
-    """
+    """A kibitz without a number is of the game its speaker plays, else of the only one of the connection, or none."""
 
     def __init__(self, table: GameTable, kept: str) -> None:
         self.kinds = _chat_kinds(kept)
@@ -119,7 +114,6 @@ class Chat:
         self._table = table
 
     def take(self, event: ChatLine) -> None:
-        """Keep a line of chat if it is of the kinds that are kept and of a game that is known."""
         if event.titles and event.speaker and len(self.titles) < TITLES_KEPT:
             # Only chat has titles behind the handle; no line of a game prints them.
             self.titles[event.speaker.lower()] = event.titles
@@ -139,7 +133,6 @@ class Chat:
         run.event(EventKind.CHAT, event.kind.value, event.line, actor=event.speaker, text=event.text)
 
     def notice(self, event: GameNotice) -> None:
-        """Keep a notice with the game that it is about."""
         followed = [run for run in self._table.runs.values() if run.following]
         if event.game_no is not None:
             run = self._table.runs.get(str(event.game_no))
@@ -150,7 +143,6 @@ class Chat:
             run.event(EventKind.NOTICE, kind, event.line, actor=event.actor, value=event.value, text=event.text)
 
     def _played_by(self, name: str | None, followed: list[TrackedGame], *, examined: bool = True) -> TrackedGame | None:
-        """Return the followed game that this player plays, or ``examined``, else the only game."""
         if name is not None:
             own = [run for run in followed if name.lower() in (run.white.lower(), run.black.lower())]
             if own:
@@ -165,7 +157,6 @@ def _our_own(followed: list[TrackedGame]) -> TrackedGame | None:
 
 
 def _chat_kinds(kept: str) -> frozenset[ChatKind]:
-    """Return the kinds of chat to keep, or raise ValueError for a word that is none of ``--chat``."""
     if kept == "none":
         return frozenset()
     if kept == "public":
@@ -211,7 +202,6 @@ def take_row(table: GameTable, event: GamesRow) -> None:
 
 
 def take_creating(table: GameTable, event: CreatingLine) -> None:
-    """Keep a ``Creating: …`` for the game of these two players."""
     facts = HeaderFacts(event.line.offset)
     facts.add_creating(event, event.first)
     facts.white, facts.black = event.first, event.second
@@ -222,7 +212,6 @@ def take_creating(table: GameTable, event: CreatingLine) -> None:
 
 
 def take_header(table: GameTable, event: GameHeader) -> None:
-    """Place an observer's header: in the current game of these players, or in the number's next game."""
     table.announced.add(str(event.game_no))
     _facts_for(table, event).add_header(event)
 
@@ -332,7 +321,6 @@ class GameEnds:
             self.release(event.line.offset)
 
     def ended(self, event: GameEnded) -> None:
-        """A result line: end its game, or count it if the game is not followed."""
         # A result names number and players. Those of a game that has this number now, but other players, are about a
         # game that is not observed here: it is counted, so that the counts of a log add up.
         run = self._boards.runs.get(str(event.game_no))
@@ -363,7 +351,6 @@ class GameEnds:
         self._waiting.append(run)  # a late board or a list may still come: ``release`` closes it
 
     def observing_ended(self, event: ObservingEnded) -> None:
-        """The server sends no more boards of this game."""
         number = str(event.game_no)
         self._boards.announced.discard(number)
         run = self._boards.runs.get(number)
@@ -415,11 +402,6 @@ _LOST_FEED = frozenset(
 
 
 class Tracker:
-    """Follows the games of one connection.
-
-    ``date`` is that of the log, for games whose lines contain none. ``chat`` says which words are kept with the games.
-    """
-
     def __init__(
         self, *, basis: TimeBasis, server: str | None = None, chat: str = "public", date: datetime.date | None = None
     ) -> None:
@@ -461,16 +443,13 @@ class Tracker:
 
     @property
     def anomalies(self) -> list[Anomaly]:
-        """Findings so far."""
         return self.boards.anomalies
 
     @property
     def session(self) -> ServerSession:
-        """The session being read."""
         return self.boards.session
 
     def feed(self, events: list[Event]) -> list[Game]:
-        """Process the recogniser's events in order, and return the games that are final now."""
         # One loop for all events, with frames first: nearly every event is one. After an error of this program the
         # iterator goes on behind the event that failed, so that one bad line costs one game and no others.
         handlers, boards = self._handlers, self.boards
@@ -550,7 +529,6 @@ class Tracker:
             self._games.append(game)
 
     def _compare_dates(self, run: TrackedGame) -> None:
-        """Note where the server's date and arrival times contradict each other; the game has the latter."""
         words = disputed_start(run, self.basis, self.date)
         if words is not None:
             offset, text = run.facts.started_offset, run.facts.date_text or ""
@@ -558,7 +536,6 @@ class Tracker:
             self.anomalies.append(Anomaly.of(AnomalyKind.CLOCK_DISAGREES, at, run.game_no, words, text))
 
     def _game(self, run: TrackedGame, offset: int) -> Game:
-        """The game of a run that is closed, with what is known at a place of the source."""
         session = run.session or self.session
         game = assemble(run, session=session.facts(offset, run.first_offset), basis=self.basis, date=self.date)
         add_titles(game, self._chat.titles)
@@ -596,11 +573,10 @@ class Tracker:
             self._fail(run, error)
 
     def _fail(self, run: TrackedGame, error: Exception) -> None:
-        """Exclude a game after an error."""
         self.failures.note(error, run.first_offset, run.game_no, f"{run.white} - {run.black}")
 
     def oldest_unfinished(self) -> int:
-        """Return the offset of the first game that is not emitted; one beyond any source if all are."""
+        """One beyond any source if all are emitted."""
         oldest = 1 << 62 if self._datagrams is None else self._datagrams.oldest
         return min([oldest, *(run.first_offset for run in self.boards.every())])
 
@@ -632,10 +608,7 @@ class Tracker:
                     run.navigation = ""  # the board that a line announced may be lost
 
     def _begin_session(self, family: str | None, me: str | None) -> None:
-        """Begin another session at a banner (``family``) or login (``me``) that is not this one's.
-
-        Its games keep their own.
-        """
+        """At a banner (``family``) or login (``me``) that is not this one's; its games keep their own."""
         self.boards.session = ServerSession(self.server, family, me, self.session)
         self.boards.lag_meaningless = self.session.lag_meaningless
 
@@ -679,7 +652,6 @@ class Tracker:
 
 
 def _is_frame(event: Event) -> bool:
-    """Whether it is counted among the frames."""
     return isinstance(event, Style12) or (isinstance(event, Malformed) and event.tag == "<12>")
 
 
@@ -689,10 +661,7 @@ _NOT_YET: Final = 1 << 62
 
 @dataclass(slots=True, eq=False)
 class GameInProgress:
-    """A game that ``InProgressTracker.changed`` returned; ``row`` is where the caller stored it, if it did.
-
-    ``state`` is all that decided how the game looked.
-    """
+    """``state`` is all that decided how the game looked."""
 
     run: TrackedGame
     row: int | None = None
@@ -700,8 +669,6 @@ class GameInProgress:
 
 
 class InProgressTracker(Tracker):
-    """A tracker that also returns games in progress. It emits the same finished games as ``Tracker``."""
-
     def __init__(self, **how: Any) -> None:
         super().__init__(**how)
         self._shown: dict[TrackedGame, GameInProgress] = {}
@@ -709,10 +676,7 @@ class InProgressTracker(Tracker):
         self._failed: set[TrackedGame] = set()  # cannot be shown
 
     def changed(self) -> list[tuple[GameInProgress, Game]]:
-        """Return the games in progress that have changed since the last call, as if the source ended here.
-
-        Games of erased players are excluded.
-        """
+        """Those that have changed since the last call, as if the source ended here, without games of erased players."""
         found: list[tuple[GameInProgress, Game]] = []
         for run in self.boards.every():
             if run in self._failed:
@@ -726,7 +690,6 @@ class InProgressTracker(Tracker):
         return found
 
     def _look(self, run: TrackedGame, found: list[tuple[GameInProgress, Game]]) -> None:
-        """Add one game to ``found`` if it has changed."""
         shown = self._shown.get(run)
         if shown is not None and shown.state == _state(run):
             return
@@ -754,21 +717,16 @@ class InProgressTracker(Tracker):
         super()._emit(offset)
 
     def gone(self) -> list[int]:
-        """Return the rows of games in progress that were emitted or dropped since the last call."""
         gone, self._gone = self._gone, []
         return gone
 
     def snapshot(self, shown: GameInProgress) -> Game:
-        """Make the game of a game in progress, as if the source ended here.
-
-        It shares nothing with the one in progress.
-        """
+        """As if the source ended here; it shares nothing with the one in progress."""
         shown.state = _state(shown.run)
         return self._game(_closed_copy(shown.run), _NOT_YET)
 
 
 def _state(run: TrackedGame) -> tuple[Any, ...]:
-    """All of a run that decides how its game looks."""
     current = run.current
     return (
         id(current), len(run.observations), id(run.rows), run.white, run.black, run.variant, run.end, run.following,

@@ -1,5 +1,3 @@
-"""Bytes → lines, and what to strip from a line's beginning."""
-
 from recorder.wire.lines import COUNTED_TAGS, LineReader
 from recorder.wire.prompts import LONE_PROMPT, PromptStripper, strip_prompts
 

@@ -67,7 +67,7 @@ class TelnetFilter:
 
 
 class OpenDatagram:
-    """The received part of a datagram, if one is open; ``start`` is the offset of its ``\\x19(``."""
+    """What was received of a datagram, if one is open; ``start`` is the offset of its ``\\x19(``."""
 
     def __init__(self) -> None:
         self.open = False
@@ -77,7 +77,6 @@ class OpenDatagram:
         self._parts: list[str] = []
 
     def begin(self, start: int) -> None:
-        """Open a datagram with the mark ``\\x19(`` at this offset."""
         self.open = True
         self.start = start
         self.size = 0
@@ -85,15 +84,11 @@ class OpenDatagram:
         self._parts.clear()
 
     def add(self, text: str) -> None:
-        """Add the text between two marks, or a line end."""
         self._parts.append(text)
         self.size += len(text)
 
     def obey(self, mark: str) -> bool | None:
-        """Process ``\\x19`` and the character after it; True: the datagram continues; False: it is complete.
-
-        None: another datagram or a unit begins, so that the rest of this one was lost.
-        """
+        """Process ``\\x19`` and the character after it. True: it goes on; False: it is whole; None: it is cut."""
         if not self._string:
             if mark in ("\x19(", "\x19["):
                 return None
@@ -106,7 +101,6 @@ class OpenDatagram:
         return True
 
     def close(self) -> str:
-        """End the datagram and return its text, complete or not."""
         self.open = False
         return ("\x19(" + "".join(self._parts)).rstrip("\n")
 
@@ -125,17 +119,13 @@ class Controls:
         self._units = 0  # open ICC level-1 units
 
     def reset(self) -> None:
-        """Close everything: the next bytes are those of another connection."""
         self.block = None
         self.header = False
         self._outer.clear()
         self._units = 0
 
     def obey(self, token: re.Match[bytes], start: int, at_ms: int | None, out: list[LineRow]) -> None:
-        """Open or close what a control sequence says; lines of units, datagrams and lost data are added to ``out``.
-
-        ``start`` is the offset of the line.
-        """
+        """Open or close what a control sequence says; ``start`` is the offset of the line."""
         mark = token[0]
         if self.datagram.open and mark != b"\x1a" and self._in_datagram(mark.decode("latin-1"), at_ms, out):
             return
@@ -169,7 +159,6 @@ class Controls:
         return continues is not None
 
     def end_datagram(self, at_ms: int | None, out: list[LineRow]) -> None:
-        """Emit the datagram that is open, complete or not."""
         if self.datagram.open:
             start = self.datagram.start
             out.append(Line(self.datagram.close(), start, at_ms, self.block))

@@ -10,15 +10,6 @@ lines with which it has nothing to do, not another set of rules.
 Sources: FICS help pages ``iv_block`` and ``iv_nowrap``; the wrapping of FICS 1.6.2 (network.c) and of FatICS
 (telnet.py); the seal helpers openseal (``[G]`` as a line) and zseal (``[G]`` and a zero byte anywhere); ICC's
 formats2.txt (``\\x19``).
-
-Bytes that hold complete lines → their texts in bulk, and which of them need more than that.
-
-A line needs care where its bytes are more than text (control bytes, pings, continuation lines) or where it is too
-long; ``LineReader`` reads these one by one.
-
-Lines that a server has wrapped: one is kept open until the next line shows that it is complete.
-
-Source: FICS help page ``iv_nowrap``; the wrapping of FICS 1.6.2 (network.c) and of FatICS (telnet.py).
 """
 
 from __future__ import annotations
@@ -41,10 +32,7 @@ _WHOLE_TAGS: Final = ("<12>", "<b1>", "<g1>", "<d1>")
 
 
 class WrappedLine:
-    """A line that the next one may continue.
-
-    ``size`` includes the continuations. ``keeps_blanks``: this server leaves the blank where it breaks a line.
-    """
+    """A line that the next one may continue. ``keeps_blanks``: this server leaves the blank where it breaks a line."""
 
     def __init__(self) -> None:
         self.line: Line | None = None
@@ -56,17 +44,12 @@ class WrappedLine:
         self.keeps_blanks = False
 
     def hold(self, line: Line) -> None:
-        """Keep a line open."""
         self.line = line
         self._last = self._end = line.text
         self.size = self._width = len(line.text)
 
     def add(self, physical: str, at_ms: int | None, margin: int) -> tuple[str, str]:
-        """Append a continuation line.
-
-        Return the text around the seam as it was sent, with a line end, and as it is now. ``margin`` is the number of
-        characters on each side of the seam.
-        """
+        """Append a continuation; the ``margin`` characters beside the seam as sent, with a line end, and as now."""
         assert self.line is not None
         part = physical[MARGIN:]
         more = self._glue(part, physical) + part
@@ -96,7 +79,6 @@ class WrappedLine:
         return "" if len(before) >= max(self._width, len(physical)) and word > len(before) - MARGIN else " "
 
     def release(self, out: list[LineRow]) -> None:
-        """Emit the open line: it is complete."""
         line = self.line
         if line is not None:
             if self._more:
@@ -112,9 +94,7 @@ def is_whole(text: str) -> bool:
 
 
 DELETED: Final = b"\r\x07\x00"
-"""Bytes that are part of no text."""
 PING: Final = b"[G]\x00"
-"""A ping of a sealed connection, which may be anywhere in a line."""
 _OPEN: Final = ord("(")
 # What makes a line more than text (pings and the rest of a cut frame do, too). One search for each is many times
 # quicker than one pattern for all.
@@ -122,10 +102,7 @@ _RARE_BYTES: Final = (b"\x08", b"\x15", b"\x16", b"\x17", b"\x18", b"\x19", b"\x
 
 
 def cut_lines(data: bytes, offset: int) -> tuple[list[str], list[int]]:
-    """Cut complete lines; ``data`` begins at a line's first byte and ends before the last line's ``\\n``.
-
-    The offsets have one entry more: where the next line begins.
-    """
+    """Cut what ends before the last line's ``\\n``; the offsets have one entry more: where the next line begins."""
     if b"\x07" not in data and b"\0" not in data:
         lead = data.startswith(b"\r")
         body = data[lead:].decode("latin-1")
@@ -170,7 +147,6 @@ def find_care(data: bytes, texts: list[str], offset: int, firsts: list[int], lon
 
 
 def find_suspect(texts: list[str]) -> set[int]:
-    """Indices of lines whose text alone shows that they may be more than text."""
     found = set()
     for index, text in enumerate(texts):
         if text and (ord(text[0]) == _OPEN or text == "[G]"):  # "(" may begin the rest of a frame
@@ -239,10 +215,7 @@ class LineReader:
         self._datagram = self.controls.datagram
 
     def receive(self, chunk: Chunk | CutLines) -> list[Line]:
-        """Read a chunk, or the lines in it; return the lines that are complete now, with prompts.
-
-        A chunk without bytes means that a connection ended.
-        """
+        """Return the lines that are complete now, with prompts. A chunk without bytes means that a connection ended."""
         out: list[LineRow] = []
         if isinstance(chunk, CutLines):
             self._take_cut(chunk, out)
@@ -258,7 +231,7 @@ class LineReader:
 
     @property
     def pending_offset(self) -> int | None:
-        """Offset of the first line that is not emitted yet; None if every byte read has been."""
+        """None: every byte read has been emitted."""
         if self.wrapped.line is not None:
             return self.wrapped.line.offset
         if self._datagram.open:
@@ -338,7 +311,6 @@ class LineReader:
             self._long = True
 
     def _complete(self, at_ms: int | None, out: list[LineRow]) -> None:
-        """The unfinished line has ended."""
         if self._long:
             self._long = False
             self.wrapped.release(out)
@@ -381,7 +353,6 @@ class LineReader:
             done = index + 1
 
     def _take_cut(self, cut: CutLines, out: list[LineRow]) -> None:
-        """What ``_take_many`` does, with lines that are cut already."""
         if self._telnet.rest or self._parts or self._long or self._max < LONGEST_CUT:
             for chunk in cut.chunks():
                 out += self.receive(chunk)
@@ -398,7 +369,6 @@ class LineReader:
             done = index + 1
 
     def _give_cut(self, cut: CutLines, indices: range, out: list[LineRow]) -> None:
-        """What ``_give_many`` does."""
         self.wrapped.release(out)
         texts = cut.texts
         kept = [
@@ -436,16 +406,12 @@ class LineReader:
         self._end_line()
 
     def _end_line(self) -> None:
-        """A line end has come."""
         self.controls.header = False
         if self._datagram.open:
             self._datagram.add("\n")
 
     def _take_ended(self, raw: bytes, start: int, at_ms: int | None, out: list[LineRow]) -> int:
-        """Read a line up to the last unit or datagram that ends in it.
-
-        -1: it is too long, and the rest of the line is skipped.
-        """
+        """Read a line up to the last unit or datagram that ends in it; -1: it is too long, and the rest is skipped."""
         done = 0
         for end in _UNIT_END.finditer(raw):
             part = raw[done : end.end()]
@@ -497,7 +463,6 @@ class LineReader:
         self._give_piece(stripped[position:], start + position, at_ms, out)
 
     def _forget_datagram(self) -> None:
-        """Drop the datagram that is open."""
         if self._datagram.open:
             self._account(self._datagram.close(), "")
 
@@ -531,7 +496,6 @@ class LineReader:
                 self.dropped[tag] += difference
 
     def _give(self, text: str, start: int, at_ms: int | None, out: list[LineRow]) -> None:
-        """Emit a line, or keep it open if the next one may continue it."""
         if not text:
             return
         if self._datagram.open:
@@ -551,7 +515,6 @@ class LineReader:
             self.wrapped.hold(line)
 
     def _add(self, text: str) -> None:
-        """Add text to the open datagram."""
         self._datagram.add(text)
         if self._datagram.size > self._max:
             start, text = self._datagram.start, self._datagram.close()

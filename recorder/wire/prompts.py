@@ -20,13 +20,11 @@ LONE_PROMPT: Final = re.compile(
     r"(?:\d\d:\d\d_)?(?P<prompt>(?=[^\sA-Za-z]{0,23}[A-Za-z])[^\s:<>{}()\[\]\\]{1,24}[%>$#] )"
     r"(?:(?:\d\d:\d\d_)?(?P=prompt))*"
 )
-"""What any prompt of one word may look like, printed once or more."""
 _MOST_PROMPTS: Final = 32
 _MOST_SHOWN: Final = 1000
 _ENOUGH: Final = 3
 _ALONE: Final = 1
 BEFORE_ANSWER: Final = 2
-"""What it counts that a prompt stood before a known line of the server."""
 
 
 def strip_prompts(text: str) -> tuple[str, int]:
@@ -45,10 +43,7 @@ class PromptStripper:
         self._shown: Counter[str] = Counter()
 
     def strip(self, text: str) -> tuple[str, int]:
-        """Strip prompts, the learned ones included.
-
-        Return the text behind them and the number of characters before it.
-        """
+        """Return the text behind the prompts and the number of characters before it."""
         if text[:1] not in self._firsts:
             return text, 0
         match = self._pattern.match(text)
@@ -69,12 +64,11 @@ class PromptStripper:
 
     @staticmethod
     def find_unknown(text: str) -> tuple[str, int] | None:
-        """Return the word that may be a prompt before a text, and where the text begins."""
         match = LONE_PROMPT.match(text)
         return None if match is None or match.end() == len(text) else (match["prompt"], match.end())
 
     def shown(self, prompt: str, weight: int) -> bool:
-        """Count a place that shows a prompt; returns whether these places are enough now, and it was learned."""
+        """Whether the places that show this prompt are enough now, and it was learned."""
         if len(self._shown) >= _MOST_SHOWN:
             self._shown.clear()
         self._shown[prompt] += weight

@@ -15,7 +15,6 @@ import re
 from typing import Final, NamedTuple
 
 PING_ANSWER: Final = b"\x029"
-"""The text that answers a ping (to be sealed like any line)."""
 
 _KEY: Final = b"Timestamp (FICS) v1.0 - programmed by Henrik Gram."
 _GROUP: Final = 12
@@ -34,11 +33,7 @@ _LONGEST_PING_LINE: Final = 64
 
 
 def seal(line: bytes, stamp_ms: int, offset: int = 0) -> bytes:
-    """Seal a line of 7-bit characters, without its line end, for sending.
-
-    ``offset`` is where in the key to begin, 0 to 49. ``stamp_ms`` counts from a moment that the client chooses. Invalid
-    arguments are a ValueError.
-    """
+    """Seal a line without its end. ``offset`` is where in the key to begin; ``stamp_ms`` counts from any moment."""
     if not line.isascii():
         raise ValueError("a sealed line has only 7-bit characters")
     if stamp_ms < 0 or not 0 <= offset < len(_KEY):
@@ -80,13 +75,11 @@ def as_typed(line: bytes) -> bytes | None:
 
 
 def format_hello(version: int, user: str, system: str) -> bytes:
-    """Write the line that a sealing client sends first, to be sealed; the user is reported to the server."""
+    """The user's name is reported to the server."""
     return f"{_HELLOS[version]}|{user}|{system}|".encode("ascii", "replace")
 
 
 class Pings(NamedTuple):
-    """What received bytes ask for."""
-
     number: int
     answer: bytes  # one sealed line a ping; send it at once
 
@@ -104,7 +97,6 @@ class PingReader:
         self._rest = b""  # what has come of a line, or the last bytes, in which a ping may begin
 
     def receive(self, data: bytes, stamp_ms: int) -> Pings:
-        """Return how many pings the received bytes (telnet commands and all) complete, and what to send for them."""
         count = self._find(data)
         return Pings(count, seal(PING_ANSWER, stamp_ms) * count if count else b"")
 
@@ -144,13 +136,10 @@ class Sealing:
         self._pings = PingReader(version)
 
     def hello(self, now_ms: int) -> bytes:
-        """Return the sealed line that a client sends first."""
         return seal(format_hello(self.version, _WHO, _WHERE), now_ms % _LARGEST_STAMP_MS)
 
     def seal_lines(self, lines: bytes, now_ms: int) -> bytes:
-        """Seal complete lines, each by itself; ValueError if a character has more than 7 bits."""
         return b"".join(seal(line, now_ms % _LARGEST_STAMP_MS) for line in lines.split(b"\n")[:-1])
 
     def answers(self, data: bytes, now_ms: int) -> bytes:
-        """Return the sealed answers, to be sent at once, to the pings that received bytes complete."""
         return self._pings.receive(data, now_ms % _LARGEST_STAMP_MS).answer

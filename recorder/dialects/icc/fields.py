@@ -28,10 +28,7 @@ _BARE = re.compile(r"[^\s{}\x19]+")
 
 
 def parse_fields(text: str) -> tuple[int, list[str]]:
-    """Split a datagram, from ``\\x19(`` to ``\\x19)``, into its number and its arguments without their enclosing marks.
-
-    A datagram that is cut is a LineError.
-    """
+    """Its number and its arguments without their enclosing marks; a datagram that is cut is a LineError."""
     whole = _WHOLE.fullmatch(text)
     if whole is None:
         problem = "does not end" if not text.endswith("\x19)") else "has no number"
@@ -56,11 +53,7 @@ _LAST_KIND = 6
 
 
 class IccMove(NamedTuple):
-    """A move. None: not sent, or it is unknown which number it is.
-
-    ``san`` is as printed, ``smith`` is from, to, what was taken (``E`` en passant, ``c`` and ``C`` castling) and the
-    new piece. ``kind``: 0 of a list, 1 played, 2 forward, 3 examined.
-    """
+    """``san`` is as printed, ``smith`` as in delta boards. ``kind``: 0 of a list, 1 played, 2 forward, 3 examined."""
 
     san: str | None
     smith: str | None
@@ -76,7 +69,6 @@ class MoveForm:
         self.settings: dict[int, bool] = {}
 
     def set(self, number: int, on: bool) -> None:
-        """Note an acknowledged setting of datagram 35, 36 or 113."""
         if number in _NUMBERS:
             self.settings[number] = on
 
@@ -115,12 +107,10 @@ def _numbers(words: tuple[str, ...]) -> list[int]:
 
 
 def read_words(text: str) -> tuple[str, ...]:
-    """The words of a move in a list."""
     return tuple(text.split())
 
 
 def read_move(words: tuple[str, ...], form: MoveForm) -> IccMove | None:
-    """Read a move's words; None: they are no move of this form."""
     # SAN and squares come first, each if it was asked for; a word of digits is none of them.
     texts = list(words[:2])
     while texts and _NUMBER.fullmatch(texts[-1]):
@@ -175,10 +165,7 @@ _TERMINATIONS = {
 
 
 def result_of(code: str, score: str, description: str, white: str, black: str) -> tuple[str, EndReason]:
-    """Read a datagram's result: the token, and the reason by its words, or by its code (``Mat``) if these are unknown.
-
-    ``score`` is a result token or ``aborted``.
-    """
+    """The token, and the reason by its words, or by its code (``Mat``) if these are unknown."""
     result = "*" if score == "aborted" else score
     reason = read_reason(description, white, black, result)
     if reason.key != "unknown":

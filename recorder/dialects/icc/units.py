@@ -186,7 +186,6 @@ def _kibitz(it: _Fields) -> Kibitz:
 
 
 def _letters(it: _Fields) -> str:
-    """Pieces in hand as letters, upper case for White's."""
     value = it.text("holdings")
     if value.strip("pnbrqPNBRQ"):
         raise it.fail("holdings", value)
@@ -216,7 +215,6 @@ def _msec(it: _Fields) -> Msec:
 
 
 def _began(it: _Fields) -> BeganPosition:
-    """The position that a game began at."""
     number, fen, count = it.whole("game number"), it.text("FEN"), it.whole("count")
     if count < 0:
         raise it.fail("count", str(count))
@@ -254,10 +252,7 @@ _READERS: dict[int, Callable[[_Fields], IccDatagram]] = {
 
 
 def parse_datagram(text: str) -> IccDatagram | int:
-    """Read a datagram, moves still as words (see ``fields.read_move``); its number if it is not about games.
-
-    A datagram that is cut, or has an impossible field, is a LineError.
-    """
+    """Read a datagram, moves still as words (see ``read_move``); its number if it is not about games."""
     number, fields = parse_fields(text)
     reader = _READERS.get(number)
     if reader is None:
@@ -269,7 +264,6 @@ def parse_datagram(text: str) -> IccDatagram | int:
 
 
 DATAGRAM_NAME = "datagram"
-"""``Malformed.tag`` of a datagram that cannot be read."""
 
 _DEEPEST = 3
 _MOST_LINES = 5000  # more than the longest answer; a unit without an end must not hold a log's rest back
@@ -307,18 +301,12 @@ class UnitReader:
         return Noise(line), []
 
     def keep(self, line: Line) -> list[Line]:
-        """Hold a text line of the open unit back.
-
-        Release all if the unit does not seem to end or data was lost in it.
-        """
+        """Hold a text line back; release all if the unit does not seem to end or data was lost in it."""
         self._lines.append(line)
         return self.release() if line.text == "\x1a" or len(self._lines) > _MOST_LINES else []
 
     def release(self) -> list[Line]:
-        """End what is open and return the held-back text lines.
-
-        Those that only repeat datagrams begin with ``\\x19|``.
-        """
+        """End what is open and return what was held back; lines that only repeat datagrams begin with ``\\x19|``."""
         lines, self._lines = self._lines, []
         if self._has_boards:
             lines = [line if line.text == "\x1a" else line._replace(text="\x19|" + line.text) for line in lines]
@@ -339,7 +327,6 @@ class UnitReader:
         return self._event_of(line, datagram)
 
     def _event_of(self, line: Line, datagram: IccDatagram) -> Event:
-        """The event of a datagram, the moves in it read."""
         from recorder.dialects.icc.values import MoveList, MovesSent, SettingChanged
 
         if isinstance(datagram, SettingChanged):

@@ -136,8 +136,6 @@ class Kibitz(NamedTuple):
 
 
 class BughouseHoldings(NamedTuple):
-    """37 BUGHOUSE_HOLDINGS."""
-
     number: int
     game_no: int
     white: str
@@ -249,8 +247,6 @@ class BeganPosition(NamedTuple):
 
 
 class PgnTag(NamedTuple):
-    """112 PGN_TAG."""
-
     number: int
     game_no: int
     name: str
@@ -274,8 +270,6 @@ class MoveLag(NamedTuple):
 
 
 class GameText(NamedTuple):
-    """77 GAME_MESSAGE."""
-
     number: int
     game_no: int
     text: str

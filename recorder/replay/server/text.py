@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from recorder.dialects.chat import format_chat
-from recorder.dialects.gameinfo import Smith, format_delta, format_gameinfo, format_smith
+from recorder.dialects.gameinfo import format_delta, format_gameinfo
 from recorder.dialects.lists import format_counted, format_row
 from recorder.dialects.movelist import NO_DATE, format_movelist, format_started
 from recorder.dialects.notices import format_created, format_creating, format_header
@@ -296,7 +296,7 @@ def delta_text(board: ReplayBoard, what: object) -> str | None:
         captured = letters[target].lower()
     else:
         captured = "E" if letters[origin] in "Pp" and uci[0] != uci[2] else ""
-    smith = format_smith(Smith(uci[:4], captured, uci[4:].upper()))
+    smith = f"{uci[:4]}{captured}{uci[4:].upper()}"
     return format_delta(
         DeltaBoard(_NOWHERE, board.number, ply.ply, after.pretty, smith, after.elapsed_ms, clock_ms, after.lag_ms)
     )

@@ -1,1 +1,0 @@
-"""Games that ICC's level-2 datagrams describe."""

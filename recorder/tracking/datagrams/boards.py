@@ -20,10 +20,7 @@ _NEAR_MS = 1000  # seconds may be cut off or rounded: the same clock in millisec
 
 
 class Times(NamedTuple):
-    """Clocks after a move, the time it took and its lag, in milliseconds; None is unknown.
-
-    ``exact``: whether White's and Black's clock were sent in milliseconds.
-    """
+    """In milliseconds; None is unknown. ``exact``: whether White's and Black's clock were sent in milliseconds."""
 
     white_ms: int | None = None
     black_ms: int | None = None
@@ -40,7 +37,6 @@ class DatagramBoard(Style12):
 
     @property
     def tail(self) -> list[str]:
-        """What the tokens of a frame would be."""
         return self.tokens
 
     @property
@@ -51,12 +47,10 @@ class DatagramBoard(Style12):
 
     @property
     def times(self) -> tuple[int | None, int | None, int | None, int | None, int | None]:
-        """Return the clocks, the elapsed time, no lag, and the precision, as a frame does."""
         elapsed_ms = self.reported.elapsed_ms
         return *self.clocks, elapsed_ms, None, None if elapsed_ms is None else int(Precision.SECONDS)
 
     def row(self, ply: Ply) -> Ply:
-        """A ply of this board with only the values that datagrams contain."""
         times = self.reported
         exact = times.exact[not ply.white_moved]
         timed = times.white_ms is not None or times.black_ms is not None or times.elapsed_ms is not None
@@ -81,11 +75,7 @@ def make_board(
     arrived: bool,
     times: Times,
 ) -> DatagramBoard:
-    """Make a board in the form of a frame, to be placed as frames are.
-
-    ``game`` is number, White, Black and our relation to it; ``move`` verbose and pretty (``none``: there is none).
-    ``arrived``: the move has just happened, so that its arrival is its time.
-    """
+    """``game`` is number, White, Black and our relation; ``arrived``: the move has just happened."""
     number, white, black, relation = game
     rights = ["01"[position.castling >> bit & 1] for bit in range(4)]
     tail = [
@@ -104,7 +94,6 @@ def make_board(
 
 
 def set_times(run: TrackedGame, board: DatagramBoard) -> None:
-    """Remove values that no datagram contains from the placed board's ply and start."""
     rows, times = run.rows, board.reported
     if rows and rows[-1].offset == board.offset and rows[-1].ply == board.ply:
         rows[-1] = board.row(rows[-1])
@@ -115,10 +104,7 @@ def set_times(run: TrackedGame, board: DatagramBoard) -> None:
 
 
 def confirm(run: TrackedGame, frame: Style12, lag_meaningless: bool) -> bool:
-    """Replace a ply of a datagram by the frame that shows it now; return whether a ply became the frame's.
-
-    ``lag_meaningless``: this server prints a lag that means nothing.
-    """
+    """Replace a ply of a datagram by the frame that shows it now; whether a ply became the frame's."""
     rows, position = run.rows, run.position
     taken = False
     if (
@@ -143,7 +129,6 @@ def confirm(run: TrackedGame, frame: Style12, lag_meaningless: bool) -> bool:
 
 
 def _sharpened(shown: Ply, reported: Ply) -> Ply:
-    """A frame's ply with the milliseconds and the lag of earlier datagrams."""
     if shown.lag_ms is None:
         shown = shown._replace(lag_ms=reported.lag_ms)
     if reported.precision_code != Precision.MILLISECONDS or shown.precision_code != Precision.SECONDS:

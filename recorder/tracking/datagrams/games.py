@@ -34,8 +34,6 @@ class DatagramPly(NamedTuple):
 
 
 class ReceivedMove(NamedTuple):
-    """A move as it was received, and its line."""
-
     move: IccMove
     line: Line
 
@@ -95,20 +93,14 @@ class DatagramGame:
 
     @property
     def ours(self) -> bool:
-        """Whether it was sent because we play, examine or observe it."""
         return self.header is not None and self.header.number in (15, 18)
 
     @property
     def played(self) -> bool:
-        """Whether it is being played, not examined."""
         return self.header is not None and self.header.played and not self.over
 
     def relation(self, me: str | None, white_to_move: bool) -> int:
-        """Return our relation to the game as frames print it (field 19 of style 12, docs/protocol/style12.md).
-
-        1: we play and are to move; -1: we play and are not; 0: we observe; 2: we examine; -2: we observe an
-        examination.
-        """
+        """As frames print it: 1 and -1 we play, and are to move or not; 0 we observe; 2 and -2 it is examined."""
         assert self.header is not None
         if not self.played:
             return 2 if self.symbol == "E" else -2
@@ -120,7 +112,6 @@ class DatagramGame:
         return 1 if white == white_to_move else -1
 
     def start_at(self, entry: DatagramPly, ply: int) -> None:
-        """Begin the line at a place."""
         self.entries = [entry]
         self.base_ply = ply
 
@@ -164,7 +155,6 @@ def _verbose(position: Position, smith: str) -> str:
 
 
 def set_facts(facts: HeaderFacts, header: IccGame) -> None:
-    """Copy the header fields of a game's datagram."""
     facts.white, facts.black = header.white, header.black
     facts.white_rating, facts.black_rating = _rating(header.white_rating), _rating(header.black_rating)
     facts.rated = header.rated
@@ -198,7 +188,6 @@ class DatagramGameTable:
         self.games: dict[int, DatagramGame] = {}
 
     def game(self, number: int, begin: int) -> DatagramGame:
-        """The game of a number; a new one from the offset ``begin`` on, if there is none."""
         game = self.games.get(number)
         if game is None:
             game = self.games[number] = DatagramGame(None, begin)
@@ -206,13 +195,11 @@ class DatagramGameTable:
         return game
 
     def bound(self) -> None:
-        """Forget a game if there are too many."""
         if len(self.games) > _GAMES_KEPT:  # all games of the server may be sent: ours stay longest
             oldest = next(iter(self.games))
             del self.games[next((number for number, game in self.games.items() if not game.ours), oldest)]
 
     def run(self, number: int) -> TrackedGame | None:
-        """The game of this number that is followed, played or examined; None: none is."""
         run = self.boards.runs.get(str(number))
         if run is not None and run.following:
             return run
@@ -220,7 +207,6 @@ class DatagramGameTable:
 
     @staticmethod
     def rules(game: DatagramGame) -> Rules:
-        """The rules for the kind of a game and its header."""
         header = game.header
         if header is None:
             return Rules.CHESS
@@ -242,17 +228,14 @@ def by_frames(run: TrackedGame | None) -> bool:
 
 
 def standard_start(rules: Rules) -> Position:
-    """The normal start position, with empty holdings where the rules have holdings."""
     return start_position(STANDARD_BOARD, True, 15, -1, rules, holdings_of(rules))
 
 
 def holdings_of(rules: Rules) -> tuple[str, str] | None:
-    """The holdings at the start of a game; None: the rules have none."""
     return ("", "") if rules is Rules.CRAZYHOUSE else None
 
 
 def printed(line: Line) -> str:
-    """A datagram's text without the marks around it."""
     return line.text[2:].removesuffix("\x19)").replace("\x19", "")
 
 
@@ -270,7 +253,6 @@ class DatagramClocks:
         self._table = table
 
     def msec(self, body: Msec, line: Line, begin: int) -> None:
-        """A clock in milliseconds, stopped or running."""
         game = self._table.game(body.game_no, begin)
         side = 0 if body.white else 1
         run = self._table.run(body.game_no)
@@ -304,7 +286,6 @@ class DatagramClocks:
                 game.lags[body.player.lower()] = body.lag_ms
 
     def clocks_set(self, body: ClocksSet, line: Line, begin: int) -> None:
-        """Both clocks were set."""
         game = self._table.game(body.game_no, begin)
         clocks = (1000 * body.white_s, 1000 * body.black_s)
         game.clocks, game.exact = list(clocks), [False, False]
@@ -314,7 +295,6 @@ class DatagramClocks:
             run.clocks_settled = False
 
     def more_time(self, body: MoreTime, line: Line, begin: int) -> list[Event]:
-        """A player was given time."""
         game = self._table.game(body.game_no, begin)
         side = 0 if body.to_white else 1
         clock_ms = game.clocks[side]

@@ -114,8 +114,6 @@ _BACKWARD = 23
 
 
 class DatagramMoves:
-    """Leads games on, move by move."""
-
     def __init__(self, table: DatagramGameTable) -> None:
         self._table = table
 
@@ -146,10 +144,7 @@ class DatagramMoves:
             self.advance(game, heard, game.number, None)
 
     def advance(self, game: DatagramGame, heard: ReceivedMove, number: int | None, board: str | None) -> None:
-        """Play the next move of a game.
-
-        Without its number no run can be found, and ``board`` is None if it was not sent.
-        """
+        """Play the next move; ``number`` and ``board`` are None if they are not known."""
         if game.header is None or game.isolated:
             return
         # ``entries`` is the line from a known position on. While it is empty, every move asks again for a position.
@@ -202,7 +197,6 @@ class DatagramMoves:
         game.lose()
 
     def gone_back(self, body: GoneBack, line: Line, begin: int) -> None:
-        """Moves were taken back, or an examination went back."""
         game = self._table.games.get(body.game_no)
         if body.number == _BACKWARD:
             take_notice(
@@ -221,11 +215,7 @@ class DatagramMoves:
         self.show(game, line, len(game.entries) - 1, arrived=True)
 
     def show(self, game: DatagramGame, line: Line, place: int, *, arrived: bool, heard: IccMove | None = None) -> None:
-        """Place a board of the line, unless it has been shown or is a single requested board.
-
-        ``arrived``: its move was just played. ``heard`` is the move as it was sent, with its times; None: the board
-        follows from a list or a position.
-        """
+        """Place a board of the line, unless it has been shown or is a single requested board."""
         header = game.header
         if header is None or game.isolated:
             return
@@ -259,7 +249,6 @@ class DatagramMoves:
 
 
 def _begun(run: TrackedGame, game: DatagramGame, line: Line) -> None:
-    """Complete a game's first board with facts of datagrams."""
     assert game.header is not None
     control = game.header.time_control
     if run.current is not None and not run.current.events and not run.rows and control:
@@ -269,7 +258,6 @@ def _begun(run: TrackedGame, game: DatagramGame, line: Line) -> None:
 
 
 def _is_move(shown: Ply, before: Position, heard: ReceivedMove) -> bool:
-    """Whether a ply is this very move."""
     played = play(before, heard.move)
     return isinstance(played, tuple) and played[1][0] == shown.move
 
@@ -282,7 +270,6 @@ class DatagramPositions:
         self._moves = moves
 
     def began(self, body: BeganPosition, line: Line, begin: int) -> None:
-        """The position that a game began at; so many moves of its list come next."""
         game = self._table.game(body.game_no, begin)
         self._moves.flush(game)
         rules = self._table.rules(game)
@@ -297,7 +284,6 @@ class DatagramPositions:
             self._take_list(game, line)
 
     def move_list(self, body: MoveList, line: Line, begin: int) -> None:
-        """A whole list in one datagram."""
         game = self._table.game(body.game_no, begin)
         self._moves.flush(game)
         rules = self._table.rules(game)
@@ -311,7 +297,6 @@ class DatagramPositions:
         self._take_list(game, line)
 
     def moves_sent(self, body: MovesSent, line: Line, begin: int) -> None:
-        """A move: the next one of an open list, or of the game."""
         game = self._table.game(body.game_no, begin)
         assert body.move is not None
         heard = ReceivedMove(body.move, line)
@@ -372,7 +357,6 @@ class DatagramPositions:
             self._show_from(game, listed, line, same)
 
     def _show_from(self, game: DatagramGame, listed: list[ReceivedMove], line: Line, first: int) -> None:
-        """Place the boards of a list from a place on."""
         for index in range(first, len(game.entries)):
             if index:
                 move = listed[index - 1].move
@@ -381,7 +365,6 @@ class DatagramPositions:
                 self._moves.show(game, line, 0, arrived=False)
 
     def _add_list(self, game: DatagramGame, listed: list[ReceivedMove], line: Line) -> None:
-        """Give a list to those who join lists with boards."""
         header = game.header
         assert header is not None
         if not listed:
@@ -406,7 +389,6 @@ class DatagramPositions:
         )  # fmt: skip
 
     def fen(self, body: DatagramFen, line: Line, begin: int) -> None:
-        """A position sent before any move."""
         game = self._table.game(body.game_no, begin)
         try:
             game.fen = _from_fen(body.fen, self._table.rules(game))
@@ -414,7 +396,6 @@ class DatagramPositions:
             self._table.boards.complain(AnomalyKind.MALFORMED, line, body.game_no, f"no position: {body.fen!r}")
 
     def simple_board(self, body: SimpleBoard, line: Line, begin: int) -> None:
-        """A board with nothing but its squares and who is to move."""
         game = self._table.game(body.game_no, begin)
         board, number = _ranks(body.board), body.game_no
         if game.pending is not None:
@@ -439,7 +420,6 @@ class DatagramPositions:
         self._moves.show(game, line, 0, arrived=True)
 
     def jboard(self, body: JBoard, line: Line, begin: int) -> None:
-        """A board with its rights and clocks, after a move or without one."""
         if body.game_no is None:
             return
         game = self._table.game(body.game_no, begin)
@@ -482,11 +462,7 @@ _OVER = (14, 17, 19)
 
 
 class DatagramGames:
-    """Follows the games of one connection by datagrams.
-
-    Methods for one kind of datagram have the arguments of those of ``DatagramClocks``. ``titles`` (handle in lower case
-    → titles) is filled.
-    """
+    """``titles`` (handle in lower case → titles) is filled."""
 
     def __init__(self, boards: Boards, titles: dict[str, str]) -> None:
         self._table = table = DatagramGameTable(boards)
@@ -534,7 +510,6 @@ class DatagramGames:
             game.lose()
 
     def drop(self, game_no: int) -> None:
-        """Forget a game whose position is unknown."""
         self._table.games.pop(game_no, None)
 
     def finish(self) -> None:
@@ -634,7 +609,6 @@ class DatagramNotices:
         self._table = table
 
     def offers(self, body: Offers, line: Line, begin: int) -> list[Event]:
-        """Open offers; new ones become notices."""
         game = self._table.game(body.game_no, begin)
         now = tuple(body[2:])
         before, game.offers = game.offers, now
@@ -648,17 +622,14 @@ class DatagramNotices:
         return found
 
     def illegal(self, body: IllegalMove, line: Line, begin: int) -> list[Event]:
-        """A move of ours was refused."""
         me = self._table.boards.session.me
         return [GameNotice(line, GameNoticeKind.ILLEGAL_MOVE, body.game_no, me, body.code, body.move)]
 
     def kibitz(self, body: Kibitz, line: Line, begin: int) -> list[Event]:
-        """A kibitz or a whisper."""
         kind = ChatKind.KIBITZ if body.aloud else ChatKind.WHISPER
         return [ChatLine(line, kind, body.player, in_brackets(body.titles) or None, body.game_no, None, body.text)]
 
     def holdings(self, body: BughouseHoldings, line: Line, begin: int) -> None:
-        """The holdings of both players."""
         run = self._table.run(body.game_no)
         if run is not None:
             _, problem = take_holdings(run, HoldingsLine(line, body.game_no, body.white.upper(), body.black.upper()))
@@ -671,7 +642,6 @@ class DatagramNotices:
                     game.entries[-1] = at._replace(position=run.position)
 
     def pgn_tag(self, body: PgnTag, line: Line, begin: int) -> None:
-        """A tag of the game's PGN."""
         run = self._table.run(body.game_no)
         if run is not None:
             if body.name == "Date" and run.facts.date_text is None and "?" not in body.value:
@@ -679,7 +649,6 @@ class DatagramNotices:
             run.event(EventKind.NOTICE, "pgn-tag", line, actor=body.name, text=body.value)
 
     def game_text(self, body: GameText, line: Line, begin: int) -> None:
-        """A message of the server about a game."""
         run = self._table.run(body.game_no)
         if run is not None:
             run.event(EventKind.NOTICE, "game-message", line, text=body.text)

@@ -1,1 +1,0 @@
-"""Games between engines and xboard, read from its debug files."""

@@ -96,7 +96,7 @@ _BEST_PROOF: Final = (Proof.LIST, Proof.INFERRED, Proof.UNPROVED)
 
 
 def read_engine_reason(words: str | None, result: str) -> tuple[str | None, str]:
-    """Return ``Game.reason_key`` and ``Game.termination`` of the comment of ``result``, without braces."""
+    """``Game.reason_key`` and ``Game.termination``."""
     if words is None:
         return None, "unterminated" if result == "*" else "normal"
     text = words.strip()
@@ -113,10 +113,7 @@ def read_engine_reason(words: str | None, result: str) -> tuple[str | None, str]
 
 
 def engine_game(run: EngineRun, other: EngineRun | None, *, date: datetime.date | None) -> Game:
-    """Make the game that one engine played, or two against each other, with an observation for each view.
-
-    ``run`` gives the plies; without ``other`` the opponent is no engine of this log.
-    """
+    """The game of one engine, whose opponent is none of this log, or of two; ``run`` gives the plies."""
     white, black = _players(run, other)
     views = [run] if other is None else [run, other]
     runs = sorted((part for view in views for part in (*view.earlier, view)), key=lambda part: part.observation.offset)
@@ -176,11 +173,7 @@ def engine_game(run: EngineRun, other: EngineRun | None, *, date: datetime.date 
 
 
 def _main_line(main: EngineRun, runs: list[EngineRun]) -> tuple[list[Ply], list[Segment]]:
-    """The plies of a game, each from the run that proves it best and has the mover's clock.
-
-    The run ``main`` is one of ``runs``; its plies and length count. ``runs`` are in the order of the game's
-    observations.
-    """
+    """The plies, each from the run that proves it best and has the mover's clock; those of ``main`` count."""
     known = {row.ply: row for row in main.rows}
     best: dict[int, tuple[int, Ply]] = {}
     for index, run in sorted(enumerate(runs), key=lambda one: one[1] is not main):
@@ -210,10 +203,7 @@ def _set_at_end(run: EngineRun, white: str, black: str, key: str | None) -> None
 
 
 def _players(run: EngineRun, other: EngineRun | None) -> tuple[Player, Player]:
-    """Return White and Black; ``?`` for an unknown one.
-
-    Without ``other``, the opponent is a person or an engine elsewhere.
-    """
+    """``?`` for an unknown one; without ``other`` the opponent is a person or an engine elsewhere."""
     mine = Player(run.name or run.engine, _text(run.rating), run.rating)
     if other is not None:
         theirs = Player(other.name or other.engine, _text(other.rating), other.rating)
@@ -226,7 +216,7 @@ def _players(run: EngineRun, other: EngineRun | None) -> tuple[Player, Player]:
 
 
 def control_text(level: LevelCommand) -> str | None:
-    """Write a time control in PGN's form (``40/300``) if whole seconds of base and increment cannot express it."""
+    """In PGN's form (``40/300``) if whole seconds of base and increment cannot express it."""
     if level.increment_ms is None or not (level.moves or level.increment_ms % 1000):
         return None
     increment = f"+{level.increment_ms / 1000:g}" if level.increment_ms else ""
@@ -234,12 +224,11 @@ def control_text(level: LevelCommand) -> str | None:
 
 
 def _text(rating: int | None) -> str | None:
-    """A rating as text; None: unknown."""
     return None if rating is None else str(rating)
 
 
 def _times(run: EngineRun, other: EngineRun | None) -> tuple[int | None, int | None]:
-    """Base time and increment in seconds; None for controls with several periods."""
+    """In seconds; None for controls with several periods."""
     level = run.level or (other.level if other is not None else None)
     if level is None or level.moves or level.increment_ms is None or level.increment_ms % 1000:
         return None, None
@@ -302,7 +291,6 @@ class EngineSide:
         self._quoted: tuple[MoveText, EngineLine] | None = None  # a move that the log has as a comment
 
     def feed(self, line: EngineLine) -> None:
-        """Take the next line."""
         if not line.to_engine:
             self._answer(line)
             return
@@ -346,11 +334,9 @@ class EngineSide:
 
     @property
     def open_runs(self) -> list[EngineRun]:
-        """The games that may go on."""
         return [run for run in (self._left, self.run) if run is not None]
 
     def close(self, end: GameEnd) -> None:
-        """End the game that is followed; ``end`` is ``Game.end`` of a game without a result."""
         if self.run is not None or end is GameEnd.LOG_ENDS:
             self._settle_left()
         self._settle_objection(stands=False)
@@ -445,7 +431,6 @@ class EngineSide:
             self._set_clocks(run, self._sent_clocks, self._plays_white)
 
     def _set_clocks(self, run: EngineRun, clocks: tuple[int | None, int | None], engine_white: bool) -> None:
-        """Give the last move the clocks of ``time`` and ``otim``."""
         white, black = clocks if engine_white else clocks[::-1]
         run.clocks(white, black, engine_white=engine_white)
 
@@ -485,7 +470,6 @@ class EngineSide:
         return run
 
     def _describe(self) -> None:
-        """Apply the facts that were sent before the game began."""
         run = self.run
         if run is None:
             return
@@ -556,7 +540,6 @@ class EngineSide:
             self._note_anomaly("not a line of edit mode", line)
 
     def _result(self, result: str, comment: str | None, line: EngineLine) -> None:
-        """End the game with a result line; ``comment`` are the words in braces behind it."""
         run = self.run
         if run is None:
             return
@@ -609,7 +592,6 @@ class EngineSide:
             self._thinks = True
 
     def _take_features(self, features: Features) -> None:
-        """Take the engine's name, the only feature that is kept."""
         for name, value in features.settings:
             if name == _NAME:
                 self._name = str(value)
@@ -617,7 +599,6 @@ class EngineSide:
                     self.run.name = self._name
 
     def _note_message(self, run: EngineRun, answer: Answer, line: EngineLine) -> None:
-        """Note what the engine claims, offers or says to players."""
         if isinstance(answer, Claim | OldClaim):
             run.event(EventKind.NOTICE, "claim", line, actor=self._name, text=format_answer(answer))
         elif isinstance(answer, Signal) and answer.text in ("resign", "offer draw"):
@@ -655,7 +636,7 @@ class EngineSide:
         self._sent_ply = None
 
     def _unplaced(self, line: EngineLine) -> None:
-        """A move in a game whose board is not known: reported once a game."""
+        """Reported once a game."""
         if not self._over:
             self._over = True
             self._note_anomaly(
@@ -667,8 +648,6 @@ class EngineSide:
 
 
 class Engines:
-    """Follows the engines of one log."""
-
     def __init__(self, failures: Failures, *, date: datetime.date | None = None, chat: str = "public") -> None:
         self._failures = failures
         self._date = date
@@ -679,11 +658,10 @@ class Engines:
 
     @property
     def anomalies(self) -> list[Anomaly]:
-        """Findings so far."""
         return [anomaly for side in self._sides.values() for anomaly in side.anomalies]
 
     def feed(self, line: EngineLine) -> bool:
-        """Process the next line between an interface and an engine; return whether it ends a game."""
+        """Whether the line ends a game."""
         self.lines += 1
         side = self._sides.get(line.engine)
         if side is None:
@@ -700,7 +678,6 @@ class Engines:
         return over
 
     def end(self) -> None:
-        """The log ends here."""
         for side in self._sides.values():
             side.close(GameEnd.LOG_ENDS)
             self._over += side.done
@@ -789,10 +766,7 @@ def _is_match(run: EngineRun, other: EngineRun) -> bool:
 
 
 def _was_too_late(longer: EngineRun, shorter: EngineRun) -> bool:
-    """Whether an engine's last move was not made any more.
-
-    The interface sends every move to the other engine before the result, if that engine runs.
-    """
+    """The interface sends every move to the other engine before the result, if that engine runs."""
     if longer.result is None or shorter.result is None or longer.ply not in longer.own:
         return False
     dead = tuple(f"Error{how}{shorter.engine} chess program" for how in (": ", " reading from ", " writing to "))

@@ -35,11 +35,7 @@ _FILES: Final = "abcdefgh"
 
 
 def play_move(position: Position, move: MoveText) -> Step | str:
-    """Play a move as an engine or its interface writes it.
-
-    A pawn that reaches the last rank without a piece becomes a queen, as xboard takes it. If no rules are known
-    (``Rules.BOARDS``) the SAN names the square a piece comes from whenever there is another one like it.
-    """
+    """A pawn that reaches the last rank without a piece becomes a queen, as xboard takes it."""
     mark = move.text[-1:] if move.text[-1:] in "+#" else ""
     if move.kind is MoveKind.CASTLING:
         return play_san(position, f"{'O-O-O' if move.long else 'O-O'}{mark}")
@@ -169,12 +165,11 @@ class EngineRun:
 
     @property
     def ply(self) -> int:
-        """Half-moves played to reach the position."""
         return self.base_ply + len(self.rows)
 
     @property
     def is_lost(self) -> bool:
-        """Whether a move could not be played: ``position`` only has the side to move."""
+        """A move could not be played: ``position`` only has the side to move."""
         return self.ply in self._unknown
 
     def find(self, position: Position, line: EngineLine) -> None:
@@ -185,7 +180,6 @@ class EngineRun:
 
     @property
     def first(self) -> EngineRun:
-        """The run in which the game began."""
         return self.earlier[0] if self.earlier else self
 
     @property
@@ -194,7 +188,6 @@ class EngineRun:
         return not self.colours and self.result is None
 
     def see(self, line: EngineLine) -> None:
-        """A line belongs to this game."""
         self.observation.end_offset = line.offset
         self.observation.ended_at_ms = line.at_ms
 
@@ -226,7 +219,6 @@ class EngineRun:
         return None
 
     def play_unproved(self, text: str, line: EngineLine, *, own: bool) -> None:
-        """Add a ply that cannot be proved; the arguments as ``play`` has them."""
         self._unknown.add(self.ply + 1)
         position = self.position._replace(white_to_move=not self.position.white_to_move)
         self._add(None, text, position, Proof.UNPROVED, line, own)
@@ -247,10 +239,7 @@ class EngineRun:
         self.history.append(reached)
 
     def clocks(self, white_ms: int | None, black_ms: int | None, *, engine_white: bool) -> None:
-        """Set the clocks of ``time`` and ``otim`` before the last move: they are those after it.
-
-        The engine's own clock has not run since its own move, so it is that move's clock, too.
-        """
+        """They are those after the last move; the engine's own clock has not run since its own move: it has both."""
         if not self.rows or (white_ms is None and black_ms is None):
             return
         exact = int(Precision.MILLISECONDS)
@@ -289,14 +278,13 @@ class EngineRun:
         value: int | None = None,
         text: str = "",
     ) -> None:
-        """Note something that is no ply."""
         self.observation.events.append(
             GameEvent(self._seq, kind, detail, self.ply, actor, value, text, None, None, line.at_ms, line.offset)
         )
         self._seq += 1
 
     def holding(self, white: str, black: str, passed: str | None, line: EngineLine) -> None:
-        """Set what the players have in hand now; ``passed`` is None if the line only lists the pieces."""
+        """``passed`` is None if the line only lists the pieces."""
         if self.position.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
             self.position = self.history[-1] = with_holdings(self.position, white, black)
         ordered = ("".join(sorted(hand.upper(), key="PNBRQ".find)) for hand in (white, black))
@@ -306,17 +294,13 @@ class EngineRun:
         self._seq += 1
 
     def think(self, thought: ThinkingLine, white: bool | None, line: EngineLine) -> None:
-        """Keep a line of thinking output; the score is from White's side if ``white``, None: unknown.
-
-        It is from the side of the engine that plays, or of the side to move.
-        """
+        """The score is from the side of the engine that plays, or to move (White's if ``white``, None: unknown)."""
         thinking = self.observation.thinking
         thinking.append(
             thinking_of(thought, len(thinking), self.ply, self.name or self.engine, white, line.at_ms, line.offset)
         )
 
     def think_on(self, text: str) -> None:
-        """Append to the last line's principal variation."""
         thinking = self.observation.thinking
         thinking[-1] = thinking[-1]._replace(pv=f"{thinking[-1].pv} {text.strip()}".strip())
 
@@ -324,7 +308,6 @@ class EngineRun:
 def thinking_of(
     thought: ThinkingLine, seq: int, ply: int, engine: str, white: bool | None, at_ms: int | None, offset: int
 ) -> Thinking:
-    """A line of thinking output as the model has it; the arguments as ``Thinking`` has them."""
     return Thinking(
         seq, ply, engine, white, thought.depth, thought.score_cp, thought.mate, thought.time_ms,
         counted(thought.nodes), counted(thought.selective_depth), counted(thought.nodes_per_s),

@@ -1,1 +1,0 @@
-"""Examined games: a tree of the boards that were shown."""

@@ -84,10 +84,7 @@ def follow_examined(table: GameTable, frame: Style12) -> Disposition:
 
 
 def _go_on(table: GameTable, run: TrackedGame, frame: Style12, shown: ShownBoard) -> tuple[TrackedGame, Node | None]:
-    """Show a board of an examination that continues, or continues with another game under the same number.
-
-    Return the game that the board belongs to, and what ``ExaminedTree.show`` returned.
-    """
+    """The game that the board belongs to, and what ``ExaminedTree.show`` returned."""
     tree = _tree(run)
     renamed = not run.between(frame.white, frame.black)
     # A board that confirms the position being set up begins a game of its own with that position.
@@ -117,11 +114,7 @@ def _has_other_names(run: TrackedGame) -> bool:
 
 
 def _set_apart(table: GameTable, run: TrackedGame) -> TrackedGame:
-    """Make the position that was set up a game of its own; the one that was examined before it is over.
-
-    What happened since its board was shown goes with it, so that it can be read alone. The same game is returned if
-    there was no other before it.
-    """
+    """Make the position that was set up a game of its own with what happened since; the same game if it is first."""
     tree, frame, current = _tree(run), run.last, run.current
     placed = tree.apart
     if placed is None or frame is None or current is None or tree.current is None or placed.offset != frame.offset:
@@ -151,7 +144,6 @@ def _set_apart(table: GameTable, run: TrackedGame) -> TrackedGame:
 
 
 def _begin(table: GameTable, frame: Style12, shown: ShownBoard, starting: Starting | None) -> TrackedGame:
-    """Begin a run with the first board of an examination, perhaps announced by a line (``starting``)."""
     facts = table.first_facts(frame)
     if starting is not None and facts.category is None:
         facts.category = starting.category
@@ -181,7 +173,7 @@ def _tree(run: TrackedGame) -> ExaminedTree:
 
 
 def _rules(table: GameTable, run: TrackedGame | None, frame: Style12, starting: Starting | None) -> Rules:
-    """Return the rules of the game as far as they are known; ``run`` is None if the board begins an examination."""
+    """``run`` is None if the board begins an examination."""
     if run is not None and run.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
         return run.rules
     facts = table.facts.get(frame.game_no) if run is None else run.facts
@@ -225,7 +217,7 @@ def _seen(frame: Style12, rules: Rules, lag_meaningless: bool) -> ShownBoard:
 
 
 def examined_run(table: GameTable, game_no: int | None) -> TrackedGame | None:
-    """Find the examined game of a line of chat by its number; without one, the only game shown."""
+    """Without a number, the only game shown."""
     if game_no is not None:
         return table.examined.get(str(game_no))
     shown = _shown(table)
@@ -327,7 +319,7 @@ def _confirm(run: TrackedGame, offset: int, at_ms: int | None) -> None:
 
 
 def settle(table: GameTable, run: TrackedGame) -> TrackedGame:
-    """End an examined game, a position whose set-up has ended too; return the game that was examined last."""
+    """End an examined game, a position whose set-up has ended too; the game that was examined last."""
     return run if _tree(run).setting_up else _set_apart(table, run)
 
 
@@ -383,7 +375,6 @@ def agrees(run: TrackedGame, seen: ListSeen) -> bool:
 
 
 def take_moves(run: TrackedGame, listed: ListSeen, event: MovelistRead) -> None:
-    """Add the moves of a list that agrees with the tree."""
     start = listed.start
     if start is None or not listed.positions:
         return

@@ -33,7 +33,6 @@ PLACED: Final = "set-up"
 
 
 def with_lines(run: TrackedGame) -> TrackedGame:
-    """Return a copy of an examined run with the observations that its tree holds."""
     tree, raw = run.tree, run.observations[0]
     assert tree is not None
     roots = tree.roots
@@ -68,7 +67,7 @@ def _is_normal_start(root: Node) -> bool:
 
 
 def main_observation(observations: list[Observation]) -> int:
-    """Return the index of the observation whose main line is the game's: the first one with plies, else the first."""
+    """The first one with plies, whose main line is the game's, else the first."""
     with_plies = [
         index for index, seen in enumerate(observations) if seen.lines and any(line.rows for line in seen.lines)
     ]
@@ -131,10 +130,7 @@ def _add(node: Node, number: int, rows: list[Ply], anchors: list[Anchor]) -> Non
 
 
 def _bridged(node: Node) -> list[Ply] | None:
-    """The plies of a gap, and that behind it, if only one sequence of legal moves leads from board to board.
-
-    These are marked as inferred, without times. None: several sequences do, none, or data are missing.
-    """
+    """Inferred, without times; None: several sequences of legal moves lead there, none, or data are missing."""
     above, seen = node.parent, node.seen
     if above is None or node.row is None:
         return None
@@ -157,10 +153,7 @@ def _bridged(node: Node) -> list[Ply] | None:
 def _share_out(
     raw: Observation, observations: list[Observation], places: dict[int, tuple[int, int]], begun: dict[int, int]
 ) -> None:
-    """Give each observation what happened while a board of it was shown, and its beginning and end.
-
-    ``begun`` is where a position was shown that had been set up: offset → observation.
-    """
+    """What happened while a board of it was shown. ``begun``: offset of a set-up position → observation."""
     # One observation was recorded, in which boards of several roots were shown by turns. What happened goes to the root
     # whose board was shown then, holdings between events in the order of the log.
     index = 0

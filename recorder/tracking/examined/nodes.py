@@ -19,11 +19,7 @@ _PROVED = (Proof.UNPROVED, Proof.LIST, Proof.FULL)
 
 
 class ShownBoard(NamedTuple):
-    """A board as it was shown, with the position from the board alone.
-
-    ``row`` is the move that led to it as a ply, not proved; ``lan``, ``pretty`` and ``row`` are None if none was
-    printed. ``whole``: no field was cut off. ``start`` is what an observation that begins here keeps of it.
-    """
+    """``row`` is the move that led to it, not proved; ``whole``: no field was cut off."""
 
     ply: int
     position: Position
@@ -78,7 +74,6 @@ class Node:
 
     @property
     def ply(self) -> int:
-        """Half-moves played to reach it."""
         return self.seen.ply
 
     def up_to(self, ply: int) -> Node | None:
@@ -120,11 +115,7 @@ class Node:
 
 
 class NodeTable:
-    """The nodes of one examination, found by tree, ply and board, and how they hang together.
-
-    ``nodes`` are in the order in which they were first known; ``roots`` are the nodes without a parent, by tree. All
-    above ``committed`` is the main line, and nothing beside it is stored.
-    """
+    """Nodes by tree, ply and board. All above ``committed`` is the main line, and nothing beside it is stored."""
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
@@ -136,7 +127,7 @@ class NodeTable:
         self._moved_since = 0
 
     def add(self, shown: ShownBoard, stored: bool, tree: int) -> Node:
-        """Add a board as the newest node; it hangs on nothing yet."""
+        """It hangs on nothing yet."""
         node = Node(len(self.nodes), tree, shown, stored)
         self.nodes.append(node)
         self.by_board.setdefault((shown.ply, shown.position.board), []).append(node)
@@ -145,7 +136,6 @@ class NodeTable:
         return node
 
     def remove_newest(self) -> None:
-        """Remove the node that was added last; it has no children."""
         node = self.nodes.pop()
         if node.parent is not None:
             node.parent.children.remove(node)
@@ -156,7 +146,6 @@ class NodeTable:
             kept.pop()
 
     def children(self, node: Node, shown: ShownBoard) -> list[Node]:
-        """A node's children with this board after so many half-moves."""
         found = self.in_tree.get((node.tree, shown.ply, shown.position.board), ())
         return [child for child in found if child.parent is node]
 
@@ -185,7 +174,6 @@ class NodeTable:
                 node.set_leap()
 
     def join(self, node: Node, parent: Node, played: Step, proof: Proof = Proof.FULL) -> None:
-        """Hang a node below another by the move that leads there."""
         self.hang(node, parent)
         move, san, after = played
         node.joined, node.position = True, after
@@ -196,10 +184,7 @@ class NodeTable:
 
 
 def could_follow(before: Position, after: str, plies: int) -> bool:
-    """Whether a board can be a later one.
-
-    No piece appeared without holdings, no pawn went back, and no more squares changed than so many plies can change.
-    """
+    """No piece appeared without holdings, no pawn went back, no more squares changed than so many plies can change."""
     was, rules = before.board, before.rules
     if rules in (Rules.BOARDS, Rules.FRAMES):
         return True
@@ -216,7 +201,7 @@ def _pieces(board: str) -> int:
 
 
 def find_ways(before: Position, shown: ShownBoard, plies: int) -> list[list[Step]]:
-    """The sequences of so many legal moves that lead to a board, as ``bridge``; none where a move was not printed."""
+    """As ``bridge``; none where a move was not printed."""
     if shown.lan is None or shown.pretty is None or not shown.whole:
         return []
     return bridge(before, shown.position.board, shown.lan, shown.pretty, plies - 1)

@@ -60,12 +60,7 @@ from recorder.tracking.examined.nodes import (
 
 
 class ExaminedTree:
-    """The boards of one examination, fed by frames or datagrams.
-
-    ``current`` is the one being shown. ``placed`` is a position being set up, that no move and no line has confirmed;
-    ``setting_up``: a line reported it. ``rules_stated``: the server stated the variant, so no other rules may prove a
-    move.
-    """
+    """``placed`` is a position being set up, not confirmed yet; ``rules_stated``: no other rules prove a move."""
 
     def __init__(self) -> None:
         self._table = NodeTable()
@@ -77,13 +72,11 @@ class ExaminedTree:
 
     @property
     def roots(self) -> list[Node]:
-        """Nodes without a parent, in the order in which they were first known."""
         return sorted(self._table.roots.values(), key=lambda node: node.number)
 
     # -- what feeds it -----------------------------------------------------------------------------------------
 
     def begin(self, shown: ShownBoard, *, setup: bool = False) -> Node:
-        """Show a position that hangs on nothing known: a root."""
         node = self._table.add(shown, True, len(self.nodes))
         self._table.roots[node.tree] = node
         node.setup = setup
@@ -91,7 +84,6 @@ class ExaminedTree:
         return node
 
     def place(self, shown: ShownBoard) -> None:
-        """Show a position while it is set up: it is no node until it is confirmed."""
         self.placed = shown
 
     def confirm(self) -> Node | None:
@@ -106,7 +98,6 @@ class ExaminedTree:
 
     @property
     def apart(self) -> ShownBoard | None:
-        """The position being set up, if there are boards that it does not belong to."""
         placed, current = self.placed, self.current
         return None if placed is None or current is None or self._same(current, placed) else placed
 
@@ -129,15 +120,10 @@ class ExaminedTree:
         return len(self.nodes) > 1 if node.parent is None else not (node.joined or navigation)
 
     def remove_newest(self) -> None:
-        """Forget the newest node, which is of another game."""
         self._table.remove_newest()
 
     def show(self, shown: ShownBoard, navigation: str = TYPED, *, renamed: bool = False) -> Node | None:
-        """Show a board; None for one that can only be one being set up (it is ``placed`` then).
-
-        ``navigation`` is ``FORWARD``, ``BACK`` or ``REVERT`` if a line reported it, else ``TYPED``. ``renamed``: it has
-        other players than the one before it, so that it may be of another game.
-        """
+        """None: the board can only be one being set up (``placed``). ``renamed``: it has other players than before."""
         if self.setting_up:
             self.place(shown)
             return None
@@ -159,7 +145,6 @@ class ExaminedTree:
         return node
 
     def step(self, shown: ShownBoard, played: Step, *, stored: bool = False) -> Node:
-        """Show the board after a move from the current one that its sender proved."""
         assert self.current is not None
         for child in self.current.children:
             if child.joined and child.row is not None and child.row.move == played[0]:
@@ -233,7 +218,7 @@ class ExaminedTree:
     # -- where a board belongs ---------------------------------------------------------------------------------
 
     def _find(self, shown: ShownBoard, navigation: str, renamed: bool) -> Node | None:
-        """Return the node that shows a board, perhaps a new one; None: no place in the tree is certain."""
+        """None: no place in the tree is certain."""
         current = self.current
         if current is None:
             return None
@@ -303,7 +288,6 @@ class ExaminedTree:
         return [node for node in self._table.by_ply.get((current.tree, shown.ply - 1), ()) if node.is_under(current)]
 
     def _child(self, parent: Node, shown: ShownBoard, navigation: str) -> Node | None:
-        """A new child of a known board, if the move leads there."""
         played = self._prove(parent.position, shown)
         if played is None:
             return None
@@ -334,10 +318,7 @@ class ExaminedTree:
         return node
 
     def _between(self, shown: ShownBoard, navigation: str) -> Node | None:
-        """Return a new node for a board beyond plies that were not shown, above the current one or below it.
-
-        None: the board is not reachable by a known number of plies.
-        """
+        """A node beyond plies that were not shown; None: it is not reachable by a known number of plies."""
         current = self.current
         assert current is not None
         over: Node | None
@@ -380,14 +361,12 @@ class ExaminedTree:
         return node
 
     def _is_stored(self, navigation: str) -> bool:
-        """Whether the reported navigation shows the game that the server keeps."""
         current = self.current
         return navigation in (FORWARD, REVERT) or (navigation == BACK and current is not None and current.stored)
 
     # -- facts of a node ---------------------------------------------------------------------------------------
 
     def _prove_under(self, node: Node, parent: Node) -> bool:
-        """Join a node to a board one ply before it, if its move leads from there to it."""
         played = self._prove(parent.position, node.seen) if node.ply == parent.ply + 1 else None
         if played is None:
             return False
@@ -433,7 +412,7 @@ class ExaminedTree:
         return self._prove(placed.position, shown) is not None
 
     def _prove(self, before: Position, shown: ShownBoard) -> Step | None:
-        """The move from a position to a board: by the rules, else by the boards if no rules were stated."""
+        """By the rules, else by the boards if no rules were stated."""
         if shown.lan is None:
             return None
         pretty = shown.pretty if shown.whole else None
