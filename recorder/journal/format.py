@@ -42,29 +42,23 @@ from recorder.text import later
 
 
 def record_line(at_ns: int, mark: bytes, data: bytes) -> bytes:
-    """A record as its line, without the line end."""
     if at_ns < 0:
         raise ValueError(f"no record at {at_ns} ns can be written")
     return checked(b"%d.%09d %b %b" % (at_ns // _SECOND, at_ns % _SECOND, mark, escape(data)))
 
 
 def checked(content: bytes) -> bytes:
-    """Return a line's content with a blank and its CRC-32 in eight hexadecimal digits."""
     return b"%b %08x" % (content, crc32(content))
 
 
 def escape(data: bytes) -> bytes:
-    """Bytes as a record shows them, in printable ASCII.
-
-    Each byte becomes up to four characters; ``unescape`` is the inverse.
-    """
+    """In printable ASCII; each byte becomes up to four characters."""
     # The codec escapes exactly \t, \n, \r, \\ and as \xHH what is not printable ASCII.
     return unicode_escape_encode(data.decode("latin-1"))[0]
 
 
 VERSION: Final = 1
 MAGIC: Final = b"ics-recorder journal "
-"""How every journal begins, whatever its version."""
 MAX_DATA_BYTES: Final = 1 << 16
 """More bytes than these are written as several records of one time."""
 MAX_LINE_BYTES: Final = 4 * MAX_DATA_BYTES + 64
@@ -78,7 +72,6 @@ _HEADER: Final = later(re.escape(MAGIC) + rb"([1-9][0-9]{0,5}) (\{.*\})", re.ASC
 _NEWER: Final = later(re.escape(MAGIC) + rb"([1-9][0-9]{0,5}) ", re.ASCII)
 # Each byte has one form only: a line that is read and written again is unchanged.
 ESCAPED: Final = r"(?>(?:[ -\[\]-~]++|\\(?:[\\nrt]|x(?:0[0-8bcef]|1[0-9a-f]|7f|[89a-f][0-9a-f])))*)"
-"""A pattern for the results of ``escape``."""
 _RECORD: Final = later(rf"(0|[1-9][0-9]{{0,10}})\.([0-9]{{9}}) ([<>!]) ({ESCAPED})".encode())
 
 
@@ -87,8 +80,6 @@ class NewerJournalError(JournalError):
 
 
 class RecordKind(Enum):
-    """The kind of a record; the value is its mark in the line."""
-
     RECEIVED = "<"
     SENT = ">"
     NOTE = "!"
@@ -101,13 +92,7 @@ _KINDS: Final = {kind.mark: kind for kind in RecordKind}
 
 
 class JournalHeader(NamedTuple):
-    """The header of a journal's part.
-
-    ``version`` is the file's as it was written; lines that are read have been converted to ``VERSION``. ``session`` are
-    random hexadecimal digits, the same in all its parts; parts count from 1. ``role`` is ``record``, ``proxy`` or
-    ``follow``. ``anchor_utc_ns`` is the wall clock when the session began, nanoseconds since 1970, the same in all
-    parts.
-    """
+    """As written in ``version``; lines that are read become ``VERSION``. All parts have one ``session`` (hex)."""
 
     version: int
     session: str
@@ -120,10 +105,7 @@ class JournalHeader(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What happened at one instant, in monotonic nanoseconds since the session's anchor.
-
-    ``data`` are the bytes that were sent or received; a note's are one JSON object, see ``parse_note``.
-    """
+    """``at_ns`` is monotonic, since the session's anchor; ``data`` of a note is one JSON object, see ``parse_note``."""
 
     at_ns: int
     kind: RecordKind
@@ -131,7 +113,6 @@ class Record(NamedTuple):
 
 
 def format_header(header: JournalHeader) -> bytes:
-    """Write a header as its line, without the line end."""
     fields = header._asdict()
     del fields["version"]
     text = json.dumps({**fields, "about": _ABOUT}, separators=(",", ":")).encode("ascii")
@@ -139,7 +120,7 @@ def format_header(header: JournalHeader) -> bytes:
 
 
 def parse_header(line: bytes) -> JournalHeader:
-    """Parse a header's line, without its end; fields that this version does not know are ignored."""
+    """Fields that this version does not know are ignored."""
     content = _content(line)
     match = _NEWER().match(content)
     if match is None:
@@ -165,7 +146,6 @@ def parse_header(line: bytes) -> JournalHeader:
 
 
 def format_record(record: Record) -> bytes:
-    """Write a record as its line, without the line end."""
     at_ns, kind, data = record
     if len(data) > MAX_DATA_BYTES:
         raise ValueError(f"no record with {len(data)} bytes can be written")
@@ -178,7 +158,6 @@ def unescape(text: bytes) -> bytes:
 
 
 def parse_record(line: bytes) -> Record:
-    """Read a record's line."""
     match = _RECORD().fullmatch(_content(line))
     if match is None:
         raise JournalError("This is no record of a journal.")
@@ -205,7 +184,7 @@ class NoteKind(StrEnum):
 
 
 def format_note(kind: str, facts: Mapping[str, Any]) -> bytes:
-    """Write a note's data, one JSON object; ValueError: it is too long for a record, or no JSON."""
+    """ValueError: it is too long for a record, or no JSON."""
     if "kind" in facts:
         raise ValueError("a note has only one kind")
     data = json.dumps({"kind": kind, **facts}, separators=(",", ":"), allow_nan=False).encode("ascii")
@@ -215,7 +194,7 @@ def format_note(kind: str, facts: Mapping[str, Any]) -> bytes:
 
 
 def parse_note(data: bytes) -> dict[str, Any]:
-    """Parse a note's data; ``kind`` is a text, the other values are not checked."""
+    """``kind`` is a text, the other values are not checked."""
     try:
         note = json.loads(data)
     except (ValueError, RecursionError):

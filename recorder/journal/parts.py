@@ -36,18 +36,17 @@ _sync = getattr(os, "fdatasync", os.fsync)  # the size is synced, too, as far as
 
 
 class AppendedFile:
-    """A file that is appended to; this object closes it. Every method raises ``OSError``."""
+    """This object closes the file; every method raises ``OSError``."""
 
     def __init__(self, name: str, fd: int) -> None:
         self._name = name
         self._fd = fd
 
     def write(self, data: bytes, /) -> int:
-        """Pass bytes to the operating system; return how many it has taken, perhaps fewer than all."""
+        """Return how many bytes the system has taken, perhaps fewer than all."""
         return os.write(self._fd, data)
 
     def sync(self) -> None:
-        """Return when the disk has what was written."""
         _sync(self._fd)
 
     def check(self) -> None:
@@ -56,7 +55,6 @@ class AppendedFile:
             raise FileNotFoundError(None, "it was removed while it was being written", self._name)
 
     def close(self) -> None:
-        """Close the file."""
         os.close(self._fd)
 
 
@@ -79,7 +77,7 @@ _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 
 
 def _lock(fd: int) -> None:
-    """Lock a file for ``is_being_written``, where the file system has locks."""
+    """Does nothing where the file system has no locks."""
     for _ in range(_LOCK_TRIES):
         try:
             lock(fd)
@@ -96,17 +94,14 @@ def _create(path: Path, flags: int = 0) -> int:
 
 
 def new_part(path: Path) -> AppendedFile:
-    """Create and lock a file that only its owner may read; OSError: it exists."""
+    """Only its owner may read it; OSError: it exists."""
     fd = _create(path, os.O_APPEND)
     _lock(fd)
     return AppendedFile(str(path), fd)
 
 
 def is_being_written(path: Path) -> bool:
-    """Whether a running process appends to a part.
-
-    False also where the file is missing or the file system has no locks.
-    """
+    """False also where the file is missing or the file system has no locks."""
     try:
         with path.open("rb") as file:
             return is_locked(file)
@@ -128,19 +123,13 @@ def part_name(header: JournalHeader) -> str:
 
 
 def find_part(path: Path) -> Path:
-    """The file of a part now: its name changes when it is compressed or decompressed.
-
-    If neither form exists, ``path`` is returned.
-    """
+    """Its name changes when it is compressed or decompressed; if neither form exists, ``path`` is returned."""
     other = path.with_suffix("") if path.name.endswith(COMPRESSED) else path.with_name(f"{path.name}.zst")
     return other if not path.exists() and other.exists() else path
 
 
 def session_parts(path: Path) -> dict[int, Path]:
-    """The parts of a file's session in its folder, by number; compressed ones before plain ones.
-
-    A file whose name does not have the form of ``part_name`` is part 0, alone.
-    """
+    """By number; a file whose name does not have the form of ``part_name`` is part 0, alone."""
     name = _NAME().fullmatch(path.name)
     if name is None:
         return {0: path}
@@ -153,21 +142,18 @@ def session_parts(path: Path) -> dict[int, Path]:
 
 
 def is_unfinished(path: Path) -> bool:
-    """Whether a file is, by its name, one that ``compress_part`` has begun to write.
-
-    True also for a file whose process is still writing it.
-    """
+    """By its name; also one whose process is still writing it."""
     return path.name.startswith(".") and f"{SUFFIX}." in path.name and path.suffix == ".part"
 
 
 def session_name(name: str) -> str | None:
-    """The text with which the names of all parts of a session begin. None: it is not the name of a part."""
+    """What the names of all parts begin with; None: it is not the name of a part."""
     match = _NAME().fullmatch(name)
     return None if match is None else match["session"]
 
 
 def session_sizes(folder: Path) -> dict[str, int]:
-    """Return decompressed sizes by ``session_name``, the oldest first; a file that cannot be read counts nothing."""
+    """By ``session_name``, the oldest first; a file that cannot be read counts nothing."""
     parts: dict[tuple[str, str], Path] = {}
     for entry in sorted(folder.iterdir()):  # x.journal before x.journal.zst
         if match := _NAME().fullmatch(entry.name):
@@ -230,10 +216,7 @@ def _digest(path: Path) -> bytes:
 
 
 def part_blocks(path: Path) -> Generator[bytes, None, None]:
-    """The bytes of one part, decompressed if it is compressed; no block is empty.
-
-    JournalError: what was compressed is damaged; all bytes before were yielded.
-    """
+    """Decompressed, no block empty; JournalError: it is damaged, and all bytes before were yielded."""
     with path.open("rb") as file:
         if not file.peek(len(_ZSTD)).startswith(_ZSTD):
             while block := file.read(_BLOCK):
@@ -254,10 +237,7 @@ def part_blocks(path: Path) -> Generator[bytes, None, None]:
 
 
 def is_closed(path: Path) -> bool:
-    """Whether a part ends with the note ``end``; another process may still write a part without it.
-
-    False also if the file cannot be read. The part is not compressed.
-    """
+    """By its note ``end``; False also if it cannot be read. Another process may still write a part without it."""
     try:
         # The note ``end`` is the last line, so the last bytes are enough, however long the part is.
         with path.open("rb") as file:
@@ -283,10 +263,7 @@ class JournalFinding(NamedTuple):
 
 
 class Outage(NamedTuple):
-    """A time of which nothing is known: from the note ``outage`` to the next ``connected`` (None: there is none).
-
-    It began before this journal, with a negative ``from_ns``, where a connection before was lost.
-    """
+    """From the note ``outage`` to the next ``connected``; ``from_ns`` is negative if it began before this journal."""
 
     from_ns: int
     until_ns: int | None
@@ -321,13 +298,11 @@ class Survey:
         self._latest: dict[str, int] = {}  # direction → time of its last record
 
     def begin(self, file: str) -> None:
-        """Begin the next part, named for findings."""
         self._file = file
         self._files.append(file)
         self.closed = False
 
     def feed(self, entry: JournalEntry) -> None:
-        """Process the next header or record of the part that ``begin`` has named."""
         if isinstance(entry.value, JournalHeader):
             self._begin_part(entry.offset, entry.value)
             return
@@ -336,7 +311,6 @@ class Survey:
         self._read(entry.offset, entry.value)
 
     def end(self, reader: JournalReader) -> None:
-        """Note what a finished reader has found besides headers and records, after its last entry."""
         for damage in reader.damage:
             self.damage.append((self._file, damage))
             what = f"{damage.size_bytes:,} bytes are damaged: {damage.why}" if damage.size_bytes else damage.why
@@ -347,7 +321,6 @@ class Survey:
             self.findings.append(JournalFinding(self._file, reader.torn.offset, what))
 
     def finish(self) -> None:
-        """Say that there are no more parts."""
         if self.parts and self.closed and self._more:
             self._find(None, f"part {self.parts[-1] + 1} is missing")
         self.findings += self.disorder
@@ -425,7 +398,7 @@ class OpenSession(NamedTuple):
     written: bool
 
     def end(self) -> tuple[int | None, dict[str, Any] | None]:
-        """Return the time of the last complete record, since the header's anchor, and the last note ``games``."""
+        """The time of the last complete record, since the header's anchor, and the last note ``games``."""
         with self.path.open("rb") as file:
             file.seek(max(0, self.size_bytes - _LAST_BYTES))
             lines = file.read().split(b"\n")
@@ -442,10 +415,7 @@ class OpenSession(NamedTuple):
 
 
 def open_sessions(folder: Path) -> list[OpenSession]:
-    """Return the open sessions of a folder, the oldest first, also those that a running process is writing.
-
-    The folder need not exist, and what is no journal is skipped.
-    """
+    """The oldest first, also those being written; the folder need not exist, and what is no journal is skipped."""
     if not folder.is_dir():
         return []
     sessions = []

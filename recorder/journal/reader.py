@@ -57,10 +57,7 @@ class Reads(NamedTuple):
 
 
 def parse_lines(lines: list[bytes], offset: int) -> list[tuple[int, Record] | Reads] | None:
-    """Parse lines of this version: notes with their offsets, and what was received between them.
-
-    ``offset`` is that of the first line. None: a line is no record or is hard to read; then each must be looked at.
-    """
+    """Notes with offsets, and what was received between; None: a line is hard to read, so each must be looked at."""
     # A journal is read millions of lines at a time, so all lines are checked together: one comparison of all checksums,
     # one pattern for all times. A single line that fails sends the whole block the slow way, line by line.
     contents = [line[:-_CHECKSUM_BYTES] for line in lines]
@@ -104,11 +101,7 @@ def parse_lines(lines: list[bytes], offset: int) -> list[tuple[int, Record] | Re
 def _cut(
     offsets: Sequence[int], last_ns: int, at_ns: Sequence[int], places: Sequence[int], texts: Sequence[bytes]
 ) -> Reads:
-    """Split what records hold into lines.
-
-    JournalError: one of them is not what ``escape`` makes of bytes, or of more than a record can have; or it is not
-    worth the trouble to find out.
-    """
+    """JournalError: it is not what ``escape`` makes of bytes, or not worth the trouble to find out."""
     whole = b"".join(texts)
     if whole.translate(None, _PRINTABLE):
         raise JournalError("Something is not escaped.")
@@ -131,7 +124,6 @@ def _cut(
 
 
 def _line_end(text: str) -> str:
-    """How lines end, most of them."""
     index = text.find(_LF)
     before, behind = text.endswith(_CR, 0, max(index, 0)), text.startswith(_CR, index + len(_LF))
     if before and behind:
@@ -140,20 +132,16 @@ def _line_end(text: str) -> str:
 
 
 def _size(text: bytes) -> int:
-    """How many bytes an escaped text stands for."""
     single = text.replace(b"\\\\", b"x")
     return len(single) - single.count(b"\\") - 2 * single.count(b"\\x")
 
 
 _MANY_BYTES = 2048
-"""Less is read line by line."""
 
 _TORN: Final = "the last line is torn"
 
 
 class JournalEntry(NamedTuple):
-    """A line of a journal: ``offset`` of its first byte, and what it says."""
-
     offset: int
     value: JournalHeader | Record
 
@@ -184,13 +172,12 @@ class JournalReader:
         self._in_long = False
 
     def read(self, blocks: Iterable[bytes]) -> Iterator[JournalEntry]:
-        """Read a whole journal, one or several parts in order, cut anywhere."""
         for block in blocks:
             yield from self.receive(block)
         yield from self.finish()
 
     def receive(self, block: bytes) -> list[JournalEntry]:
-        """Read the next bytes, cut anywhere; return the headers and records of the lines that are complete now."""
+        """Cut anywhere; the headers and records of the lines that are complete now."""
         out: list[JournalEntry] = []
         lines, begin = self._split(block)
         self._read_each(lines, begin, out)
@@ -198,7 +185,7 @@ class JournalReader:
         return out
 
     def receive_lines(self, block: bytes) -> list[JournalEntry | Reads]:
-        """Read the next bytes as ``receive`` does; many records may come as one value."""
+        """As ``receive``; many records may come as one value."""
         out: list[JournalEntry | Reads] = []
         lines, begin = self._split(block)
         done = 0
@@ -225,7 +212,6 @@ class JournalReader:
         return lines, begin
 
     def _bound(self) -> None:
-        """Keep no more of the unfinished line than a line can have."""
         if len(self._rest) > MAX_LINE_BYTES:
             self._in_long = True
             self._rest = b""

@@ -51,8 +51,6 @@ _STALE_S: Final = 3600
 
 
 class Compressor:
-    """Compresses closed parts of one folder, so that recording need not wait."""
-
     def __init__(self, folder: Path) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="journal")
         self._left: list[tuple[str, str]] = []  # those that a crash left and that stay plain
@@ -65,18 +63,16 @@ class Compressor:
             self._work.append(("", self._thread.submit(self._compress_left_over, there)))
 
     def compress(self, path: Path) -> None:
-        """Compress a closed part in the background."""
         self._work.append((path.name, self._thread.submit(compress_part, path)))
 
     def failures(self) -> list[tuple[str, str]]:
-        """Return names and reasons of the parts that could not be compressed since the last call."""
+        """Names and reasons, since the last call."""
         done = [(name, work) for name, work in self._work if work.done()]
         self._work = [entry for entry in self._work if entry not in done]
         left, self._left = self._left, []
         return left + [(name, str(error)) for name, work in done if (error := work.exception()) is not None]
 
     def finish(self) -> None:
-        """Wait until all requested parts are compressed."""
         self._thread.shutdown()
 
     def _compress_left_over(self, there: list[Path]) -> None:
@@ -114,14 +110,12 @@ class Sync(Enum):
 
 
 class JournalClock:
-    """The clocks of a journal."""
-
     def utc_ns(self) -> int:
-        """The wall clock, nanoseconds since 1970; read once a session."""
+        """Nanoseconds since 1970; read once a session."""
         return time.time_ns()
 
     def monotonic_ns(self) -> int:
-        """Nanoseconds of a clock that never goes back, even when the wall clock is set."""
+        """Never goes back, even when the wall clock is set."""
         return time.monotonic_ns() if _CLOCK is None else time.clock_gettime_ns(_CLOCK)
 
 
@@ -188,15 +182,14 @@ class JournalWriter:
         self._begin_part(0)
 
     def now_ns(self) -> int:
-        """Return nanoseconds since the session's anchor, to be called when bytes arrive."""
+        """Since the session's anchor; to be called when bytes arrive."""
         return self._clock_ns() - self._start_ns
 
     def received(self, data: bytes, at_ns: int | None = None) -> None:
-        """Write bytes from the server; ``at_ns``: when they arrived, else now."""
         self._put(_RECEIVED, data, self.now_ns() if at_ns is None else at_ns)
 
     def sent(self, data: bytes, at_ns: int | None = None) -> None:
-        """Write bytes to the server; ``at_ns``: when they were sent, which may be before the last record."""
+        """It may be before the last record."""
         self._put(_SENT, data, self.now_ns() if at_ns is None else at_ns)
 
     def note(self, kind: str, **facts: Any) -> None:
@@ -224,7 +217,6 @@ class JournalWriter:
         self.path = find_part(self.path)
 
     def discard(self) -> None:
-        """End the journal and remove its files."""
         self.close()
         for path in session_parts(self.path).values():
             path.unlink(missing_ok=True)
@@ -322,7 +314,6 @@ class JournalWriter:
         self._begin_part(at_ns)
 
     def _end_part(self, now: int, *, more: bool) -> None:
-        """Close a part with a note that contains the number of its records, so that no loss stays unnoticed."""
         self._check(now)  # not later: once a part is closed, other processes may compress and remove it
         facts = {"records": self._records, "more": more}
         self._write(record_line(now, _NOTE, format_note(NoteKind.END, facts)) + b"\n")

@@ -26,10 +26,7 @@ _OF_CHESS: Final = _OTHER_ARMIES | frozenset(
 
 
 def board_after(board: str, ply: Ply, variant: str | None) -> str | None:
-    """Play a ply on a board; None: the move is not known, or no piece of the mover is on its first square.
-
-    A capture in atomic explodes.
-    """
+    """None: the move is not known, or no piece of the mover is on its first square. A capture in atomic explodes."""
     if ply.move is None:
         return board if is_null_move(ply) else None
     after = played(board, ply.move, ply.white_moved)
@@ -39,7 +36,7 @@ def board_after(board: str, ply: Ply, variant: str | None) -> str | None:
 
 
 def shown_board(fen: str) -> str | None:
-    """The board of a FEN that a server showed; None: it is none of chess."""
+    """None: it is no board of chess."""
     try:
         return board_from_fen(fen)
     except ValueError:
@@ -49,10 +46,7 @@ def shown_board(fen: str) -> str | None:
 def follow_line(
     plies: Iterable[Ply], anchors: Mapping[int, str], board: str | None, last: int | None, variant: str | None
 ) -> Iterator[tuple[Ply, str | None]]:
-    """Yield the plies of a line, each with the board after it.
-
-    ``board`` is the one before the line, after ``last`` half-moves (None: not known); ``anchors`` are FENs by ply.
-    """
+    """Each ply with the board after it; ``board`` is the one after ``last`` half-moves, ``anchors`` are FENs by ply."""
     for ply in plies:
         if last is not None and ply.ply != last + 1:
             board = None
@@ -79,19 +73,18 @@ def boards_by_ply(game: Game) -> dict[int, str]:
 
 
 def final_board(game: Game) -> str | None:
-    """The last board of the main line that is known."""
     boards = boards_by_ply(game)
     return boards[max(boards)] if boards else None
 
 
 def board_text(board: str) -> str:
-    """Draw a board as nine lines, White below, with ``.`` for empty squares and the names of files and ranks."""
+    """Nine lines, White below, with ``.`` for empty squares."""
     rows = (f"{8 - row}  {' '.join(rank).replace('-', '.')}" for row, rank in enumerate(board.split(" ")))
     return "\n".join([*rows, "   a b c d e f g h"])
 
 
 def is_played_here(variant: str | None) -> bool:
-    """Whether a variant has pieces of chess that move as in chess. None: taken as chess."""
+    """None is taken as chess."""
     return variant is None or variant in _OF_CHESS or variant.startswith("wild/")
 
 
@@ -116,16 +109,11 @@ _POINTS: Final = {"P": 1, "N": 3, "B": 3, "R": 5, "Q": 9, "p": -1, "n": -3, "b":
 
 
 def material(board: str) -> int:
-    """White's pieces less Black's: a pawn 1, knight and bishop 3, rook 5, queen 9."""
     return sum(board.count(letter) * points for letter, points in _POINTS.items())
 
 
 def fen_after(board: str, row: Ply | PlyRow, white_hand: str | None, black_hand: str | None) -> str:
-    """The position after a ply.
-
-    The en passant square is written where a pawn is next to the one that was pushed, pinned or not. Holdings follow the
-    board in brackets where they were printed. Unknown castling rights and half-moves are ``-`` and 0.
-    """
+    """An en passant square where a pawn is next to the one pushed; unknown rights and half-moves are ``-`` and 0."""
     ply, flags, irreversible = row[0], row[8] or 0, row[9] or 0
     white = ply & 1 == 1
     hands = "" if white_hand is None else f"[{white_hand}{(black_hand or '').lower()}]"

@@ -98,12 +98,10 @@ class GameEnd(StrEnum):
 
     @property
     def is_lost(self) -> bool:
-        """Whether the game may have gone on where this source did not see it."""
         return self in (GameEnd.LOG_ENDS, GameEnd.LOST_FEED, GameEnd.UNOBSERVED)
 
     @property
     def may_go_on(self) -> bool:
-        """Whether the game may be resumed: it was adjourned, or its end was not seen."""
         return self.is_lost or self is GameEnd.ADJOURNED
 
 
@@ -119,28 +117,18 @@ MINUTE_MS: Final = 60_000
 
 
 class LinkKind(Enum):
-    """How two games belong together."""
-
     PARTNER = "bughouse-partner"  # the two boards of one match
     EXAMINED = "examined-copy"  # the first is the examination of the second
 
 
 class Link(NamedTuple):
-    """Another game that this one belongs to.
-
-    ``key`` is the other game's. ``evidence`` is the reason in words.
-    """
-
     kind: LinkKind
     key: str
     evidence: str
 
 
 class Correction(NamedTuple):
-    """A value that a person gave a game; ``field`` is that of ``recorder.corrections``.
-
-    ``recorded`` is the value before, None: it was unknown. ``before`` has the attributes of the game that it replaced.
-    """
+    """``recorded`` None: it was unknown; ``before`` has the attributes of the game that it replaced."""
 
     field: str
     value: str
@@ -392,10 +380,7 @@ class Game:
 
 
 def taken_rows(segment: Segment, observations: Sequence[Observation]) -> list[Ply] | list[PlyRow]:
-    """Return the plies of a segment.
-
-    The observation's own list if the segment is its whole main line, else a new one.
-    """
+    """The observation's own list if the segment is its whole main line, else a new one."""
     rows = observations[segment.observation].lines[0].rows
     if rows and rows[0][0] == segment.from_ply and rows[-1][0] == segment.to_ply:
         return rows
@@ -404,17 +389,13 @@ def taken_rows(segment: Segment, observations: Sequence[Observation]) -> list[Pl
 
 
 def control_text(game: Game) -> str | None:
-    """Both sides' time controls in minutes and seconds: ``3+2``, ``1:30+0``, ``3+2/5+0``."""
     sides = dict.fromkeys(control_of(game, white) for white in (True, False))
     texts = [f"{_minutes(base_s)}+{increment_s or 0}" for base_s, increment_s in sides if base_s is not None]
     return "/".join(texts) or None
 
 
 def printed_control(game: Game) -> str | None:
-    """Return a time control that whole seconds of one base and increment cannot express: ``20+0.3``, ``40/7200:3600``.
-
-    The game must be loaded with its events.
-    """
+    """``20+0.3``, ``40/7200:3600``: more than one base and increment in whole seconds. Needs the game's events."""
     for event in game.events:
         known = event.kind is EventKind.NOTICE and event.detail == "time-control"
         if (known or (event.kind is EventKind.TAG and event.detail == "TimeControl")) and event.text not in ("", "?"):
@@ -428,7 +409,6 @@ def _minutes(seconds: int) -> str:
 
 
 def day_of(started_at_ms: int | None, time_basis: TimeBasis, date_text: str | None) -> datetime.date | None:
-    """``Game.day`` of a game's fields."""
     if started_at_ms is not None and time_basis in (TimeBasis.UTC, TimeBasis.LOCAL):
         return datetime.date(1970, 1, 1) + datetime.timedelta(days=started_at_ms // 86_400_000)
     if date_text is None or not _ISO_DAY.fullmatch(date_text):
@@ -440,8 +420,6 @@ def day_of(started_at_ms: int | None, time_basis: TimeBasis, date_text: str | No
 
 
 class TimeControlled(Protocol):
-    """What has a time control for each side, as ``Game`` has."""
-
     @property
     def base_s(self) -> int | None: ...
     @property
@@ -453,10 +431,7 @@ class TimeControlled(Protocol):
 
 
 def variant_beside(category: str, variant: str | None) -> str | None:
-    """The variant to print beside a game's category.
-
-    None if it is chess, or if the category names it in any spelling: ``Bughouse``, ``seirawan/0``, ``wild(1)``.
-    """
+    """None if it is chess, or if the category names it in any spelling: ``Bughouse``, ``seirawan/0``, ``wild(1)``."""
     words = category.split()
     named = {_letters(word) for word in (category, *words, *(word.partition("/")[0] for word in words))}
     return None if variant is None or variant == "chess" or _letters(variant) in named else variant
@@ -477,10 +452,7 @@ def control_of(game: TimeControlled, white: bool) -> tuple[int | None, int | Non
 
 
 def shown_line(game: Game) -> ShownLine | None:
-    """Find the line that is the main line of an archive's game from end to end.
-
-    None: several lines make the main line, or more than ``shown`` was loaded of it.
-    """
+    """None: several lines make the main line, or more than ``shown`` was loaded of it."""
     if len(game.segments) != 1:
         return None
     first, last, observation = game.segments[0]

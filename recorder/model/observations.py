@@ -98,8 +98,6 @@ class GameEvent(NamedTuple):
 
 
 class ObservationKind(Enum):
-    """What was seen: a board as it moved, or a record of moves."""
-
     LIVE = "live"
     MOVELIST = "movelist"
     EXAMINED = "examined"
@@ -133,12 +131,9 @@ class Observation:
 
 
 EngineProtocol = Literal["cecp", "uci"]
-"""How an engine was talked to."""
 
 
 class AnalysedPosition(NamedTuple):
-    """A position that an engine has analysed, and its lines; ``ply`` half-moves were played to reach it."""
-
     ply: int
     fen: str
     lines: tuple[Thinking, ...]
@@ -164,16 +159,12 @@ class Analysis:
 
 
 class EvidenceKind(Enum):
-    """How several observations of one game are related."""
-
     SAME = "same"  # why they are of one game
     CONTINUES = "continues"  # why one continues an adjourned one
     CONFLICT = "conflict"  # in what they contradict each other
 
 
 class Evidence(NamedTuple):
-    """One result of comparing observations of a game, in words."""
-
     kind: EvidenceKind
     text: str
 
@@ -187,7 +178,6 @@ class Segment(NamedTuple):
 
 
 def runs_of(plies: Iterable[int]) -> list[Segment]:
-    """The segments of rising numbers of plies, all of the first observation: a gap ends one."""
     runs: list[Segment] = []
     for ply in plies:
         if runs and runs[-1].to_ply == ply - 1:

@@ -53,13 +53,10 @@ class Precision(IntEnum):
 EXACT: Final = frozenset((
     Precision.MILLISECONDS.value, Precision.DERIVED_MILLISECONDS.value, Precision.ELAPSED_DERIVED_MILLISECONDS.value,
 ))  # fmt: skip
-"""Precisions of times in milliseconds."""
 CLOCK_DERIVED: Final = frozenset((Precision.DERIVED_SECONDS.value, Precision.DERIVED_MILLISECONDS.value))
-"""Precisions of plies whose clock is computed."""
 ELAPSED_DERIVED: Final = frozenset((
     Precision.ELAPSED_DERIVED_SECONDS.value, Precision.ELAPSED_DERIVED_MILLISECONDS.value,
 ))  # fmt: skip
-"""Precisions of plies whose elapsed time is computed."""
 
 
 ELAPSED_ORIGINS: Final = ("printed", "imported", "derived")
@@ -159,7 +156,6 @@ def _clock(ms: int, exact: bool) -> str:
 
 
 def is_null_move(ply: Ply) -> bool:
-    """Whether a saved game's player passes (``--``): the other side is to move on the same board."""
     return ply.san == "--" and ply.origin_code in SAVED_ORIGINS
 
 
@@ -175,7 +171,6 @@ make_ply: Final[Callable[[PlyRow], Ply]] = partial(tuple.__new__, Ply)
 
 
 def name_plies(rows: list[Ply] | list[PlyRow]) -> list[Ply]:
-    """Make every row of a list a ``Ply``, in place, and return the list."""
     named = cast(list[Ply], rows)
     for index, row in enumerate(rows):
         if type(row) is tuple:
@@ -184,8 +179,6 @@ def name_plies(rows: list[Ply] | list[PlyRow]) -> list[Ply]:
 
 
 class LineKind(Enum):
-    """What a sequence of plies is to its game."""
-
     MAIN = "main"
     TAKEBACK = "takeback"
     VARIATION = "variation"  # of an examined or a saved game
@@ -193,10 +186,7 @@ class LineKind(Enum):
 
 @dataclass(slots=True)
 class PlyLine:
-    """A sequence of plies. Line 0 is the main line; a takeback's line leaves ``parent`` after ``parent_ply``.
-
-    ``rows`` are the plies, not all of them named: for those who handle very many.
-    """
+    """A takeback's line leaves ``parent`` after ``parent_ply``. Not all ``rows`` are named: very many are handled."""
 
     number: int
     kind: LineKind
@@ -206,7 +196,7 @@ class PlyLine:
 
     @property
     def plies(self) -> list[Ply]:
-        """The plies: the same list, now of ``Ply`` throughout."""
+        """The same list as ``rows``, now of ``Ply`` throughout."""
         return name_plies(self.rows)
 
     @plies.setter
@@ -215,8 +205,6 @@ class PlyLine:
 
 
 class AnchorReason(StrEnum):
-    """Why plies do not give a position."""
-
     START = "start"
     GAP = "gap"
     CONFLICT = "conflict"  # the board contradicts the one before
@@ -226,11 +214,7 @@ class AnchorReason(StrEnum):
 
 
 class Anchor(NamedTuple):
-    """A position that cannot be derived from the plies: the start, or the board after a gap.
-
-    ``ply`` half-moves were played to reach it; ``line`` is the line it is in. ``fen`` is X-FEN with ``[hands]`` for
-    drop games where known.
-    """
+    """``ply`` half-moves were played to reach it; ``fen`` is X-FEN with ``[hands]`` for drop games where known."""
 
     line: int
     ply: int
@@ -240,11 +224,6 @@ class Anchor(NamedTuple):
 
 
 class StartFacts(NamedTuple):
-    """What the first board of an observation printed about a move that is not ours to count.
-
-    ``precision_code`` is a ``Precision``'s integer, as in ``Ply``.
-    """
-
     ply: int
     verbose: str
     pretty: str
@@ -262,10 +241,7 @@ USUAL: Final = (Proof.FULL.value, Origin.FRAME.value, Precision.MILLISECONDS.val
 
 
 class ShownPlies(NamedTuple):
-    """Plies that follow each other, value by value, ``first`` being the number of the first one.
-
-    One that is not ``USUAL`` comes without its times.
-    """
+    """Value by value, ``first`` being the first one's number; one that is not ``USUAL`` comes without times."""
 
     first: int
     sans: list[str]
@@ -274,7 +250,6 @@ class ShownPlies(NamedTuple):
 
 
 def shown_plies(rows: list[Ply] | list[PlyRow], first: int) -> ShownPlies:
-    """Split plies that follow each other into values; the times of a ply that is not ``USUAL`` are None."""
     sans: list[str] = []
     clocks_ms: list[int | None] = []
     of_each_ms: list[int | None] = []
@@ -289,18 +264,14 @@ def shown_plies(rows: list[Ply] | list[PlyRow], first: int) -> ShownPlies:
 def whole_row(
     ply: int, san: str, clock_ms: int | None, elapsed_ms: int | None, quality: tuple[int, int, int | None] = USUAL
 ) -> PlyRow:
-    """Make the fields of a ply of which only what PGN shows was loaded; all others are None."""
+    """Only what PGN shows was loaded; all other fields are None."""
     white_ms, black_ms = (clock_ms, None) if ply & 1 else (None, clock_ms)
     found: Any = (ply, None, san, white_ms, black_ms, elapsed_ms, None, None, None, None, *quality, None)
     return cast(PlyRow, found)  # though its offset is None
 
 
 class ShownLine(PlyLine):
-    """A line that an archive gives to those who write PGN.
-
-    ``shown`` has its plies, if they follow each other, each is ``USUAL`` with its times known, and no caller has asked
-    for ``rows`` yet; else None.
-    """
+    """``shown``: its plies, if they are consecutive, ``USUAL``, timed, and ``rows`` was not asked for; else None."""
 
     __slots__ = ("_rows", "shown")
 
@@ -312,7 +283,6 @@ class ShownLine(PlyLine):
         return len(self._rows) if self.shown is None else len(self.shown.sans)
 
     def ply(self, place: int) -> Ply:
-        """Return one of its plies, from 0; values that were not loaded are None."""
         if self.shown is None:
             return Ply._make(self._rows[place])
         first, sans, clocks_ms, elapsed_ms = self.shown
@@ -320,7 +290,7 @@ class ShownLine(PlyLine):
 
     @property
     def rows(self) -> list[Ply] | list[PlyRow]:
-        """As in any line; from then on these count."""
+        """From then on these count."""
         if self.shown is not None:
             first, sans, clocks_ms, elapsed_ms = self.shown
             self._rows: list[Ply] | list[PlyRow] = list(map(whole_row, count(first), sans, clocks_ms, elapsed_ms))

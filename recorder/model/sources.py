@@ -26,7 +26,6 @@ _SITES: Final = {
 
 
 def known_site(name: str) -> str | None:
-    """The site that a name means (``freechess.org``, ``FICS``), as games have it; None: no site has this name."""
     return _SITES.get(name.lower())
 
 
@@ -36,7 +35,7 @@ def site_of(name: str | None) -> str | None:
 
 
 def site_names(names: Iterable[str]) -> frozenset[str]:
-    """These names, and all others of the sites that they mean: an archive may have games under any of them."""
+    """All names of these sites: an archive may have games under any of them."""
     given = frozenset(names)
     sites = set(map(known_site, given))
     return given | {name for name, site in _SITES.items() if site in sites}
@@ -56,7 +55,6 @@ class SourceKind(Enum):
 
 
 SAVED_KINDS: Final = frozenset((SourceKind.PGN, SourceKind.BPGN))
-"""Kinds that are no server's text but games."""
 
 
 class TimeBasis(Enum):
@@ -155,8 +153,6 @@ class Disposition(Enum):
 
 
 class ImportStatus(StrEnum):
-    """What an import made of a source."""
-
     NEW = "new"
     GROWN = "grown"
     REPLACED = "replaced"  # it was here, and was read again from its start
@@ -170,8 +166,6 @@ class ImportStatus(StrEnum):
 
 
 class Shape(NamedTuple):
-    """Unrecognised lines of one shape: how many, and the offset of the first."""
-
     shape: str
     lines: int
     first_offset: int

@@ -20,7 +20,6 @@ DEEPEST: Final = 36
 """Half-moves of the longest line in the table: no later position has a name."""
 
 TABLE: Final = Path(__file__).with_name("openings.tsv")
-"""The names: key of the position, ECO code, name and moves, separated by tabs; lines of comment begin with ``#``."""
 
 
 class Opening(NamedTuple):
@@ -48,11 +47,7 @@ class Opening(NamedTuple):
 
 
 def find_opening(plies: Sequence[tuple[Any, ...]]) -> Opening | None:
-    """Find the last named position of a game of normal chess from the normal start.
-
-    Plies have their number and their encoded move in front. What follows a missing ply or an unknown move (None) does
-    not count.
-    """
+    """Plies have their number and their move in front; what follows a missing ply or an unknown move does not count."""
     from recorder.rules.keys import position_keys  # most commands need no rules
 
     first = plies[:DEEPEST]
@@ -68,7 +63,7 @@ def find_opening(plies: Sequence[tuple[Any, ...]]) -> Opening | None:
 
 
 def opening_of(position: Position) -> Opening | None:
-    """The opening of a position of normal chess, with 0 as its ply; None: the position has no name."""
+    """With 0 as its ply; None: the position has no name."""
     from recorder.rules.keys import position_key
 
     row = _names().get(position_key(position))
@@ -80,12 +75,10 @@ def opening_of(position: Position) -> Opening | None:
 
 @cache
 def opening_names() -> frozenset[str]:
-    """All names of openings."""
     return frozenset(row.split("\t")[1] for row in _names().values())
 
 
 @cache
 def _names() -> dict[int, str]:
-    """The rows of the table by the keys of their positions."""
     rows = TABLE.read_text(encoding="utf-8").splitlines()
     return {int(row[:16], 16): row[17:] for row in rows if row[0] != "#"}

@@ -6,10 +6,7 @@ from collections.abc import Iterable
 
 
 def connected(numbers: Iterable[int], pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Numbers in groups: two are in one if pairs lead from one to the other.
-
-    The groups come by their first numbers; within each the numbers are as they were given.
-    """
+    """Two are in one group if pairs lead from one to the other; groups come by their first numbers."""
     parents = {number: number for number in numbers}
 
     def root(number: int) -> int:

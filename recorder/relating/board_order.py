@@ -23,21 +23,14 @@ from recorder.relating.compare import Verdict, compare
 from recorder.relating.game_view import REQUIRED_BITS, View, order_bits
 
 Beside = Callable[[Game, Game], Iterable[tuple[Game, Game]]]
-"""For two games of two sources, pairs of games of other boards with equal players and numbers.
-
-Of each pair the first ran beside the first game in its source, the second beside the second game in the other source.
-"""
+"""For two games of two sources, pairs of games of other boards that ran beside them, with equal players and numbers."""
 
 _LEAST_LINES = 2
 _CACHED = 4_096
 
 
 class _Pair(NamedTuple):
-    """A board that two logs show.
-
-    ``verdict``: whether both games are known to be one. ``lines``: for each ply that both saw live, its offset in the
-    one log and in the other. ``partner``: it may be a board of a bughouse match.
-    """
+    """``lines``: offsets, in both logs, of the plies that both saw live. ``partner``: it may be a board of bughouse."""
 
     verdict: Verdict
     lines: tuple[tuple[int, int], ...]
@@ -45,18 +38,13 @@ class _Pair(NamedTuple):
 
 
 class BoardOrders:
-    """Compares the order of boards' lines in two logs."""
-
     def __init__(self, beside: Beside) -> None:
         self._beside = beside
         self._pairs: dict[tuple[str, str], _Pair] = {}
         self._bits = lru_cache(_CACHED)(_order)
 
     def same(self, view: View, other: View) -> str | None:
-        """Say, in a clause, why the order of lines in two logs proves that two games are one; None: it does not.
-
-        The games do not contradict each other; it does not matter which comes first.
-        """
+        """Why the order of lines in two logs proves that two games are one, as a clause; None: it does not."""
         if view.source is None or other.source is None or view.source == other.source:
             return None
         if view.game.game_no is None or view.game.game_no != other.game.game_no:
@@ -81,7 +69,6 @@ class BoardOrders:
         return f"the same number during {during} lines of a game of both logs" if during >= _LEAST_LINES else None
 
     def _pair(self, game: Game, other: Game) -> _Pair:
-        """What two games have in common, computed once."""
         pair = self._pairs.get((game.key, other.key))
         if pair is None:
             mine, its = View(game), View(other)
@@ -95,7 +82,6 @@ class BoardOrders:
 
 
 def _unique(pairs: Iterable[tuple[Game, Game]]) -> list[tuple[Game, Game]]:
-    """Pairs neither game of which is in another one."""
     every = list(pairs)
     uses = Counter(game.key for pair in every for game in pair)
     return [(mine, its) for mine, its in every if uses[mine.key] == uses[its.key] == 1]

@@ -23,14 +23,11 @@ from recorder.relating.match import (
 
 _FEW_PIECES = 3
 TOGETHER_MS = 5_000
-"""Within this time both boards of a match begin."""
 _TOGETHER_BYTES = 4_096
 _OPPOSITE = {("1-0", "0-1"), ("0-1", "1-0"), ("1/2-1/2", "1/2-1/2")}
 
 
 class _Seen:
-    """A game with the pieces it received from the other board."""
-
     def __init__(self, game: Game) -> None:
         self.game = game
         self._captures: list[CapturedPiece] | None = None
@@ -58,7 +55,7 @@ class _Seen:
 
 
 def pair_bughouse(games: Sequence[Game]) -> list[tuple[str, str, str]]:
-    """Find the matches among games: the keys of both games, the lesser first, and the evidence; ordered by key."""
+    """The keys of both games, the lesser first, and the evidence; ordered by key."""
     left = [_Seen(game) for game in {game.key: game for game in games}.values() if game.variant == "bughouse"]
     left.sort(key=lambda board: board.game.key)
     matches: list[tuple[str, str, str]] = []
@@ -75,10 +72,7 @@ _Pair = tuple["_Seen", "_Seen"]
 
 
 def _candidates(games: list[_Seen]) -> list[_Pair]:
-    """Pairs that a rule could find, the lesser key first.
-
-    They are of one stretch of a log, or one names the other's number, or they began together.
-    """
+    """Pairs of one stretch of a log, or of which one names the other's number, or that began together."""
     pairs: dict[tuple[str, str], _Pair] = {}
 
     def add(board: _Seen, other: _Seen) -> None:
@@ -129,7 +123,6 @@ def _only_pairs(
 
 
 def _may_be(game: Game, other: Game) -> bool:
-    """Whether nothing in the headers contradicts that two games are the boards of one match."""
     facts = ((game.server, other.server), (game.base_s, other.base_s), (game.increment_s, other.increment_s))
     if any(None not in pair and pair[0] != pair[1] for pair in facts):
         return False
@@ -155,7 +148,6 @@ def _known_players(game: Game) -> set[str]:
 
 
 def _shared(board: _Seen, other: _Seen) -> bool:
-    """Whether one log shows both at the same time."""
     return any(
         source in other.sources and begin <= other.sources[source][1] and other.sources[source][0] <= end
         for source, (begin, end) in board.sources.items()
@@ -241,7 +233,7 @@ def _agree_in_one_log(board: _Seen, other: _Seen) -> bool | None:
 
 
 def _transfers(board: _Seen, other: _Seen) -> list[Transfer]:
-    """As ``transfers`` of their match; what each board captured and received is computed once for all pairs."""
+    """What each board captured and received is computed once for all pairs."""
     first, second = (board, other) if board_order(board.game, other.game).a is board.game else (other, board)
     return [
         *transfers_of("A", first.captures, second.passes, first.game),

@@ -63,10 +63,7 @@ _MINUTE_S: Final = 60
 
 
 def begun_alike(view: View, other: View) -> str | None:
-    """Why a saved game and another one are the same, by when they began.
-
-    A local time counts as equal to UTC only if both read the same.
-    """
+    """By when a saved game and another began; a local time counts as equal to UTC only if both read the same."""
     if not (is_saved(view) or is_saved(other)):
         return None
     if view.plies.keys() != other.plies.keys() and not (_contains(view, other) or _contains(other, view)):
@@ -117,7 +114,6 @@ def _contains(whole: View, part: View) -> bool:
 
 
 def is_saved(view: View) -> bool:
-    """Whether all that is known of a game comes from saved games."""
     return all(observation.kind is ObservationKind.PGN for observation in view.game.observations)
 
 
@@ -138,15 +134,13 @@ _CLOCK_MS = 60  # servers that print milliseconds compute a running clock for ev
 
 
 class Verdict(IntEnum):
-    """Results of a comparison."""
-
     OPEN = 0  # no evidence
     SAME = 1
     APART = 2  # they contradict each other
 
 
 class Verdicts(NamedTuple):
-    """A verdict and the reason, as a clause."""
+    """The reason is a clause."""
 
     verdict: Verdict
     why: str
@@ -166,12 +160,10 @@ def _other_day(view: View, other: View) -> bool:
 
 
 def _printed_before(listed: View, view: View) -> bool:
-    """Whether one was printed before the other was played."""
     return listed.listed_ms is not None and view.span_ms is not None and listed.listed_ms + SKEW_MS < view.span_ms[0]
 
 
 def _ended_before(view: View, other: View) -> bool:
-    """Whether all of one was seen, and the other has more moves."""
     game = view.game
     return (
         game.complete
@@ -242,11 +234,7 @@ def proves_enough(view: View) -> bool:
 
 
 def _moments_differ(view: View, other: View, *, again: bool, backward: bool) -> str | None:
-    """Say, in a clause, why two games were not played at the same time; None: they may have been.
-
-    ``again``: one source may have seen the game twice. ``backward``: a clock that was set back may explain that the
-    times do not overlap.
-    """
+    """As a clause; None: they may have been at the same time. ``again``: one source may have seen the game twice."""
     if not again:
         if view.source == other.source and ((view.live and other.live) or _begun_apart(view, other)):
             return "one source saw both"
@@ -318,8 +306,6 @@ def _at_one_moment(view: View, other: View) -> str | None:
 
 
 class _Agreement:
-    """The times and clocks that were compared, and how much they prove."""
-
     def __init__(self) -> None:
         self.times = 0  # that were compared
         self.fine: list[int] = []  # in milliseconds, the same in both
@@ -332,10 +318,7 @@ class _Agreement:
         self.cut = self.rounded = True  # so clocks in seconds may have come from those in milliseconds
 
     def contradiction(self, view: View, other: View, common: list[int], differs: int | None) -> str | None:
-        """Compare times, clocks and first boards; why they contradict each other, as a clause, or None.
-
-        ``differs`` is the first ply with different moves; what is shown from there on does not count.
-        """
+        """As a clause, or None; what is shown from ``differs`` on, the first ply with other moves, does not count."""
         for number in common:
             if not self.take(view, other, number):
                 return f"other times at ply {number}"
@@ -349,7 +332,6 @@ class _Agreement:
         return None
 
     def take(self, view: View, other: View, number: int) -> bool:
-        """Compare the times of a ply; False: they contradict each other."""
         mine, its = view.plies[number], other.plies[number]
         both_live = number in view.live_plies and number in other.live_plies
         if both_live and view.span_ms and other.span_ms and mine.at_ms is not None and its.at_ms is not None:
@@ -379,7 +361,6 @@ class _Agreement:
         clocks: tuple[int | None, int | None],
         fine: tuple[bool, bool],
     ) -> None:
-        """Compare what both print of a ply in whole seconds."""
         (mine, its), (my_clock, its_clock) = spent, clocks
         if mine is None or its is None or my_clock is None or its_clock is None or not (mine.printed and its.printed):
             return
@@ -427,11 +408,7 @@ class _Agreement:
                 self.apart_ms += [apart_ms] if (apart_ms := abs(mine.at_ms - its.at_ms)) <= SKEW_MS else []
 
     def verdict(self, moves: int, same_number: bool, alike: bool, *, one_server: bool) -> Verdicts:
-        """Decide by all of it: SAME with the evidence in words, or OPEN if there is too little.
-
-        ``same_number``: both observations print the same game number, or one prints none; ``alike``: also the same
-        ratings. ``one_server``: both games are known to be of one server.
-        """
+        """SAME with the evidence in words, or OPEN; ``alike``: both print the same game number and ratings."""
         # Different values only: a player who always takes one second proves nothing, however often.
         fine = len({value for value in self.fine if value > 0})
         coarse = len({value for value in self.coarse if value > 0})
@@ -453,7 +430,6 @@ class _Agreement:
 
 
 def _counted(moves: int, times: int) -> str:
-    """Numbers of equal plies and of equal elapsed times, in words."""
     return f"{moves} equal {'ply' if moves == 1 else 'plies'}, {times} equal {'time' if times == 1 else 'times'}"
 
 

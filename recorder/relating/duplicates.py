@@ -21,11 +21,7 @@ _LEAST_OVERLAP: Final = 12  # of two that were both cut
 
 
 class ProbableDuplicate(NamedTuple):
-    """Two games that are probably one, the lesser key first.
-
-    ``equal_clocks`` of the ``clocks`` plies of which both print the mover's clock are equal. Their equal times and lag
-    hold ``bits``, of ``required_bits``.
-    """
+    """The lesser key first; ``clocks`` are the plies of which both print the mover's. Times and lag hold ``bits``."""
 
     key: str
     other: str
@@ -39,12 +35,7 @@ class ProbableDuplicate(NamedTuple):
 
 
 class DuplicateGroup(NamedTuple):
-    """What was found among games of the same players.
-
-    ``pairs`` are probable duplicates, the best first. ``open`` are pairs that may be one: their moves do not differ,
-    nothing else contradicts it, and no person decided that they are two. ``facts`` has by key what is known of a game,
-    the more the greater.
-    """
+    """``pairs``: the best first. ``open``: nothing contradicts it, no person parted them. ``facts``: what is known."""
 
     pairs: list[ProbableDuplicate]
     open: frozenset[Pair]
@@ -52,10 +43,7 @@ class DuplicateGroup(NamedTuple):
 
 
 def find_duplicates(games: Sequence[Game], shown: Mapping[str, Game], decided: Decided) -> DuplicateGroup:
-    """Find probable duplicates among games of the same players with the same colours, each as one source gives it.
-
-    ``shown`` has the games by key as they are listed: a merged game in place of its members.
-    """
+    """Each game is as one source gives it; ``shown``: by key as listed, a merged game in place of its members."""
     views: list[View] = []
     for group in group_alike([View(game) for game in sorted(games, key=lambda game: game.key)]):
         views += {shown[view.game.key].key: view for view in reversed(group)}.values()  # one of each listed game
@@ -84,10 +72,7 @@ def find_duplicates(games: Sequence[Game], shown: Mapping[str, Game], decided: D
 
 
 def fold(contents: Iterable[DuplicateGroup], chosen: Collection[str]) -> dict[str, str]:
-    """Groups of probable duplicates, each folded to the game of which most is known.
-
-    A group holds no two games that contradict each other: where a game fits several of those, the best pair counts.
-    """
+    """To the game of which most is known; no two of a group contradict each other: the best pair counts."""
     stays: dict[str, str] = {}
     for contained in contents:
         groups: dict[str, list[str]] = {}
@@ -106,7 +91,7 @@ def fold(contents: Iterable[DuplicateGroup], chosen: Collection[str]) -> dict[st
 
 
 def why_never_one(game: Game, other: Game) -> str | None:
-    """Why not even a person can decide that two games are one, as a clause; None: that is possible."""
+    """As a clause; None: a person can decide that two games are one."""
     if GameKind.PLAYED is not game.kind or game.kind is not other.kind:
         return "one of them was not played"
     if None not in (game.server, other.server) and game.server != other.server:
@@ -132,10 +117,7 @@ def _numbered_apart(view: View, other: View) -> bool:
 
 
 def _share_moves(view: View, other: View) -> bool:
-    """Whether one game has all moves of the other, or they overlap; the moves that both have are known to be equal.
-
-    Of a game that was lost from sight these are enough, if the clocks of one that is seen later ran meanwhile.
-    """
+    """All moves of one or an overlap; of a game lost from sight these are enough if its clocks ran meanwhile."""
     if probably_goes_on(view, other) or probably_goes_on(other, view):
         return True
     part, whole = sorted((view.plies.keys(), other.plies.keys()), key=len)
@@ -145,12 +127,11 @@ def _share_moves(view: View, other: View) -> bool:
 
 
 def rank(pair: ProbableDuplicate) -> tuple[Any, ...]:
-    """Sorts pairs: the most probable first."""
     return len(pair.cons), -pair.bits, -pair.equal_clocks, -pair.plies, pair.key, pair.other
 
 
 def _facts(view: View) -> tuple[int, ...]:
-    """How much is known of a game, what counts most first."""
+    """What counts most first."""
     plies = view.plies.values()
     times = sum((ply.clock_ms is not None) + (ply.elapsed_ms is not None) + (ply.lag_ms is not None) for ply in plies)
     game = view.game
@@ -158,7 +139,6 @@ def _facts(view: View) -> tuple[int, ...]:
 
 
 def _probable_duplicate(view: View, other: View) -> ProbableDuplicate:
-    """The evidence about two games that are probably one."""
     common = sorted(view.plies.keys() & other.plies.keys())
     pros = [f"{len(common)} equal {'ply' if len(common) == 1 else 'plies'}"]
     cons: list[str] = []
@@ -191,7 +171,7 @@ def _probable_duplicate(view: View, other: View) -> ProbableDuplicate:
 
 
 def _weigh_lag(view: View, other: View, common: list[int], pros: list[str], cons: list[str]) -> dict[int, int]:
-    """Note equal and different lag; the lag by ply, empty if any differs."""
+    """The lag by ply, empty if any differs."""
     lags = [
         (number, mine, its)
         for number in common

@@ -33,13 +33,7 @@ def resumed_at(later: View) -> tuple[Observation, StartFacts] | None:
 
 
 def continues(earlier: View, later: View) -> str | None:
-    """Why ``later`` is what became of ``earlier`` when it was resumed, as a clause; None: it is not known to be.
-
-    The same players, kind and time control; the last position of the one is the first of the other; the clocks are as
-    they were, but for the time of the side to move; and either that the first was adjourned or that the second
-    continues a game was printed. Where the second was first seen some moves later, its list begins with the first's
-    moves.
-    """
+    """As a clause, or None. The last position of the one is the first of the other, or is in the other's list."""
     begun = resumed_at(later)
     if begun is None or not earlier.game.end.may_go_on or not earlier.plies or headers_differ(earlier.game, later.game):
         return None
@@ -73,10 +67,7 @@ def continues(earlier: View, later: View) -> str | None:
 
 
 def _listed(earlier: View, later: View, joined: int) -> str | None:
-    """Why a game that was joined at a ply continues an earlier one whose moves its list repeats, or None.
-
-    Lists print the times of the moves before; one server prints 0 for all that were made before the adjournment.
-    """
+    """Lists print the times of the moves before; one server prints 0 for all that were made before the adjournment."""
     last = max(earlier.plies)
     if any(ply not in later.plies for ply in range(1, joined + 1)):
         return None
@@ -115,7 +106,7 @@ _SCRATCH = re.compile(r"Starting a game in examine \(s(?:cratch|etup)\) mode\.?"
 
 
 def link_examined(games: Sequence[Game]) -> list[tuple[str, str, str]]:
-    """Find the examined games whose played game is there too: both keys and the evidence, ordered by key."""
+    """Both keys and the evidence, ordered by key."""
     by_handle: dict[tuple[str | None, str], list[Game]] = {}
     for game in games:
         if game.kind is GameKind.PLAYED and game.plies:
@@ -138,7 +129,7 @@ def link_examined(games: Sequence[Game]) -> list[tuple[str, str, str]]:
 
 
 def _evidence(game: Game, played: Game) -> str | None:
-    """Evidence that a game is the examination of a played one; None: there is none, or something contradicts it."""
+    """None: there is none, or something contradicts it."""
     if not _earlier(played, game):
         return None
     same = _same_plies(game, played)
@@ -166,10 +157,7 @@ def _evidence(game: Game, played: Game) -> str | None:
 
 
 def _names(game: Game, played: Game, known: int) -> str | None:
-    """Give evidence that an examination's players are those of a played game, which is equal up to the ply ``known``.
-
-    None: the names contradict each other, or too little is known.
-    """
+    """None: the names contradict each other, or too little is known. The games are equal up to the ply ``known``."""
     white, black = played.white.handle.lower(), played.black.handle.lower()
     if (game.white.handle.lower(), game.black.handle.lower()) == (white, black):
         return "the same players"
@@ -206,10 +194,7 @@ def _same_plies(game: Game, played: Game) -> int | None:
 
 
 def _same_boards(game: Game, played: Game) -> int | None:
-    """The last ply after which a board that no known move leads to is the played game's, 0 if there is no such board.
-
-    None: one of them is not the played game's.
-    """
+    """0 if no board that no known move leads to is shown; None: one of them is not the played game's."""
     shown = {anchor.ply: anchor.fen for anchor in game.anchors() if anchor.ply}
     if not shown:
         return 0

@@ -37,13 +37,12 @@ from recorder.model import (
 )
 
 LIVE_KINDS = frozenset((ObservationKind.LIVE, ObservationKind.ENGINE))
-"""Observations that were made while the game went on."""
+"""Of observations that were made while the game went on."""
 
 SKEW_MS = 3_000
 """Within this time two connections get the same line, unless one of them is stuck or its clock is wrong."""
 
 DAY_MS = 86_400_000
-"""A day in milliseconds."""
 
 _HOUR_MS = 3_600_000
 _EAST_MS, _WEST_MS = 14 * _HOUR_MS, 12 * _HOUR_MS  # how far local time is from UTC at most
@@ -71,7 +70,7 @@ class Spent(NamedTuple):
 
 @dataclass
 class View:
-    """A game of one source, and values for comparing it, computed once; ``source`` is the SHA-256, or None."""
+    """Computed once; ``source`` is the SHA-256, or None."""
 
     game: Game
     source: str | None = field(init=False)
@@ -82,7 +81,6 @@ class View:
 
     @cached_property
     def plies(self) -> dict[int, Ply]:
-        """The main line by ply."""
         return {ply.ply: ply for ply in self.game.plies}
 
     @cached_property
@@ -92,7 +90,6 @@ class View:
 
     @cached_property
     def live_plies(self) -> frozenset[int]:
-        """Numbers of the plies that were seen so."""
         live = {number for number, observation in enumerate(self.game.observations) if observation.kind in LIVE_KINDS}
         return frozenset(
             ply
@@ -131,10 +128,7 @@ class View:
 
     @cached_property
     def first_board(self) -> StartFacts | Ply | None:
-        """The first board after joining in mid-game that has the clocks of a move, else the one it was joined at.
-
-        Servers may print that one with the clocks of its last move, or with a clock that has run since.
-        """
+        """Servers may print the board that was joined with its last move's clocks, or with one that has run since."""
         if not self.starts:
             return None
         joined = self.starts[0].ply
@@ -166,10 +160,7 @@ class View:
 
     @cached_property
     def begun_ms(self) -> tuple[int, int] | None:
-        """The earliest and the latest moment in UTC when it may have begun; None: unknown.
-
-        The date that a list prints is that of the server's clock, which may be wrong.
-        """
+        """Of when it may have begun, in UTC; a list's date is by the server's clock, which may be wrong."""
         game = self.game
         if self.span_ms is not None:
             return self.span_ms[0], self.span_ms[0]
@@ -214,10 +205,7 @@ class View:
 
     @cached_property
     def unlisted(self) -> frozenset[int]:
-        """The first plies of a list whose times are all 0.
-
-        Some servers print so all that was played before a game was adjourned: it is no time that was taken.
-        """
+        """Some servers print 0 for all that was played before a game was adjourned: it is no time that was taken."""
         found = set()
         for number, ply in sorted(self.plies.items()):
             if ply.origin_code != Origin.MOVELIST or ply.elapsed_ms:
@@ -227,14 +215,12 @@ class View:
 
     @cached_property
     def opening(self) -> tuple[int, ...]:
-        """The moves from the first ply on, as far as they are known one after another."""
         moves: list[int] = []
         while (ply := self.plies.get(len(moves) + 1)) is not None and ply.move is not None:
             moves.append(ply.move)
         return tuple(moves)
 
     def increment_s(self, ply: int) -> int | None:
-        """The increment in seconds of the side that makes this ply; None: unknown."""
         return self.game.increment_s if ply % 2 else self.game.black_increment_s
 
 
@@ -257,11 +243,7 @@ _MOST_LINES = 120  # programs that always think for the same time stay below 40 
 
 
 def bits_of(seconds: Mapping[int, int]) -> float:
-    """A lower bound of the information in the times of a game's moves, whatever habits the players have.
-
-    ``seconds`` maps plies to the whole seconds that they took, or to the milliseconds of lag printed with them. A ply
-    adds nothing if its side's move before is not there.
-    """
+    """``seconds``: ply → seconds taken, or lag in ms. A ply adds nothing if its side's move before is not there."""
     # The entropy of the times under the habit that fits them best: for each time, its count × log2(all / its count).
     habits: Counter[tuple[int, int]] = Counter()
     times: Counter[tuple[int, int, int]] = Counter()
@@ -275,11 +257,7 @@ def bits_of(seconds: Mapping[int, int]) -> float:
 
 
 def order_bits(boards: Sequence[bool]) -> float:
-    """A lower bound of the information in the order of two boards' lines, whatever habits the players have.
-
-    ``boards`` has for each line, in the order of the log, whether it belongs to the first of the two boards. Only the
-    first ``_MOST_LINES`` lines count; boards that move in turn, or in another short cycle, give nearly 0.
-    """
+    """``boards``: for each line, in the log's order, whether it is of the first board; short cycles give nearly 0."""
     boards = boards[:_MOST_LINES]
     lines = Counter(zip(*(boards[start:] for start in range(_MEMORY + 1)), strict=False))
     habits: Counter[tuple[bool, ...]] = Counter()

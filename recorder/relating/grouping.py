@@ -43,28 +43,23 @@ from recorder.relating.game_view import SKEW_MS, View
 from recorder.relating.pairs import pairs_to_compare
 
 Pair = tuple[str, str]
-"""Two keys, the lesser first."""
 
 MERGED_BY_HAND: Final = "a person decided that they are one game"
 
 
 def pair_of(key: str, other: str) -> Pair:
-    """Two keys in their order."""
     return (key, other) if key < other else (other, key)
 
 
 class Decided(NamedTuple):
-    """A person's decisions: keys of games that are one, and keys of games that are not."""
-
     same: frozenset[Pair] = frozenset()
     apart: frozenset[Pair] = frozenset()
 
     def part(self, some: Collection[str], others: Collection[str]) -> bool:
-        """Whether a game of the one group is known not to be one of the other."""
         return bool(self.apart) and any(pair_of(one, other) in self.apart for one in some for other in others)
 
     def join(self, groups: list[list[str]]) -> list[list[int]]:
-        """Which groups of keys are one: numbers of groups, by their first ones."""
+        """By their first ones."""
         joined = {number: [number] for number in range(len(groups))}
         home = {key: number for number, keys in enumerate(groups) for key in keys}
         for one, other in sorted(self.same):
@@ -86,18 +81,12 @@ _OWN: Final = frozenset((
     "key", "me", "observations", "segments", "started_at_ms", "ended_at_ms", "first_offset", "last_offset", "links",
     "merged_from", "evidence", "analyses", "corrections", "found_opening",
 ))  # fmt: skip
-"""Fields of a game in which two logs of it may differ, and those that ``_content`` takes apart."""
 _FIELDS: Final = tuple(field.name for field in fields(Game) if field.name not in _OWN)
 _MOST_APART_MS: Final = SKEW_MS // 2  # from the first of a group, so no two of a group are further apart than SKEW_MS
 
 
 def group_alike(views: Sequence[View]) -> list[list[View]]:
-    """Group games that compare alike with all others.
-
-    Every view is in one group; groups keep the order, by their first. The first of a group is the same game as each of
-    the others, by ``compare``; a log that is at the limit of ``SKEW_MS`` from the group is judged by its first. A view
-    of a log that has several games here is a group by itself: those are compared differently.
-    """
+    """The first of a group is the same game as each other one; a log with several games here is not grouped."""
     if len(views) < 3:
         return [[view] for view in views]
     games_of = Counter(view.source for view in views if view.live)
@@ -121,12 +110,10 @@ def group_alike(views: Sequence[View]) -> list[list[View]]:
 
 
 def _is_close(first: View, view: View) -> bool:
-    """Whether two logs show equal content at the same moments."""
     return all(abs(one - other) <= _MOST_APART_MS for one, other in zip(_times(first), _times(view), strict=True))
 
 
 def _content(view: View) -> object:
-    """All that a log shows of a game but when and where in the log, and which times it has."""
     game = view.game
     return (
         *(getattr(game, name) for name in _FIELDS),
@@ -145,7 +132,7 @@ def _printed(facts: Ply | StartFacts) -> object:
 
 
 def _times(view: View) -> list[int]:
-    """When a log shows what, in milliseconds; as many for all games of equal content."""
+    """As many for all games of equal content."""
     game = view.game
     bounds = [(observation.started_at_ms, observation.ended_at_ms) for observation in game.observations]
     arrivals = (ply.at_ms for ply in view.plies.values())
@@ -171,20 +158,15 @@ class ObservationGroup:
 
     @property
     def name(self) -> str:
-        """The key of its first member."""
         return self.views[0].game.key
 
     @property
     def keys(self) -> list[str]:
-        """Those of all members."""
         return [view.game.key for view in self.views]
 
 
 def same_parts(views: list[View], orders: BoardOrders | None, decided: Decided) -> list[ObservationGroup]:
-    """Observations that show the same part of a game, put together.
-
-    Each view is in one part; the order of ``views`` does not count.
-    """
+    """Each view is in one part; the order of ``views`` does not count."""
     # First all answers, then the groups: see the module's docstring for the order of these steps.
     compared = _ComparedViews(_with_decided_alone(group_alike(views), decided), decided)
     undecided = compared.compare()
@@ -202,10 +184,7 @@ def same_parts(views: list[View], orders: BoardOrders | None, decided: Decided) 
 
 
 class _ComparedViews:
-    """What comparisons say of views, by the numbers of the first view of each group that compares alike.
-
-    ``views`` are the first of each group, ``near`` for each those that are the same game.
-    """
+    """By the numbers of the first view of each group that compares alike; ``near``: which are the same game."""
 
     def __init__(self, alike: list[list[View]], decided: Decided) -> None:
         self.alike = alike
@@ -215,7 +194,7 @@ class _ComparedViews:
         self._verdicts: dict[tuple[int, int], Verdicts] = {}
 
     def compare(self) -> list[tuple[int, int]]:
-        """Compare all pairs that may be the same game; return those that nothing decides."""
+        """Return the pairs that nothing decides."""
         undecided: list[tuple[int, int]] = []
         for number, other in pairs_to_compare(self.views):
             verdict = self._verdict(number, other).verdict
@@ -226,7 +205,6 @@ class _ComparedViews:
         return undecided
 
     def _verdict(self, number: int, other: int) -> Verdicts:
-        """What a comparison of two views says, the lesser number first."""
         verdicts = self._verdicts.get((number, other))
         if verdicts is None:
             mine, its = self.views[number], self.views[other]
@@ -256,11 +234,9 @@ class _ComparedViews:
                 self._verdicts[number, other] = Verdicts(Verdict.SAME, why)
 
     def contradict(self, members: Collection[int]) -> bool:
-        """Whether two of these contradict each other."""
         return any(self._verdict(*pair).verdict is Verdict.APART for pair in combinations(sorted(members), 2))
 
     def _contradicts(self, number: int, members: Collection[int]) -> bool:
-        """Whether one of these contradicts another one."""
         pairs = ((min(number, other), max(number, other)) for other in members if other != number)
         return any(self._verdict(*pair).verdict is Verdict.APART for pair in pairs)
 
@@ -300,7 +276,6 @@ class _ComparedViews:
         return doubtful | fragments
 
     def group_of(self, group: Collection[int]) -> ObservationGroup:
-        """One game of all views with these numbers, and why each of them belongs to it."""
         alike, views = self.alike, self.views
         members = sorted(
             ((number, view) for number in group for view in alike[number]), key=lambda one: one[1].game.key
@@ -338,10 +313,7 @@ def _without(near: list[set[int]], excluded: set[int]) -> list[set[int]]:
 
 
 def _adjourned_between(view: View, other: View) -> bool:
-    """Whether the one was adjourned, or lost before that, and the other seen after the game was resumed.
-
-    If its adjournment was not seen, the times that were taken before it are 0 in the list of the other one.
-    """
+    """If its adjournment was not seen, the times that were taken before it are 0 in the list of the other one."""
     for earlier, later in ((view, other), (other, view)):
         last = max(earlier.live_plies, default=0)
         if not (last and later.starts):
@@ -354,12 +326,10 @@ def _adjourned_between(view: View, other: View) -> bool:
 
 
 def _components(near: Sequence[set[int]]) -> list[list[int]]:
-    """Connected numbers, each list ascending, by their first."""
     return connected(range(len(near)), ((one, other) for one, others in enumerate(near) for other in others))
 
 
 def _joined(parts: list[ObservationGroup], decided: Decided) -> list[ObservationGroup]:
-    """Join parts that a user decided to merge."""
     if not decided.same:
         return parts
     joined = []

@@ -32,17 +32,13 @@ _START = start_position(STANDARD_BOARD, True, 15, -1, Rules.BUGHOUSE)
 
 @dataclass(frozen=True, slots=True)
 class ArrivalPlace:
-    """Where and when something arrived. ``source`` identifies the log; within one the offsets are the order.
-
-    ``offset`` None: its place in the log is not that of its arrival (plies of a movelist). ``at_ms`` is UTC or None.
-    """
+    """``offset`` None: its place in the log is not that of its arrival (a movelist's plies). ``at_ms`` is UTC."""
 
     source: str
     offset: int | None
     at_ms: int | None
 
     def before(self, other: ArrivalPlace) -> bool | None:
-        """Whether this arrived first; None: unknown."""
         if self.offset is not None and other.offset is not None and self.source == other.source:
             return None if self.offset == other.offset else self.offset < other.offset
         if self.at_ms is not None and other.at_ms is not None and self.at_ms != other.at_ms:
@@ -60,8 +56,6 @@ class CapturedPiece(NamedTuple):
 
 
 class PassedPiece(NamedTuple):
-    """A piece that a player received, as a ``<b1>`` with ``<-`` reports."""
-
     white: bool
     piece: str
     change: HoldingsChange
@@ -69,13 +63,12 @@ class PassedPiece(NamedTuple):
 
 
 def place_of(game: Game, observation: Observation, offset: int | None, at_ms: int | None) -> ArrivalPlace:
-    """Return the place of an event of an observation; the arrival counts only if the source's times are UTC."""
+    """The arrival counts only if the source's times are UTC."""
     utc = game.time_basis.value == "utc"
     return ArrivalPlace("" if observation.source is None else observation.source.sha256, offset, at_ms if utc else None)
 
 
 def placed_plies(game: Game) -> Iterator[tuple[Ply, ArrivalPlace]]:
-    """The main line's plies with their places, in order."""
     for segment in game.segments:
         seen = game.observations[segment.observation]
         for ply in name_plies(taken_rows(segment, game.observations)):
@@ -84,7 +77,6 @@ def placed_plies(game: Game) -> Iterator[tuple[Ply, ArrivalPlace]]:
 
 
 def captures(game: Game) -> list[CapturedPiece]:
-    """The captures of the main line, as far as its positions are known."""
     found: list[CapturedPiece] = []
     anchors = {anchor.ply: anchor.fen for anchor in game.anchors()}
     position: Position | None = _START if game.start_ply == 0 and game.start_fen is None else None
@@ -111,7 +103,6 @@ def captures(game: Game) -> list[CapturedPiece]:
 
 
 def passes(game: Game) -> list[PassedPiece]:
-    """The pieces that players received, by the lines that report them, in order."""
     return [
         PassedPiece(
             change.passed[0] == "W", change.passed[1], change, place_of(game, observation, change.offset, change.at_ms)
@@ -123,7 +114,6 @@ def passes(game: Game) -> list[PassedPiece]:
 
 
 def _read(fen: str) -> Position | None:
-    """The position of a FEN without pieces in hand; None: the FEN is malformed."""
     try:
         return position_from_fen(fen, Rules.BUGHOUSE)._replace(holdings=None)
     except ValueError:
@@ -165,18 +155,15 @@ class MatchFinding(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The two games of a match."""
-
     a: Game
     b: Game
 
     def board(self, letter: str) -> Game:
-        """The game of board ``A`` or ``B``."""
         return self.a if letter == "A" else self.b
 
 
 def board_order(game: Game, other: Game) -> Match:
-    """Which of two games is board A; the order of the arguments does not count."""
+    """Which is board A does not depend on the order of the arguments."""
     sources = [either.observations[0].source if either.observations else None for either in (game, other)]
 
     def rank(either: Game) -> tuple[int, int, int, str]:
@@ -190,11 +177,7 @@ def board_order(game: Game, other: Game) -> Match:
 
 
 def timeline(match: Match) -> list[MatchMoment]:
-    """The moves of both boards in the order of their arrival.
-
-    Within one log the offsets decide, else UTC times. Where neither does (plies of a movelist, logs without times) a
-    move is placed by its number among the other board's, and is not ``certain``.
-    """
+    """Offsets decide, else UTC times, else the number of the move, which then is not ``certain``."""
     first, second = list(placed_plies(match.a)), list(placed_plies(match.b))
     bounds = [_next_known(moves) for moves in (first, second)]
     moments: list[MatchMoment] = []
@@ -218,10 +201,7 @@ def timeline(match: Match) -> list[MatchMoment]:
 
 
 def _next_known(moves: list[tuple[Ply, ArrivalPlace]]) -> list[tuple[ArrivalPlace | None, bool]]:
-    """For each move the place of itself or of the next one that has any, and whether it is its own.
-
-    The place is None if no later move has one.
-    """
+    """The place of the move itself or of the next one that has any (None: none has), and whether it is its own."""
     bounds: list[tuple[ArrivalPlace | None, bool]] = []
     following: ArrivalPlace | None = None
     for _, place in reversed(moves):
@@ -233,10 +213,7 @@ def _next_known(moves: list[tuple[Ply, ArrivalPlace]]) -> list[tuple[ArrivalPlac
 
 
 def _earlier(bound: tuple[ArrivalPlace | None, bool], other: tuple[ArrivalPlace | None, bool]) -> bool | None:
-    """Whether the first of two moves arrived earlier; each move arrived before those that follow it.
-
-    None: the places do not show it.
-    """
+    """Each move arrived before those that follow it; None: the places do not show it."""
     if bound[0] is None or other[0] is None:
         return None
     first = bound[0].before(other[0])
@@ -247,7 +224,6 @@ def _earlier(bound: tuple[ArrivalPlace | None, bool], other: tuple[ArrivalPlace 
 
 
 def transfers(match: Match) -> list[Transfer]:
-    """Every capture of both boards, with the line that shows the piece on the other board."""
     return [
         *transfers_of("A", captures(match.a), passes(match.b), match.a),
         *transfers_of("B", captures(match.b), passes(match.a), match.b),
@@ -255,10 +231,7 @@ def transfers(match: Match) -> list[Transfer]:
 
 
 def transfers_of(board: str, taken: list[CapturedPiece], arrived: list[PassedPiece], game: Game) -> list[Transfer]:
-    """One board's captures; each piece arrives between the board's move before and the one after the capture.
-
-    ``arrived`` are the pieces that the other board's players received.
-    """
+    """Each piece arrives between the board's move before and the one after the capture."""
     places = {ply.ply: place for ply, place in placed_plies(game)}
     free = list(arrived)
     found: list[Transfer] = []
@@ -294,7 +267,6 @@ class _Clocks:
         self.last: MatchMoment | None = None
 
     def take(self, moment: MatchMoment) -> int | None:
-        """What was used on this board after a move; None: not known."""
         ply = moment.ply
         lag = _UNKNOWN_LAG_MS if ply.lag_ms is None else max(ply.lag_ms, 0)
         self.explained_ms += lag + _LEAST_CHARGE_MS
@@ -313,14 +285,12 @@ class _Clocks:
 
     @property
     def white_left_ms(self) -> int:
-        """White's clock, as last printed."""
         assert self._white_ms is not None
         moves = 0 if self.last is None else (self.last.ply.ply + 1) // 2
         return 1000 * ((self._game.base_s or 0) + (self._game.increment_s or 0) * moves) - self._white_ms
 
     @property
     def used_ms(self) -> int | None:
-        """Time that both players have used, in milliseconds; None: it is unknown for one of them."""
         return None if self._white_ms is None or self._black_ms is None else self._white_ms + self._black_ms
 
 
@@ -359,11 +329,7 @@ def check_clocks(match: Match) -> list[MatchFinding]:
 
 
 def leads(match: Match) -> list[int | None]:
-    """For each moment of the timeline how much more time White of board A has than White of board B, in milliseconds.
-
-    They sit across, in different teams. The clock that runs on the other board is counted up to this moment; None
-    where clocks or the order are not known.
-    """
+    """``None``: clocks or order are not known. The clock that runs on the other board is counted up to the moment."""
     clocks = {"A": _Clocks(match.a), "B": _Clocks(match.b)}
     found: list[int | None] = []
     for moment in timeline(match):

@@ -131,7 +131,6 @@ def _chains(parts: list[ObservationGroup], decided: Decided) -> list[list[Observ
 
 
 def _nearest(edges: set[tuple[str, str]], parts: dict[str, ObservationGroup]) -> set[tuple[str, str]]:
-    """Of edges from one part those to the part that follows first in a source of both."""
     nearest: set[tuple[str, str]] = set()
     for name in {before for before, _ in edges}:
         sources = {view.source for view in parts[name].views}
@@ -146,7 +145,6 @@ def _nearest(edges: set[tuple[str, str]], parts: dict[str, ObservationGroup]) ->
 
 
 def _only(edges: set[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Edges whose ends have no other one."""
     starts, ends = Counter(before for before, _ in edges), Counter(after for _, after in edges)
     return {(before, after) for before, after in edges if starts[before] == 1 and ends[after] == 1}
 
@@ -240,12 +238,11 @@ def _earlier(view: View) -> tuple[object, ...]:
 
 
 def _first(games: Iterable[Game], field: Callable[[Game], _Value | None]) -> _Value | None:
-    """The value of the first game for which it is known; None: it is unknown for all."""
     return next((value for game in games if (value := field(game)) is not None), None)
 
 
 def _player(versions: list[Player]) -> Player:
-    """A player as the best source has it, completed by the others."""
+    """As the best source has it, completed by the others."""
     rated = next((version for version in versions if version.rating_text is not None), versions[0])
     return Player(
         rated.handle,
@@ -258,13 +255,7 @@ def _player(versions: list[Player]) -> Player:
 
 
 def _best_plies(chain: list[ObservationGroup], firsts: dict[str, int], basis: TimeBasis) -> dict[int, tuple[int, Ply]]:
-    """Ply → observation and ply, from the best source.
-
-    Better is what is proved better, has both clocks rather than the mover's only (as a delta prints it) or none, is
-    printed in milliseconds, seen live, with lag and arrival, of the source with more plies, of the earlier source.
-    What was played before a game was adjourned counts as far as it was resumed there. Its think times of 0:00 in a list
-    that was printed after the resumption are not those of the moves: what was recorded before it is better.
-    """
+    """Times of 0:00 in a list printed after a resumption are not the moves' own: what was recorded then is better."""
     best: dict[int, tuple[tuple[object, ...], int, Ply]] = {}
     limit: int | None = None
     # From the last part of the chain back: each part counts up to the ply at which the next one resumed the game.
@@ -325,11 +316,7 @@ def _start(segments: list[Segment], observations: list[Observation], lead: Game)
 
 
 def _begun(chain: list[ObservationGroup], basis: TimeBasis, ended_ms: int | None) -> Game | None:
-    """The source of the start time: live, with most of the beginning, and not only to the minute.
-
-    Where all clocks of the first part were ahead, so that the game would begin after its end, the next part is asked.
-    With ``ended_ms`` None, no start is too late. None: no source has a start time in this basis.
-    """
+    """Live, with most of the beginning, not only to the minute; not after ``ended_ms``. None: no source has one."""
 
     def rank(view: View) -> tuple[bool, int, bool, int]:
         game = view.game
@@ -375,12 +362,10 @@ def _conflicts(chain: list[ObservationGroup]) -> list[Evidence]:
 
 
 def _ended_games(part: ObservationGroup) -> list[Game]:
-    """Games of a part whose end was reported."""
     return [view.game for view in part.views if view.game.end.is_over]
 
 
 def _other_times(views: list[View]) -> list[str]:
-    """Times that were printed in one precision and are not equal."""
     different: dict[str, tuple[int, int]] = {}
     last_valid = _last_valid(views)
     for number in sorted({number for view in views for number in view.live_plies}):
@@ -403,7 +388,6 @@ def _other_times(views: list[View]) -> list[str]:
 
 
 def _other_arrivals(views: list[View]) -> list[str]:
-    """Arrival times that go back where the game continues."""
     lost, joined = [view for view in views if view.game.end.is_lost], [view for view in views if view.starts]
     most_ms = max((backward_ms(*pair) or 0 for pair in product(lost, joined)), default=0)
     return [f"arrival times: those of an earlier part are up to {most_ms} ms later"] if most_ms else []

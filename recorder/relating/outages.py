@@ -14,8 +14,6 @@ from typing import Final, NamedTuple
 from recorder.model import CLOCK_DERIVED, EXACT, Game, GameEnd, Ply, StartFacts, TimeBasis, control_of
 from recorder.relating.game_view import SKEW_MS, View, same_move
 
-"""How the game of an observation ends that did not see its end."""
-
 _LISTED_MS: Final = 1_000
 _LAG_MS: Final = 500  # a ply that passes and is not charged, in the mean over an outage
 _LEAST_CHARGE_MS: Final = 100  # a move made beforehand costs so much on FICS and FatICS, and no time passes
@@ -25,12 +23,7 @@ _Board = Ply | StartFacts
 
 
 def may_be_seen_again(earlier: View, later: View) -> bool:
-    """Whether a game that was lost from sight may be one that is seen later: nothing excludes it.
-
-    The end of the earlier one was not seen, or not before the later one was seen, or it was adjourned. The later one
-    was joined in mid-game, not before the ply at which the other was lost, and after it; in one source it also has the
-    same number.
-    """
+    """Its end was not seen, or it was adjourned; the later one was joined behind it, in one source under its number."""
     last, end = earlier.last_board, earlier.game.end
     if not later.starts or (0 if last is None else last.ply) > later.starts[0].ply:
         return False
@@ -44,11 +37,7 @@ def may_be_seen_again(earlier: View, later: View) -> bool:
 
 
 def backward_ms(earlier: View, later: View) -> int | None:
-    """By how much a game lost from sight has later arrival times than what another source shows of its rest.
-
-    A clock was set in between, or two computers' clocks differ, if both are one game: only equal times may show that.
-    None: the arrival times are in order, or something else excludes that it is the rest.
-    """
+    """By how much arrival times go back, as when a clock was set; None: they do not, or it is not the game's rest."""
     last = earlier.last_board
     if earlier.source == later.source or not later.starts or not earlier.game.end.is_lost:
         return None
@@ -59,10 +48,7 @@ def backward_ms(earlier: View, later: View) -> int | None:
 
 
 def taken_back_at(lost: View, other: View) -> int | None:
-    """The first ply of a game lost from sight that was taken back afterwards, if another observation is of that game.
-
-    The other one shows another move there, under the same number, and later. None: they do not differ, or not so.
-    """
+    """The other observation, later, under the same number, shows another move there; None: they do not differ so."""
     if not lost.game.end.is_lost or not lost.live_plies or lost.numbers.isdisjoint(other.numbers):
         return None
     common = sorted(lost.plies.keys() & other.plies.keys())
@@ -155,16 +141,12 @@ def _first_moves_ms(earlier: View, later: View) -> int:
 
 
 def _is_whole(clock_ms: int | None, view: View) -> bool:
-    """Whether White's clock has all of its base time."""
     base_s = control_of(view.game, True)[0]
     return clock_ms is not None and base_s is not None and clock_ms == 1_000 * base_s
 
 
 def _was_resumed(earlier: View, later: View) -> bool:
-    """Whether the list of the later one prints no times for all that the earlier one saw, though it took some.
-
-    So some servers print what was played before a game was adjourned.
-    """
+    """So some servers print what was played before a game was adjourned."""
     plies = earlier.plies.keys() - {1, 2}
     if not plies or not plies <= later.unlisted:
         return False
@@ -186,7 +168,7 @@ class _Moment(NamedTuple):
 
 
 def _moments(earlier: Game, later: View) -> list[_Moment]:
-    """Return the moments of a joined game of which both clocks are known; ``earlier`` may have the time control."""
+    """Of which both clocks are known; ``earlier`` may have the time control."""
     assert later.first_board is not None
     boards = [later.first_board]
     if later.first_board.precision_code not in EXACT:  # clocks in seconds are cut elsewhere on each board
@@ -224,11 +206,7 @@ def _ran_as_long(last: _Board, moment: _Moment, game: Game) -> bool:
 
 
 def _listed_since(last: _Board, later: View, begun_by_ms: int) -> int | None:
-    """Return how long a game had gone on by the times that its list prints, if it had begun at the given moment.
-
-    Rounded times are counted half a second less. None: times are missing, it may have begun later, or the outage lasted
-    longer than they say.
-    """
+    """By the times that the list prints; None: some are missing, it may have begun later, or the outage was longer."""
     first = later.first_board
     if first is None or first.at_ms is None or last.at_ms is None:
         return None
@@ -246,7 +224,6 @@ def _listed_since(last: _Board, later: View, begun_by_ms: int) -> int | None:
 
 
 def _passed_ms(earlier: View, later: View) -> int | None:
-    """The time from the last board of the one to the first of the other; None: not known."""
     last, first = earlier.last_board, later.first_board
     bases = earlier.game.time_basis, later.game.time_basis
     comparable = bases == (TimeBasis.UTC, TimeBasis.UTC) or (earlier.source == later.source and bases[0] is bases[1])
@@ -256,10 +233,7 @@ def _passed_ms(earlier: View, later: View) -> int | None:
 
 
 def _equal_clocks(last: _Board, joined: StartFacts) -> tuple[int, int] | None:
-    """Return the clocks of a ply that was shown twice, White's first, in milliseconds.
-
-    None: the plies or clocks differ, or a clock has whole seconds, which proves nothing.
-    """
+    """White's first. None: plies or clocks differ, or a clock has whole seconds, which proves nothing."""
     clocks_ms = _clocks_ms(last)
     if last.ply != joined.ply or clocks_ms is None or clocks_ms != _clocks_ms(joined):
         return None
@@ -268,14 +242,12 @@ def _equal_clocks(last: _Board, joined: StartFacts) -> tuple[int, int] | None:
 
 
 def _clocks_ms(board: _Board) -> tuple[int, int] | None:
-    """Both clocks as they were printed; None: they were not."""
     if board.white_clock_ms is None or board.black_clock_ms is None or board.precision_code in CLOCK_DERIVED:
         return None
     return board.white_clock_ms, board.black_clock_ms
 
 
 def _used_ms(one: Game, other: Game, ply: int, left_ms: int) -> int | None:
-    """What both clocks have used of their base times and of the increments at least; None: not known."""
     bases = [
         next((base_s for game in (one, other) if (base_s := control_of(game, white)[0])), None)
         for white in (True, False)

@@ -28,10 +28,7 @@ _Pair = tuple[int, int]
 
 
 def pairs_to_compare(views: Sequence[View]) -> Iterator[_Pair]:
-    """Numbers of views, the lesser first, without those whose first moves differ and those without a move.
-
-    In the order of their moves those that continue a game's known first moves follow it.
-    """
+    """Numbers of views, the lesser first; none whose first moves differ, and none without a move."""
     openings = sorted((view.opening, number) for number, view in enumerate(views) if view.plies or view.starts)
     alike = [(opening, [number for _, number in some]) for opening, some in groupby(openings, itemgetter(0))]
     for index, (opening, same) in enumerate(alike):
@@ -55,10 +52,7 @@ def repeated_often(views: Sequence[View]) -> set[int]:
 
 
 def _of_many(views: Sequence[View], same: list[int], every: list[int]) -> set[_Pair]:
-    """Pairs of many views with the same first moves that something may prove to be one.
-
-    One of ``same`` is in each pair.
-    """
+    """Pairs, with one of ``same``, that something may prove to be one."""
     wanted = set(same)
     pairs = chain(_at_one_moment(views, every), _rejoined(views, every), _of_equal_times(views, every))
     return {(first, other) for first, other in pairs if first != other and not wanted.isdisjoint((first, other))}
@@ -83,7 +77,6 @@ def _at_one_moment(views: Sequence[View], numbers: list[int]) -> Iterator[_Pair]
 
 
 def _span_ms(view: View) -> tuple[int, int] | None:
-    """From when to when a game was seen, and in which second it began; None: not known."""
     game, times = view.game, list(view.span_ms or ())
     if game.started_at_ms is not None and game.start_precision is not StartPrecision.MINUTE:
         times.append(game.started_at_ms)
@@ -96,11 +89,7 @@ def _rejoined(views: Sequence[View], numbers: list[int]) -> Iterator[_Pair]:
 
 
 class _Timed(NamedTuple):
-    """A game by its first times.
-
-    ``fine``: all are printed in milliseconds (True) or seconds (False), or some are computed (None). ``proves``: its
-    times are enough to prove something.
-    """
+    """``fine``: printed in ms (True), in seconds (False), or some computed (None). ``proves``: the times are enough."""
 
     number: int
     times_ms: tuple[int, ...]
@@ -109,10 +98,7 @@ class _Timed(NamedTuple):
 
 
 def _of_equal_times(views: Sequence[View], numbers: list[int]) -> Iterator[_Pair]:
-    """Those whose first times may be equal, if they are enough to prove something, or have no time of day.
-
-    Of the latter many with the same times are no pairs: where a game is repeated so often nothing proves which it is.
-    """
+    """Games without a time of day that are repeated too often make no pairs: nothing proves which it is."""
     timed: list[_Timed] = []
     wild: list[int] = []
     for number in numbers:
@@ -156,10 +142,7 @@ def _of_one_time(views: Sequence[View], some: list[_Timed]) -> Iterator[_Pair]:
 def _of_other_units(
     views: Sequence[View], game: _Timed, places: dict[tuple[int, ...], list[_Timed]]
 ) -> Iterator[_Pair]:
-    """Pairs of a game and those whose first times may be equal but for their unit.
-
-    ``places`` has all games by the seconds of their first times.
-    """
+    """``places`` has all games by the seconds of their first times."""
     seconds = [ms // _SECOND_MS for ms in game.times_ms]
     near = chain.from_iterable(
         places.get(place, ()) for place in product(*((second - 1, second, second + 1) for second in seconds))
@@ -171,7 +154,6 @@ def _of_other_units(
 
 
 def _may_agree(view: View, other: View) -> bool:
-    """Whether the first times of two games do not contradict each other."""
     return all(view.spent_ms[ply].equals(other.spent_ms[ply]) for ply in _TIMED)
 
 

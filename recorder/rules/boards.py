@@ -9,7 +9,7 @@ from __future__ import annotations
 from recorder.rules.legality import castled, castling_squares, moved, pseudo_legal, rights_left
 from recorder.rules.notation import Pretty, castle_side, read_pretty, split_verbose
 from recorder.rules.position import Position, encode_move
-from recorder.rules.tables import ADJACENT, name_of, square_of
+from recorder.rules.tables import ADJACENT, NAMES, square_of
 
 _Step = tuple[int, str, Position]
 _OWN = ("pnbrqk", "PNBRQK")
@@ -17,10 +17,7 @@ _MISMATCH = "pretty move names another move"
 
 
 def prove_by_boards(position: Position, lan: str, pretty: str | None, after: str | None) -> _Step | str:
-    """As ``advance``, for ``Rules.BOARDS``; ``pretty`` None leaves the SAN to the verbose text.
-
-    The SAN is the pretty move, else the verbose one.
-    """
+    """As ``advance``, for ``Rules.BOARDS``; the SAN is the pretty move, else the verbose one."""
     named = None
     if pretty is not None:
         named = read_pretty(pretty)
@@ -90,7 +87,7 @@ def _shift(
         white_king=after.find("K"),
         black_king=after.find("k"),
     )
-    return encode_move(name_of(origin) + name_of(target) + (promotion or "").lower()), san, reached
+    return encode_move(NAMES[origin] + NAMES[target] + (promotion or "").lower()), san, reached
 
 
 def exploded(board: str, target: int) -> str:
@@ -111,7 +108,7 @@ def _drop(position: Position, letter: str, target: int, san: str, after: str | N
     if after is not None and after != result:
         return "boards differ"
     reached = position._replace(board=result, white_to_move=not white, push_col=-1)
-    return encode_move(f"{letter}@{name_of(target)}"), san, reached
+    return encode_move(f"{letter}@{NAMES[target]}"), san, reached
 
 
 def _castle(position: Position, long: bool, san: str, after: str | None) -> _Step | str:
@@ -184,7 +181,7 @@ def play_by_boards(position: Position, named: Pretty, san: str) -> _Step | str:
 
 
 def captured_piece(before: Position, after: Position) -> str | None:
-    """Return the upper-case letter of the piece that a move took, ``P`` for a promoted pawn."""
+    """``P`` for a promoted pawn."""
     prey = "pnbrq" if before.white_to_move else "PNBRQ"
     for index, (was, now) in enumerate(zip(before.board, after.board, strict=True)):
         if was != now and was in prey:

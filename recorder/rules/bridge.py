@@ -13,19 +13,14 @@ from recorder.rules.legality import pseudo_legal
 from recorder.rules.notation import castle_side, split_verbose
 from recorder.rules.position import Position, Rules
 from recorder.rules.prove import Step, advance
-from recorder.rules.tables import SQUARES, name_of
+from recorder.rules.tables import NAMES, SQUARES
 
 _MOST_TOUCHED = 4  # castling; en passant touches 3 squares, other moves 2
 _RULES = (Rules.CHESS, Rules.CRAZYHOUSE)
 
 
 def bridge(before: Position, after: str, lan: str, pretty: str, missing: int) -> list[list[Step]]:
-    """Find at most two sequences by which ``missing`` (1 or 2) unseen plies and the move of a frame join two boards.
-
-    Each has ``missing + 1`` steps as ``advance`` gives them, the last of them proved against the frame. Exactly one
-    sequence means that the gap is filled; two, that it stays open. Nothing is inferred for other variants than chess
-    and crazyhouse (with known holdings), nor for other numbers of plies.
-    """
+    """At most two sequences of ``missing + 1`` steps, the last one proved against the frame; two: the gap stays."""
     if before.rules not in _RULES or missing not in (1, 2) or len(after) != 71:
         return []
     if before.rules is Rules.CRAZYHOUSE and before.holdings is None:
@@ -75,7 +70,7 @@ def _moves(position: Position) -> Iterator[tuple[str, frozenset[int]]]:
     """Every verbose text that may be legal, with the squares that it can change."""
     white = position.white_to_move
     for letter, origin, target in pseudo_legal(position):
-        lan = f"{letter}/{name_of(origin)}-{name_of(target)}"
+        lan = f"{letter}/{NAMES[origin]}-{NAMES[target]}"
         touched = frozenset((origin, target, origin // 9 * 9 + target % 9 if letter == "P" else target))
         if letter == "P" and target // 9 in (0, 7):
             for promotion in "QRBN":
@@ -88,7 +83,7 @@ def _moves(position: Position) -> Iterator[tuple[str, frozenset[int]]]:
     for letter in sorted(set(hand)):
         for square in SQUARES:
             if position.board[square] == "-":
-                yield f"{letter}/@@-{name_of(square)}", frozenset((square,))
+                yield f"{letter}/@@-{NAMES[square]}", frozenset((square,))
 
 
 def _touched(lan: str, white: bool) -> frozenset[int]:

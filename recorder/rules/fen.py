@@ -25,25 +25,20 @@ _SHIFT = re.compile(r"([A-Za-z])/([a-z])([0-9]{1,2})-([a-z])([0-9]{1,2})(?:=[A-Z
 
 
 def has_plain_board(board: str) -> bool:
-    """Return whether it is an 8×8 board (71 characters) of chess pieces only."""
     return _PLAIN.fullmatch(board) is not None
 
 
 def frames_position(board: str, white_to_move: bool, castling: int) -> Position:
-    """Return a position of ``Rules.FRAMES``, in which no move can be proved: what a frame shows, flags as printed."""
+    """In which no move can be proved: what a frame shows, flags as printed."""
     return Position(board, white_to_move, castling, -1, False, Rules.FRAMES, None, NO_PROMOTED, STANDARD_ROOKS, -1, -1)
 
 
 def board_fen(board: str) -> str:
-    """The first field of a FEN, without holdings."""
     return _EMPTY.sub(lambda run: str(len(run[0])), board).replace(" ", "/")
 
 
 def frames_fen(position: Position, irreversible: int | None, fullmove: int) -> str:
-    """The position in the form of a FEN; ranks may have other lengths than eight, and ``?`` stays as it is.
-
-    Unknown half-moves since the last irreversible one are written as 0; ``fullmove`` is that of the next move.
-    """
+    """Ranks may have other lengths than eight, and ``?`` stays as it is; ``fullmove`` is that of the next move."""
     text = board_fen(position.board)
     rights = "".join(letter for bit, letter in enumerate("KQkq") if position.castling >> bit & 1)
     side = "w" if position.white_to_move else "b"
@@ -51,7 +46,6 @@ def frames_fen(position: Position, irreversible: int | None, fullmove: int) -> s
 
 
 def can_follow(position: Position, lan: str, board: str, white_to_move: bool) -> bool:
-    """Whether a board can be the one after this move."""
     if len(board) != len(position.board) or board.find(" ") != position.board.find(" "):
         return False
     if white_to_move == position.white_to_move:
@@ -71,7 +65,6 @@ def can_follow(position: Position, lan: str, board: str, white_to_move: bool) ->
 
 
 def _index(board: str, file: str, rank: str) -> int | None:
-    """The place of a square in the board's text, or None outside it."""
     ranks = board.split(" ")
     width, height = len(ranks[0]), len(ranks)
     column, row = ord(file) - ord("a"), height - int(rank) - (height > 9)
@@ -149,10 +142,7 @@ def _was_pushed(board: str, white_to_move: bool, push_col: int) -> bool:
 
 
 def en_passant_index(position: Position) -> int:
-    """Return the square behind a pawn that can legally be taken en passant, or -1.
-
-    With ``Rules.BOARDS`` it is enough that a pawn is beside the pushed one.
-    """
+    """The square behind a pawn that can legally be taken (with ``Rules.BOARDS`` need not be legally), or -1."""
     if position.push_col < 0:
         return -1
     board, white = position.board, position.white_to_move
@@ -207,22 +197,18 @@ def _castling_letters(position: Position) -> str:
 
 
 def fen_counters(text: str) -> tuple[int, int]:
-    """The half-move counter of a FEN and the number of its move, at most 9999; 0 where it has none."""
+    """At most 9999; 0 where it has none."""
     fields = [field if field.isascii() and field.isdecimal() else "0" for field in text.split()[4:6]]
     halfmoves, number = (min(int(field[:9]), 9999) for field in (*fields, "0", "0")[:2])
     return halfmoves, number
 
 
 def plies_before(text: str, white_to_move: bool) -> int:
-    """The half-moves played before the position of a FEN, as its move number counts them."""
     return 2 * (max(fen_counters(text)[1], 1) - 1) + (not white_to_move)
 
 
 def board_from_fen(text: str) -> str:
-    """Return the board of a FEN or of its first field, without holdings and promotion marks.
-
-    Raises ValueError if it is not 8×8.
-    """
+    """Of a FEN or its first field, without holdings and promotion marks; ValueError if it is not 8×8."""
     field = text.split(" ", 1)[0].split("[", 1)[0].replace("~", "").replace("/", " ")
     board = _COUNT.sub(lambda digit: "-" * int(digit[0]), field)
     if not has_plain_board(board):
@@ -231,10 +217,7 @@ def board_from_fen(text: str) -> str:
 
 
 def position_from_fen(text: str, rules: Rules) -> Position:
-    """Parse a FEN or X-FEN (Shredder letters too); missing castling and en passant fields count as ``-``.
-
-    The counters are not read. ValueError: it is no FEN.
-    """
+    """FEN or X-FEN (Shredder letters too), without counters; missing fields count as ``-``. ValueError: no FEN."""
     fields = text.split()
     if len(fields) < 2 or fields[1] not in ("w", "b"):
         raise ValueError(f"not a FEN: {text!r}")

@@ -30,7 +30,6 @@ _KINGS: Final = (5, 11)  # places in _LETTERS
 _KING: Final = 5  # as a promotion
 
 _Piece = tuple[int, ...]
-"""A piece on a board: its constant on each square, then its kind and its place in ``_LETTERS``."""
 
 
 def _constants() -> tuple[int, ...]:
@@ -57,7 +56,6 @@ _BOARD: Final[tuple[_Piece | None, ...]] = tuple(
 START_KEY: Final = reduce(
     xor, (piece[square] for square, piece in enumerate(_BOARD) if piece is not None), _OF_RIGHTS[_ALL_RIGHTS]
 )
-"""The key of the normal start."""
 
 
 def position_key(position: Position) -> int:
@@ -70,17 +68,12 @@ def position_key(position: Position) -> int:
 
 
 def _pieces(position: Position) -> list[_Piece | None]:
-    """The pieces of a position by square."""
     letters = "".join(reversed(position.board.split(" ")))
     return [None if letter == "-" else _PIECES[_LETTERS.index(letter)] for letter in letters]
 
 
 def position_keys(moves: Sequence[int | None], start: Position | None = None) -> list[int]:
-    """The key of the position after each move of a game of normal chess.
-
-    Moves are as ``encode_move`` encodes them; keys end before the first that is None, a drop or from an empty square,
-    and mean nothing after an illegal one.
-    """
+    """Keys end before the first move that is None, a drop or from an empty square; an illegal one makes them noise."""
     board, key, rights = list(_BOARD), START_KEY, _ALL_RIGHTS
     if start is not None:
         board, rights = _pieces(start), start.castling
@@ -117,7 +110,7 @@ def position_keys(moves: Sequence[int | None], start: Position | None = None) ->
 
 
 def _promoted(board: list[_Piece | None], square: int, to: int) -> int:
-    """Replace a pawn by the piece that it becomes. Returns the change of the key."""
+    """Returns the change of the key."""
     pawn = board[square]
     assert pawn is not None
     promoted = board[square] = _PIECES[pawn[65] + to]
@@ -125,7 +118,7 @@ def _promoted(board: list[_Piece | None], square: int, to: int) -> int:
 
 
 def _taken_beside(board: list[_Piece | None], square: int, step: int) -> int:
-    """Remove the pawn that one on this square took en passant. Returns the change of the key."""
+    """Returns the change of the key."""
     victim = square - 8 if step > 0 else square + 8
     if not 0 <= victim < len(board):  # no rule has such a pawn; a log may
         return 0
@@ -134,7 +127,7 @@ def _taken_beside(board: list[_Piece | None], square: int, step: int) -> int:
 
 
 def _moved_rook(board: list[_Piece | None], origin: int, target: int) -> int:
-    """Finish castling on the board. Returns the change of the key."""
+    """Returns the change of the key."""
     rook = board[origin]
     if rook is None:
         return 0

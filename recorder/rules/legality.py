@@ -39,7 +39,7 @@ _MEN: Final = ".NBRQKP"
 
 
 def attacked(board: str, square: int, by_white: bool) -> bool:
-    """Return whether a colour attacks a square (-1 is never attacked); pins do not matter."""
+    """-1 is never attacked; pins do not matter."""
     if square < 0:
         return False
     lower: i64 = 0 if by_white else _TO_LOWER
@@ -67,12 +67,10 @@ def attacked(board: str, square: int, by_white: bool) -> bool:
 
 
 def _steps(letter: i64, step: i64, by_white: bool) -> bool:
-    """Whether a king or a pawn (upper case) attacks the square one diagonal step away."""
     return letter == _KING or (letter == _PAWN and (step > 0) == by_white)
 
 
 def checkers(board: str, square: int, by_white: bool) -> list[int]:
-    """The indexes of a colour's pieces that attack a square."""
     found = [at for at in PAWN_ATTACKERS[by_white][square] if board[at] == _PAWNS[by_white]]
     for letter, table in _TABLES[by_white]:
         row = table[square]
@@ -86,7 +84,6 @@ def checkers(board: str, square: int, by_white: bool) -> list[int]:
 
 
 def moved(board: str, origin: int, target: int, placed: str) -> str:
-    """The board after a piece left ``origin`` and ``placed`` is on ``target``."""
     if origin < target:
         return f"{board[:origin]}-{board[origin + 1 : target]}{placed}{board[target + 1 :]}"
     return f"{board[:target]}{placed}{board[target + 1 : origin]}-{board[origin + 1 :]}"
@@ -122,7 +119,6 @@ def played(board: str, move: int, white: bool) -> str | None:
 
 
 def _castling(board: str, king: int, target: int, rook: str) -> tuple[int, int, int] | None:
-    """The square of the rook, and of king and rook afterwards; None: the king's move is no castling."""
     home, short = king - king % 9, target % 9 > king % 9
     if board[target] == rook:
         return target, home + (6 if short else 2), home + (5 if short else 3)
@@ -165,10 +161,7 @@ def _men(board: str, rank: i64, white: bool) -> i64:
 
 
 def line_phases(board: str, moves: list[int], white: bool) -> list[int] | None:
-    """The phase of the position before each move of a line; None: a move cannot be played.
-
-    A phase lasts until the next one begins. ``white``: whose move is the first.
-    """
+    """A phase lasts until the next one begins; None: a move cannot be played."""
     found: list[int] = []
     reached = 0
     for move in moves:
@@ -183,7 +176,7 @@ def line_phases(board: str, moves: list[int], white: bool) -> list[int] | None:
 
 
 def castling_squares(position: Position, long: bool) -> tuple[int, int, int, int, int] | None:
-    """Return a castling's right (1, 2, 4 or 8) and king and rook before and after it; None: the right is gone."""
+    """The right (1, 2, 4 or 8) and king and rook before and after castling; None: the right is gone."""
     white = position.white_to_move
     right = ((BLACK_SHORT, BLACK_LONG), (WHITE_SHORT, WHITE_LONG))[white][long]
     home = 63 if white else 0
@@ -195,10 +188,7 @@ def castling_squares(position: Position, long: bool) -> tuple[int, int, int, int
 
 
 def pseudo_legal(position: Position) -> Iterator[tuple[str, int, int]]:
-    """Yield upper-case letter, origin and target of all moves but castling and drops, own king's safety aside.
-
-    A promotion is one move, whatever the piece. Not for rules that are ``apart``.
-    """
+    """Upper-case letter, origin and target of all moves but castling and drops; not for rules that are ``apart``."""
     board, white = position.board, position.white_to_move
     own = _OWN[white]
     for origin in SQUARES:
@@ -247,10 +237,7 @@ def _pawn_targets(position: Position, origin: int) -> Iterator[int]:
 
 
 def has_legal_move(position: Position, any_drop: bool = False) -> bool:
-    """Whether the side to move has a legal move.
-
-    Not for rules that are ``apart``. ``any_drop`` takes every piece to be in hand (a bughouse partner may pass one).
-    """
+    """Not for rules that are ``apart``; ``any_drop``: every piece is in hand (a bughouse partner may pass one)."""
     rules = position.rules
     board, white = position.board, position.white_to_move
     own = _OWN[white]
@@ -278,7 +265,6 @@ def has_legal_move(position: Position, any_drop: bool = False) -> bool:
 
 
 def _has_answer(position: Position, king: int, checker: int, any_drop: bool) -> bool:
-    """Whether a single check can be answered by taking the checker, by blocking or by a drop."""
     board, white = position.board, position.white_to_move
     line = between(king, checker) if board[checker] in "QRBqrb" else EMPTY_SLICE
     blocks = list(range(71)[line])
@@ -315,7 +301,6 @@ def _is_safe(board: str, king: int, origin: int, target: int, white: bool) -> bo
 
 
 def _can_drop(position: Position, squares: tuple[int, ...] | list[int], any_drop: bool) -> bool:
-    """Whether a piece in hand can go to one of these squares."""
     if position.rules not in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
         return False
     holdings = position.holdings
@@ -327,10 +312,7 @@ def _can_drop(position: Position, squares: tuple[int, ...] | list[int], any_drop
 
 
 def can_castle(position: Position, long: bool) -> bool:
-    """Whether the side to move may castle to that side now: right, empty path, no attacked square on the king's way.
-
-    Covers chess960: the squares that king and rook cross or reach must be empty but for these two.
-    """
+    """Right, empty path, no attacked square on the king's way; also in chess960."""
     squares = castling_squares(position, long)
     if squares is None or position.in_check:
         return False
@@ -348,7 +330,6 @@ def can_castle(position: Position, long: bool) -> bool:
 
 
 def castled(board: str, king: int, rook: int, king_to: int, rook_to: int) -> str:
-    """The board after a castling."""
     squares = list(board)
     king_letter, rook_letter = squares[king], squares[rook]
     squares[king] = squares[rook] = "-"

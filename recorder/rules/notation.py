@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from recorder.rules.position import encode_move
-from recorder.rules.tables import ATTACKS, EMPTY_SLICE, PINS, Pin, index_of, name_of
+from recorder.rules.tables import ATTACKS, EMPTY_SLICE, NAMES, PINS, Pin, index_of
 
 #: What kind of shift: decides which tests it needs. The order counts: ``DOUBLE`` and ``CAPTURE`` are above ``PUSH``.
 OFFICER: Final = 0
@@ -31,20 +31,16 @@ Shift = tuple[
 
 
 class Castle(NamedTuple):
-    """``o-o`` or ``o-o-o``."""
-
     long: bool
 
 
 class Drop(NamedTuple):
-    """``N/@@-f3``: the upper-case letter and the board index."""
-
     letter: str
     to: int
 
 
 class NeedsPromotion(NamedTuple):
-    """``P/e7-e8`` of servers that leave the piece to the pretty move."""
+    """Some servers leave the piece to the pretty move."""
 
     verbose: str
 
@@ -75,7 +71,7 @@ _KEEP: Final = {
 
 
 def castle_side(verbose: str) -> bool | None:
-    """Return whether a castling text means the long side; None: it is no castling text."""
+    """None: it is no castling text."""
     return _CASTLE.get(verbose)
 
 
@@ -90,7 +86,7 @@ def split_verbose(verbose: str) -> tuple[str, int, int, str | None] | None:
 
 
 def verbose_of(board: str, uci: str, san: str) -> str:
-    """Write a move as frames do: ``P/e2-e4``. SAN says what castles: some variants begin with the king on d1."""
+    """As frames do: ``P/e2-e4``. SAN says what castles: some variants begin with the king on d1."""
     if san.startswith("O-O"):
         return "o-o-o" if san.startswith("O-O-O") else "o-o"
     if uci[1] == "@":
@@ -128,7 +124,7 @@ def read_shift(verbose: str, white: bool) -> Shift | Castle | Drop | NeedsPromot
 
 
 def known_shifts(white: bool) -> dict[str, Shift]:
-    """Return the decoded moves of one colour by verbose text: the dictionary itself, which ``read_shift`` fills."""
+    """The dictionary itself, which ``read_shift`` fills."""
     return _SHIFTS[white]
 
 
@@ -146,13 +142,13 @@ def _make_shift(letter: str, origin: int, target: int, promotion: str | None, wh
     placed = piece if promotion is None else promotion if white else promotion.lower()
     low, high = min(origin, target), max(origin, target)
     first, second = ("-", placed) if origin < target else (placed, "-")
-    to = name_of(target)
+    to = NAMES[target]
     suffix = f"={promotion}" if promotion else ""
     if letter == "P":
-        quiet, capture = f"{to}{suffix}", f"{name_of(origin)[0]}x{to}{suffix}"
+        quiet, capture = f"{to}{suffix}", f"{NAMES[origin][0]}x{to}{suffix}"
     else:
         quiet, capture = f"{letter}{to}", f"{letter}x{to}"
-    move = encode_move(name_of(origin) + to + (promotion or "").lower())
+    move = encode_move(NAMES[origin] + to + (promotion or "").lower())
     return (
         piece, origin, target, crossed, kind,
         low, first, high, second,

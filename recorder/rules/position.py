@@ -15,8 +15,6 @@ _PIECES: Final = ".nbrqkp"
 
 
 class Rules(Enum):
-    """Which rules prove a move."""
-
     CHESS = "chess"
     CHESS960 = "chess960"
     CRAZYHOUSE = "crazyhouse"
@@ -42,7 +40,6 @@ class Position(NamedTuple):
 
     Attributes:
         board: 71 characters, rank 8 first, ranks joined by one blank, ``-`` empty.
-        white_to_move: whose move it is.
         castling: rights that remain: 1 White short, 2 White long, 4 Black short, 8 Black long.
         push_col: file 0-7 of the double pawn push just made by the opponent, -1 none.
         in_check: whether the side to move is in check (always False for ``Rules.SUICIDE`` and ``BOARDS``).

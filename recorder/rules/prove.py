@@ -70,7 +70,7 @@ from recorder.rules.notation import (
     split_verbose,
 )
 from recorder.rules.position import Position, PositionRow, Rules, encode_move, make_position
-from recorder.rules.tables import ATTACKS, NAMES, PAWN_ATTACKERS, name_of, square_of
+from recorder.rules.tables import ATTACKS, NAMES, PAWN_ATTACKERS, square_of
 from recorder.rules.variant_moves import has_legal_move as _has_legal_move_apart
 from recorder.rules.variant_moves import play_by_rules, prove_by_rules
 
@@ -224,7 +224,7 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
 
 
 def _promotion_letter(lan: str, pretty: str | None, after: str | None) -> str | None:
-    """The piece of a promotion whose verbose text does not name it; None: nothing names it."""
+    """Of a verbose text that does not name it; None: nothing names it."""
     named = read_pretty(pretty) if pretty is not None else None
     letter = None if named is None else named.promotion
     parts = split_verbose(lan)
@@ -256,7 +256,7 @@ def _disambiguation(
     rivals = [at for at in rivals if not attacked(moved(board, at, target, piece), king, by_white)]
     if not rivals:
         return ""
-    name = name_of(origin)
+    name = NAMES[origin]
     if all(at % 9 != origin % 9 for at in rivals):
         return name[0]
     if all(at // 9 != origin // 9 for at in rivals):
@@ -353,7 +353,7 @@ def _drop(position: Position, letter: str, to: int, pretty: str | None, after: s
         in_check=check,
         holdings=holdings,
     )
-    name = name_of(to)
+    name = NAMES[to]
     if pretty is not None:
         named = read_pretty(pretty)
         if named is None or not named.drop or named.letter != letter or named.to != to:
@@ -363,10 +363,7 @@ def _drop(position: Position, letter: str, to: int, pretty: str | None, after: s
 
 
 def play_san(position: Position, san: str) -> Step | str:
-    """Play a movelist's move, read leniently; exactly one legal move must fit, else the reason is returned.
-
-    With ``Rules.BOARDS`` one move of the pieces must fit.
-    """
+    """Read leniently; exactly one legal move must fit, else the reason is returned."""
     named = read_pretty(san)
     if named is None:
         return "unreadable move"
@@ -377,7 +374,7 @@ def play_san(position: Position, san: str) -> Step | str:
     if named.castle:
         return advance(position, "o-o-o" if named.castle == 2 else "o-o", san, None)
     if named.drop:
-        return advance(position, f"{named.letter}/@@-{name_of(named.to)}", san, None)
+        return advance(position, f"{named.letter}/@@-{NAMES[named.to]}", san, None)
     found: Step | None = None
     reason = "illegal: no piece can make this move"
     letter, _, _, _, to, promotion, _, _ = named
@@ -417,26 +414,18 @@ def _origins(position: Position, named: Pretty) -> list[int]:
 
 
 def with_holdings(position: Position, white: str, black: str) -> Position:
-    """Return the position with other pieces in hand: letters in any order and case become upper case, as PNBRQ."""
     ordered = ("".join(sorted(hand.upper(), key=_ORDER.find)) for hand in (white, black))
     return position._replace(holdings=(next(ordered), next(ordered)))
 
 
 def has_legal_move(position: Position, any_drop: bool = False) -> bool:
-    """Return False only if it is proved that the side to move has no legal move.
-
-    With ``Rules.BOARDS`` and ``Rules.FRAMES`` nothing is known of legality. ``any_drop`` takes every piece to be in
-    hand (a bughouse partner may pass one).
-    """
+    """False only if it is proved; ``any_drop``: every piece is in hand (a bughouse partner may pass one)."""
     if position.rules.apart:
         return position.rules in (_BOARDS, _FRAMES) or _has_legal_move_apart(position)
     return _has_legal_move(position, any_drop)
 
 
 def is_checkmate(position: Position) -> bool:
-    """Whether the side to move is mated whatever a partner or an unknown hand may hold.
-
-    In bughouse, and while holdings are unknown, no possible drop may prevent it.
-    """
+    """Whatever a partner or an unknown hand may hold: no possible drop may prevent it."""
     unknown = position.rules is _BUGHOUSE or (position.rules is _CRAZYHOUSE and position.holdings is None)
     return position.in_check and not has_legal_move(position, any_drop=unknown)

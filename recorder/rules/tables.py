@@ -26,17 +26,11 @@ NAMES: Final = tuple("" if index % 9 == 8 else f"{'abcdefgh'[index % 9]}{8 - ind
 
 
 def index_of(name: str) -> int:
-    """Return the board index of a square's name, 9 × (8 - rank) + file: ``a8`` is 0, ``h1`` is 70."""
     return 9 * (8 - int(name[1])) + "abcdefgh".index(name[0])
 
 
-def name_of(index: int) -> str:
-    """The name of the square at a board index."""
-    return NAMES[index]
-
-
 def square_of(index: int) -> int:
-    """The square number (a1 = 0, h8 = 63) of a board index, as ``encode_move`` counts."""
+    """a1 = 0, h8 = 63, as ``encode_move`` counts."""
     return index % 9 + 8 * (7 - index // 9)
 
 
@@ -125,5 +119,5 @@ PINS: Final[tuple[tuple[tuple[Pin | None, ...], ...], ...]] = (_pin_table(False)
 
 
 def between(a: int, b: int) -> slice:
-    """Return a slice of the squares strictly between two squares of one line; it is empty if they share none."""
+    """Strictly between two squares of one line; empty if they share none."""
     return ATTACKS["Q"][a][b] or EMPTY_SLICE

@@ -26,7 +26,7 @@ from recorder.rules.boards import exploded, prove_by_boards
 from recorder.rules.legality import attacked, castled, castling_squares, moved, pseudo_legal, rights_left
 from recorder.rules.notation import Pretty, castle_side, read_pretty, split_verbose
 from recorder.rules.position import Position, Rules, encode_move
-from recorder.rules.tables import ADJACENT, ATTACKS, PAWN_ATTACKERS, name_of, square_of
+from recorder.rules.tables import ADJACENT, ATTACKS, NAMES, PAWN_ATTACKERS, square_of
 
 _Step = tuple[int, str, Position]
 #: From, to.
@@ -41,7 +41,6 @@ _HORDE, _RACING = Rules.HORDE, Rules.RACING
 
 
 def prove_by_rules(position: Position, lan: str, pretty: str | None, after: str | None) -> _Step | str:
-    """As ``advance``, for the rules named above."""
     named = None
     if pretty is not None:
         named = read_pretty(pretty)
@@ -75,7 +74,6 @@ def prove_by_rules(position: Position, lan: str, pretty: str | None, after: str 
 
 
 def play_by_rules(position: Position, named: Pretty, san: str) -> _Step | str:
-    """As ``play_san``, for the rules named above."""
     if named.castle:
         return _castle(position, named.castle == 2, san, None)
     if named.drop:
@@ -93,10 +91,7 @@ def play_by_rules(position: Position, named: Pretty, san: str) -> _Step | str:
 
 
 def has_legal_move(position: Position) -> bool:
-    """Whether the side to move has a legal move.
-
-    Also False if the game is over by a rule of the variant. Not for ``Rules.BOARDS`` and ``Rules.FRAMES``.
-    """
+    """Also False if the game is over by a rule of the variant; not for ``Rules.BOARDS`` and ``Rules.FRAMES``."""
     if _is_over(position):
         return False
     if next(_legal_shifts(position), None) is not None:
@@ -105,10 +100,7 @@ def has_legal_move(position: Position) -> bool:
 
 
 def in_check(board: str, white: bool, rules: Rules) -> bool:
-    """Whether a colour's king is in check on a board.
-
-    In suicide no king is in check; in atomic none that touches the other.
-    """
+    """In suicide no king is in check; in atomic none that touches the other."""
     if rules is _SUICIDE:
         return False
     king, other = (board.find(letter) for letter in ("Kk" if white else "kK"))
@@ -116,12 +108,10 @@ def in_check(board: str, white: bool, rules: Rules) -> bool:
 
 
 def is_safe(position: Position, letter: str, origin: int, target: int) -> bool:
-    """Whether a move that the piece can make leaves the own king as it may be left."""
     return _is_safe(position, _result(position, letter, (origin, target), None))
 
 
 def _is_over(position: Position) -> bool:
-    """Whether a king has been blown up."""
     return position.rules is _ATOMIC and not ("K" in position.board and "k" in position.board)
 
 
@@ -141,7 +131,6 @@ def _is_capture(position: Position, letter: str, shift: _Shift) -> bool:
 
 
 def _result(position: Position, letter: str, shift: _Shift, promotion: str | None) -> str:
-    """The board after a move that the pieces can make."""
     board, (origin, target) = position.board, shift
     placed = board[origin]
     if promotion is not None:
@@ -155,7 +144,6 @@ def _result(position: Position, letter: str, shift: _Shift, promotion: str | Non
 
 
 def _is_safe(position: Position, after: str) -> bool:
-    """Whether the side that moved may leave its king so."""
     white, rules = position.white_to_move, position.rules
     if rules is not _ATOMIC:
         return not (in_check(after, white, rules) or (rules is _RACING and in_check(after, not white, rules)))
@@ -180,7 +168,7 @@ def _must_capture(position: Position) -> bool:
 
 
 def _legal_shifts(position: Position) -> Iterator[tuple[str, _Shift]]:
-    """Legal moves but castling; one for all promotions."""
+    """One for all promotions; without castling."""
     if _is_over(position):
         return
     must_capture = _must_capture(position)
@@ -230,7 +218,6 @@ def _pawn_origins(position: Position, piece: str, target: int) -> list[int]:
 
 
 def _is_double(position: Position, origin: int) -> bool:
-    """Whether a pawn may take two steps from there."""
     row, white = origin // 9, position.white_to_move
     return row == (6 if white else 1) or (white and row == 7 and position.rules is _HORDE)
 
@@ -259,18 +246,17 @@ def _shift(position: Position, letter: str, shift: _Shift, promotion: str | None
     reached = _reached(position, result, castling, origin % 9 if double else -1)
     capture = "x" if _is_capture(position, letter, shift) else ""
     if letter == "P":
-        san = f"{name_of(origin)[0]}x{name_of(target)}" if capture else name_of(target)
+        san = f"{NAMES[origin][0]}x{NAMES[target]}" if capture else NAMES[target]
         san += f"={promotion}" if promotion else ""
     else:
-        san = f"{letter}{_mark(origin, rivals)}{capture}{name_of(target)}"
-    move = encode_move(name_of(origin) + name_of(target) + (promotion or "").lower())
+        san = f"{letter}{_mark(origin, rivals)}{capture}{NAMES[target]}"
+    move = encode_move(NAMES[origin] + NAMES[target] + (promotion or "").lower())
     return move, san + _check_mark(reached), reached
 
 
 def _mark(origin: int, rivals: list[int]) -> str:
-    """The shortest mark that distinguishes a piece from others that can go there."""
     others = [rival for rival in rivals if rival != origin]
-    name = name_of(origin)
+    name = NAMES[origin]
     if not others:
         return ""
     if all(other % 9 != origin % 9 for other in others):
@@ -318,10 +304,7 @@ def _castle(position: Position, long: bool, pretty: str | None, after: str | Non
 
 
 def _wild_castling(position: Position, long: bool, shown: bool) -> _Castling | None:
-    """The castling of a king on d: two steps, the rook from that corner goes beside it.
-
-    ``shown``: a board shows what was played, so the flags before need not allow it.
-    """
+    """Two steps, and the rook from that corner goes beside the king; ``shown``: the flags need not allow it."""
     home = 63 if position.white_to_move else 0
     king = home + 3
     if position.board[king] != ("K" if position.white_to_move else "k"):

@@ -25,12 +25,7 @@ _FICS_WILD = frozenset((*(f"wild/{number}" for number in range(9)), "wild/8a"))
 
 
 class Variant(NamedTuple):
-    """One kind of chess.
-
-    ``name`` is our word, as in ``Game.variant``; ``words`` are others that servers and clients use, lower case. ``pgn``
-    is the Variant tag to write, None for chess from any start that few programs name. ``cecp`` is None if the engine
-    protocol has no name for it.
-    """
+    """``name`` is as in ``Game.variant``; ``pgn`` None: no Variant tag; ``cecp`` None: engines have no name."""
 
     name: str
     words: tuple[str, ...] = ()
@@ -111,7 +106,6 @@ _ICC_WILD = re.compile(r"w(?:ild)?\(([0-9]{1,3})\)", re.ASCII)
 
 
 def _squeezed(text: str) -> str:
-    """A spelling without what differs between writers: case, blanks, hyphens and underscores."""
     return _GAPS.sub("", text.lower())
 
 
@@ -155,18 +149,15 @@ def read_category(category: str | None) -> str | None:
 
 
 def _own_name(word: str) -> str | None:
-    """The name of a variant that no table has; None: it can be none."""
     return word if word.isprintable() and ".." not in word else None
 
 
 def is_known_variant(word: str) -> bool:
-    """Whether a word, in any spelling, is that of a variant in ``VARIANTS`` or a wild number."""
     name = read_pgn_variant(word)
     return name in _BY_NAME or (name is not None and _WILD.fullmatch(name) is not None)
 
 
 def known_variant_like(word: str) -> str | None:
-    """Return the variant or speed with a spelling similar to an unknown word; None: none is similar."""
     from difflib import get_close_matches
 
     close = get_close_matches(_squeezed(word), [*_BY_SPELLING, *SPEEDS], 1)
@@ -174,12 +165,10 @@ def known_variant_like(word: str) -> str | None:
 
 
 def icc_variant(number: int) -> str:
-    """The variant of ICC's wild number; ``wild/N`` for a number that has no name of its own."""
     return _BY_ICC.get(number, f"wild/{number}")
 
 
 def chess_board(name: str) -> type[chess.Board] | None:
-    """The board of python-chess for our name; None: it has none."""
     import chess.variant  # here: it takes a while to load
 
     try:
@@ -189,10 +178,7 @@ def chess_board(name: str) -> type[chess.Board] | None:
 
 
 def pgn_variant(name: str | None) -> str | None:
-    """The Variant tag for our name, in the spelling that most readers know; None: no tag.
-
-    Chess, and wild games whose name other programs refuse to read, have none: the position says where they start.
-    """
+    """In the spelling that most readers know; None for chess, and for wild games whose name other programs refuse."""
     known = _BY_NAME.get(name or "")
     if known is None:
         return None if name is None or _WILD.fullmatch(name) else name
@@ -200,7 +186,7 @@ def pgn_variant(name: str | None) -> str | None:
 
 
 def read_pgn_variant(text: str | None) -> str | None:
-    """Return our name for a Variant tag of any program; text that no table has, in lower case."""
+    """Text that no table has, in lower case."""
     text = (text or "").strip()
     if text in ("", "?", "-"):
         return None
@@ -211,17 +197,12 @@ def read_pgn_variant(text: str | None) -> str | None:
 
 
 def cecp_variant(name: str | None) -> str | None:
-    """The engine protocol's name (``normal`` for chess); None: the protocol has none, or the variant is not known."""
     known = _BY_NAME.get(name or "")
     return known.cecp if known is not None else None
 
 
 def read_cecp_variant(text: str) -> str | None:
-    """Our name for the argument of ``variant``.
-
-    Text that is not in the table is returned: an engine may define a variant of its own, also with a board size
-    (``8x8+0_capablanca``). None for ``unknown``.
-    """
+    """Our name for ``variant``'s argument; an engine may define one (``8x8+0_capablanca``). None for ``unknown``."""
     text = text.strip()
     return None if text in ("", "unknown") else _BY_CECP.get(text, text)
 
@@ -251,13 +232,12 @@ _RULES.update({variant.name: Rules.WILD for variant in VARIANTS if variant.name.
 
 
 def rules_of(variant: str) -> Rules:
-    """The rules that prove the moves of a variant (our name). ``Rules.BOARDS`` for a name that is not known."""
     return _RULES.get(variant, Rules.BOARDS)
 
 
 @lru_cache(maxsize=256)
 def variant_of(category: str | None) -> tuple[str | None, Rules | None]:
-    """Look up the variant and the rules of a category word. (None, None) if the word does not decide."""
+    """(None, None) if the word does not decide."""
     variant = read_category(category)
     if variant is None and is_bare_wild(category):
         variant = "wild"
@@ -265,13 +245,11 @@ def variant_of(category: str | None) -> tuple[str | None, Rules | None]:
 
 
 def is_bare_wild(category: str | None) -> bool:
-    """Return whether a category word says that the game is wild, and not which one."""
     return bool(category) and (category or "").lower().split()[-1:] == ["wild"]
 
 
 @lru_cache(maxsize=1)
 def chess960_starts() -> frozenset[str]:
-    """The 960 boards of chess960: equal back ranks, the king between the rooks, bishops on both colours."""
     rows = {"".join(row) for row in permutations("RNBQKBNR")}
     return frozenset(
         STANDARD_BOARD.replace("RNBQKBNR", row).replace("rnbqkbnr", row.lower())
@@ -304,10 +282,7 @@ _START_AS_CHESS = (
 
 
 def known_start(category: str | None, rules: Rules | None) -> tuple[str, int] | None:
-    """Return the board and castling rights of a list that was printed without a board; suicide has no rights.
-
-    None for shuffles, whose position is drawn for each game, and for variants that are not known.
-    """
+    """Of a list printed without a board; suicide has no rights. None: it is drawn for each game, or not known."""
     known = _STARTS.get(category.lower().split()[-1]) if category and not category.isspace() else None
     usual = rules is None or rules in _START_AS_CHESS or read_category(category) == "seirawan"
     if known is not None or not usual:
@@ -316,5 +291,4 @@ def known_start(category: str | None, rules: Rules | None) -> tuple[str, int] | 
 
 
 def has_pockets(rules: Rules) -> bool:
-    """Whether pieces can be in hand."""
     return rules is Rules.CRAZYHOUSE or rules is Rules.BUGHOUSE

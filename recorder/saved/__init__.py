@@ -1,1 +1,0 @@
-"""Saved games: PGN and BPGN → games. Pure: bytes in, games out."""

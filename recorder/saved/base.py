@@ -78,11 +78,7 @@ def derive_elapsed(rows: list[PlyRow], start_ply: int, white: _Control, black: _
 
 
 class SavedReader(ABC):
-    """Reads a file of saved games. Pure; the result does not depend on how the bytes are cut into blocks.
-
-    ``server`` is the site's name if the games have none; the first block begins at ``offset``. ``failures`` are games
-    that an error of this program kept from being read.
-    """
+    """``server`` is the site's name if the games have none; ``failures`` are games lost by an error of this program."""
 
     def __init__(self, *, server: str | None = None, chat: str = "public", offset: int = 0) -> None:
         self.anomalies: list[Anomaly] = []
@@ -95,18 +91,17 @@ class SavedReader(ABC):
     @property
     @abstractmethod
     def read_up_to(self) -> int:
-        """Where the first game begins that was not returned yet: reading continues there when the file has grown."""
+        """Where the first game begins that was not returned yet."""
 
     def receive(self, block: bytes) -> list[Game]:
-        """Read the next bytes, cut anywhere, and return the games that they finished; lines may end with ``\\r\\n``."""
+        """Cut anywhere; lines may end with ``\\r\\n``."""
         return [game for line, offset in self._lines(block) for game in self._line(line, offset)]
 
     def finish(self) -> list[Game]:
-        """End the file and return the games that were still open."""
         return [game for line, offset in self._lines(b"", last=True) for game in self._line(line, offset)]
 
     def _lines(self, block: bytes, *, last: bool = False) -> Iterator[tuple[bytes, int]]:
-        """Cut bytes into lines with their offsets, in bounded memory: after ``LONGEST_LINE`` bytes at the latest."""
+        """In bounded memory: after ``LONGEST_LINE`` bytes at the latest."""
         data, begin = self._rest + block, 0
         while begin < len(data):
             end = data.find(b"\n", begin, begin + LONGEST_LINE) + 1

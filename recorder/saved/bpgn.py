@@ -65,15 +65,13 @@ _ASIDE: Final = (_T.NOTE, _T.RESULT)
 
 
 class BpgnToken(NamedTuple):
-    """A piece of movetext."""
-
     kind: BpgnTokenKind
     at: int
     parts: tuple[str, ...]
 
 
 def read_tokens(text: str, begin: int) -> Iterator[BpgnToken]:
-    """Cut movetext into tokens; the last one may be a comment that is never closed."""
+    """The last token may be a comment that is never closed."""
     end = len(text)
     while (begin := skip_blanks(text, begin)) < end:
         if match := _MOVE.match(text, begin) or _ODD_MOVE.match(text, begin):
@@ -99,17 +97,13 @@ def read_tokens(text: str, begin: int) -> Iterator[BpgnToken]:
 
 
 def skip_blanks(text: str, begin: int) -> int:
-    """The place of the next character that is no blank."""
     while begin < len(text) and text[begin].isspace():
         begin += 1
     return begin
 
 
 class BpgnMovetext:
-    """The movetext (latin-1) of a match: ``lines`` has the main line, then the variations.
-
-    Result, reason and comments go to ``facts``.
-    """
+    """``lines`` has the main line, then the variations; result, reason and comments go to ``facts``."""
 
     def __init__(self, text: str, offset: int, facts: BpgnFacts, lags: list[int | None]) -> None:
         self.lines = [BpgnLine()]
@@ -124,7 +118,6 @@ class BpgnMovetext:
         self._skipped = 0  # parentheses open that are too deep
 
     def read(self, tokens: list[BpgnToken]) -> None:
-        """Read the tokens into lines, moves and comments."""
         tokens = _without_odd_parentheses(tokens)
         self._one_case = _boards_in_one_case(tokens)
         skipped: BpgnToken | None = None
@@ -154,7 +147,6 @@ class BpgnMovetext:
             self._comment(reason)
 
     def _other(self, token: BpgnToken) -> None:
-        """A token that is neither move nor comment."""
         if token.kind is _T.NOTE:
             self._comment(token)
         elif token.kind is _T.RESULT and self._line is not self.lines[0]:
@@ -247,7 +239,7 @@ class BpgnMovetext:
         return False
 
     def _clock(self, text: str) -> bool:
-        """Set the mover's clock; False: the text cannot be one."""
+        """False: the text cannot be one."""
         move, read = self._last, read_time(text)
         if move is None or read is None:
             return False
@@ -342,8 +334,6 @@ _TIMES = {
 
 
 class BpgnReader(SavedReader):
-    """Reads a BPGN file."""
-
     def __init__(self, *, server: str | None = None, chat: str = "public", offset: int = 0) -> None:
         super().__init__(server=server, chat=chat, offset=offset)
         self._text: list[bytes] = []
@@ -447,7 +437,6 @@ class BpgnReader(SavedReader):
     def _end_of_match(
         self, tags: dict[str, str], facts: BpgnFacts, movetext: BpgnMovetext, lags: list[int | None]
     ) -> None:
-        """Compare what the tags and the movetext say of the end."""
         begin, count = facts.begin, len(movetext.lines[0].moves)
         if lags and len(lags) != count:
             message = f"the tag Lag has {len(lags)} numbers for {count} moves"
@@ -463,7 +452,6 @@ class BpgnReader(SavedReader):
     def _boards(
         self, tags: dict[str, str], places: dict[str, int], begin: int, main: BpgnLine
     ) -> tuple[BpgnBoard, BpgnBoard]:
-        """Both boards with their players and start positions."""
         boards: list[BpgnBoard] = []
         fens: list[str | None] = [None, None]
         halves = [half.strip() for half in tags.get("FEN", "").split("|")]
@@ -492,7 +480,6 @@ class BpgnReader(SavedReader):
         return boards[0], boards[1]
 
     def _chess(self, text: str, begin: int) -> list[Game]:
-        """Read what is no bughouse match as PGN."""
         if not text.strip() or all(line.lstrip().startswith(";") for line in text.splitlines() if line.strip()):
             return []  # comments between two matches
         reader = PgnReader(server=self._server, chat="public" if self._comments else "none", offset=begin)
@@ -527,10 +514,7 @@ class BpgnReader(SavedReader):
 
 
 def _set_start(board: BpgnBoard, text: str, first: int | None) -> bool:
-    """Set a board's start position; False: the text is no FEN.
-
-    ``first`` is the half-move with which its moves begin; it counts if the FEN has no number of its own.
-    """
+    """False: it is no FEN. ``first`` is the half-move with which the moves begin, if the FEN has no number."""
     text = with_brackets(text)
     try:
         position = position_from_fen(text, Rules.BUGHOUSE)
@@ -546,7 +530,7 @@ def _set_start(board: BpgnBoard, text: str, first: int | None) -> bool:
 
 
 def _without_note(line: bytes, in_comment: bool) -> bytes:
-    """Return a line without its comment behind a semicolon; in braces a semicolon is text."""
+    """In braces a semicolon is text."""
     begin = line.find(b"}") + 1 if in_comment else 0
     if in_comment and not begin:
         return line

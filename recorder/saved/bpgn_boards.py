@@ -49,7 +49,6 @@ from recorder.times import in_ms
 from recorder.tracking.assemble import end_word
 
 MAIN: Final = 0
-"""The main line's place among the lines of a match."""
 _START: Final = start_position(STANDARD_BOARD, True, 15, -1, Rules.BUGHOUSE, ("", ""))
 _OMITTED_MS: Final = -5_000  # a viewer writes it for all moves of a match without times
 _RATED: Final = re.compile(r"(?:\S+ )?(rated|unrated) (\S+) (?:match|game)", re.IGNORECASE)
@@ -58,11 +57,7 @@ _FLIPPED: Final = {"1-0": "0-1", "0-1": "1-0"}
 
 @dataclass(slots=True)
 class BpgnMove:
-    """A move as written, on board 0 (A) or 1 (B); ``ply`` counts half-moves on this board from 1.
-
-    ``clock_ms`` is the mover's clock after it, ``since_ms`` the time since the beginning of the match; ``exact``: parts
-    of a second were printed. ``reached`` counts the half-moves on this board as they were played.
-    """
+    """``ply`` and ``reached`` count half-moves here, as printed and as played; ``since_ms``: since the match began."""
 
     board: int
     ply: int
@@ -77,7 +72,7 @@ class BpgnMove:
 
 
 class _State(NamedTuple):
-    """Both boards: their positions (None: unknown), and the half-moves played on each."""
+    """Positions are None if unknown; ``plies`` were played on each."""
 
     positions: tuple[Position | None, Position | None]
     plies: tuple[int, int]
@@ -85,11 +80,7 @@ class _State(NamedTuple):
 
 @dataclass(slots=True)
 class BpgnLine:
-    """The main line of a match, or a variation that leaves ``parent`` after ``at`` moves.
-
-    ``text`` includes its parentheses, and ``offset`` is that of the first one. ``rows`` are its plies on board A and B,
-    set when it is played; ``numbers`` are those of its lines on both boards.
-    """
+    """It leaves ``parent`` after ``at`` moves; ``text`` has its parentheses. ``rows``, ``numbers``: of A and B."""
 
     parent: BpgnLine | None = None
     at: int = 0
@@ -104,7 +95,7 @@ class BpgnLine:
 
 
 class BpgnComment(NamedTuple):
-    """A comment or mark: its detail as an event has it, and the line and move behind which it stands, if any."""
+    """Its detail as an event has it, and the line and move behind which it stands, if any."""
 
     offset: int
     detail: str
@@ -115,10 +106,7 @@ class BpgnComment(NamedTuple):
 
 @dataclass(slots=True)
 class BpgnBoard:
-    """One board of a match.
-
-    ``position`` is the one before its first move, None if unknown; ``start_fen`` is None for the normal start, too.
-    """
+    """``position``: before the first move, None if unknown; ``start_fen``: None for the normal start, too."""
 
     letter: str
     white: str
@@ -130,7 +118,6 @@ class BpgnBoard:
     start_fen: str | None = None
 
     def begin(self, position: Position, ply: int) -> None:
-        """Set the start position, after so many half-moves."""
         self.position, self.start_ply = position, ply
         text = fen(position, 0, ply // 2 + 1)
         self.start_fen = None if ply == 0 and text == fen(_START, 0, 1) else text
@@ -138,10 +125,7 @@ class BpgnBoard:
 
 @dataclass(slots=True)
 class BpgnFacts:
-    """The facts of a match that hold for both boards.
-
-    ``result`` is board A's. ``kept`` are tags without a field: offset, name and value. ``termination`` is a tag's.
-    """
+    """``result`` is board A's; ``kept`` are tags without a field: offset, name and value."""
 
     header: PgnHeader
     server: str | None
@@ -159,10 +143,7 @@ class BpgnFacts:
 def make_games(
     boards: tuple[BpgnBoard, BpgnBoard], lines: list[BpgnLine], facts: BpgnFacts
 ) -> tuple[list[Game], list[Anomaly]]:
-    """Make the games of boards A and B, and list what is wrong with their moves.
-
-    The main line comes first in ``lines``, and each variation behind the line that it leaves.
-    """
+    """The main line comes first, and each variation behind the line that it leaves."""
     anomalies: list[Anomaly] = []
     main = lines[MAIN]
     exact = any(move.exact for move in main.moves)  # some writers leave zeros out: 4:58 beside 4:59.3
@@ -216,10 +197,7 @@ def _event(
 
 
 def _beginning(line: BpgnLine) -> int | None:
-    """How many moves of its parent were played when a variation begins; None: it does not fit there.
-
-    Its first move replaces the last move of that board, or follows the moves in front of the parenthesis.
-    """
+    """Its first move replaces one of that board, or follows those before the parenthesis; None: it does neither."""
     parent = line.parent
     if parent is None or not parent.states or not line.moves:
         return None
@@ -242,7 +220,7 @@ def _play_line(line: BpgnLine, state: _State, anomalies: list[Anomaly]) -> None:
 
 
 def _step(state: _State, move: BpgnMove, anomalies: list[Anomaly]) -> tuple[_State, Ply | None]:
-    """Play a move, whose capture goes into the other board's holdings; the ply is None if the text is no move."""
+    """The capture goes into the other board's holdings; the ply is None if the text is no move."""
     own, other = move.board, 1 - move.board
     position, partner, last = state.positions[own], state.positions[other], state.plies[own]
     if move.ply <= last:
@@ -277,7 +255,6 @@ def _wrong(kind: AnomalyKind, move: BpgnMove, message: str) -> Anomaly:
 
 
 def _played(move: BpgnMove, position: Position | None) -> tuple[Ply, Position | None, str | None]:
-    """A move's ply, the position after it, and what is wrong with it."""
     proof, problem = Proof.UNPROVED, None
     encoded: int | None = None
     san, after = move.san, None
@@ -394,11 +371,7 @@ def _game(board_no: int, board: BpgnBoard, lines: list[BpgnLine], facts: BpgnFac
 
 
 def _set_times(rows: list[PlyRow], timed: list[BpgnMove], header: PgnHeader, start_ply: int) -> None:
-    """Set arrival, elapsed time and clock of moves that have a time since the beginning of the match.
-
-    Both boards' clocks run from the first move of the match on. A clock is computed where that of the mover's last
-    move is known, and marked as derived.
-    """
+    """Both boards' clocks run from the first move of the match on; computed clocks are marked as derived."""
     since = {move.ply: move.since_ms for move in timed}
     if not since:
         return
@@ -463,7 +436,6 @@ def _observation(board_no: int, board: BpgnBoard, lines: list[BpgnLine], facts: 
 
 
 def _reaches(line: BpgnLine, board_no: int, ply: int) -> bool:
-    """Whether a line has the half-move on a board."""
     return bool(line.rows[board_no]) and line.rows[board_no][0].ply <= ply
 
 

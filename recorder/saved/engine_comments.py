@@ -85,12 +85,11 @@ class EngineComment(NamedTuple):
 
 
 def is_like_engine_comment(text: str) -> bool:
-    """Whether a comment begins as those of engines, whatever follows."""
     return _LIKE.match(text) is not None
 
 
 def read_engine_comment(text: str) -> EngineComment | None:
-    """Read a comment, blanks around it cut off; None: an engine's match program wrote no such comment."""
+    """Blanks around the text are cut off; None: an engine's match program wrote no such comment."""
     match = _SCORED.fullmatch(text)
     if match is None:
         return _of_fields(text) if _KEYED.fullmatch(text) else None
@@ -117,7 +116,6 @@ def read_engine_comment(text: str) -> EngineComment | None:
 
 
 def _of_fields(text: str) -> EngineComment:
-    """A comment of TCEC: names and values with commas between them."""
     fields = dict(_FIELD.findall(text))
     score_cp = mate = None
     if whites := _WHITES.fullmatch(fields.get("wv", "")):

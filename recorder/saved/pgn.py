@@ -21,7 +21,6 @@ from recorder.saved.pgn_game import MOVES_MISSING, PartOf, read_game
 from recorder.saved.pgn_text import begins_moves, decoded, ends_game, open_brace, read_tags
 
 _MOST_TEXT: Final = 4 << 20
-"""No movetext of one game is longer: then a brace or the rest of the file is broken."""
 _SHOWN: Final = 200  # characters of text outside games
 _EVENT: Final = re.compile(r'\[Event\s+"[^\n]*"\s*\]\s*')
 _LIKE_TAG: Final = re.compile(r'\[[A-Za-z][A-Za-z0-9_]*\s+"')
@@ -30,8 +29,6 @@ _BOARDS: Final = frozenset(("WhiteA", "BlackA", "WhiteB", "BlackB"))
 
 
 class PgnReader(SavedReader):
-    """Reads PGN of any program."""
-
     def __init__(self, *, server: str | None = None, chat: str = "public", offset: int = 0) -> None:
         super().__init__(server=server, chat=chat, offset=offset)
         self._tags: list[tuple[str, str, int]] = []
@@ -179,7 +176,6 @@ class PgnReader(SavedReader):
         return games
 
     def _joined(self, game: Game, part: PartOf | None) -> list[Game]:
-        """Games that are whole, now that another one has been read."""
         waiting, self._part = self._part, None
         games: list[Game] = []
         if waiting is not None:

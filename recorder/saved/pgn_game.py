@@ -57,7 +57,6 @@ class PartOf(NamedTuple):
     goes_on: bool
 
     def continues(self, before: PartOf) -> bool:
-        """Return whether this part follows another of its game without a missing part between them."""
         return before.goes_on and (self.key, self.number, self.of) == (before.key, before.number + 1, before.of)
 
 
@@ -76,11 +75,7 @@ _DERIVED_SECONDS: Final = int(Precision.DERIVED_SECONDS)
 def read_game(
     tags: TagsAt, text: str, begin: int, offset: int, *, server: str | None = None, comments: bool = True
 ) -> tuple[Game | None, list[Anomaly], int, PartOf | None]:
-    """Read one game from ``text[begin:]``, which other games may follow; ``offset`` is that of ``text[0]`` in the file.
-
-    Return the game (None if nothing of one is there), what is wrong, the index in ``text`` behind the game, and which
-    part it is if this program wrote the game in several.
-    """
+    """The game (None: there is none), what is wrong, the index in ``text`` behind the game, and its part."""
     header = read_header([(name, value) for name, value, _ in tags], server)
     first = tags[0][2] if tags else offset + begin
     anomalies: list[Anomaly] = []
@@ -119,7 +114,6 @@ def read_game(
 
 
 def _make_game(header: PgnHeader, key: str, moves: Movetext, start: _Start, seen: Observation, ending: _Ending) -> Game:
-    """Make the game of a tag section, its movetext and its one observation."""
     rows = moves.rows
     proved = start.ply == 0 and start.position is not None and all(row[10] in _PROVED for row in rows)
     return Game(
@@ -163,7 +157,6 @@ def _make_game(header: PgnHeader, key: str, moves: Movetext, start: _Start, seen
 
 
 def _compare_count(header: PgnHeader, moves: Movetext, first: int, note: _Note) -> None:
-    """Note a tag PlyCount that is not the number of half-moves."""
     count = len(moves.rows)
     if header.plies is not None and header.plies != count and moves.result is not None and not header.ours:
         message = f"PlyCount is {header.plies}, and {count} half-moves are there"
@@ -173,7 +166,6 @@ def _compare_count(header: PgnHeader, moves: Movetext, first: int, note: _Note) 
 def _observation(
     header: PgnHeader, moves: Movetext, kept: list[GameEvent], shown: list[Anchor], first: int, end: int
 ) -> Observation:
-    """The one observation of a saved game: from offset ``first`` to ``end``, with its kept tags and its start."""
     return Observation(
         kind=ObservationKind.PGN,
         game_no=header.game_no,
@@ -200,11 +192,7 @@ def _part(header: PgnHeader, tags: TagsAt, moves: Movetext) -> PartOf | None:
 
 
 class _Start(NamedTuple):
-    """Where the moves begin, after ``ply`` half-moves; ``position`` is None if it is unknown.
-
-    ``fen`` is None for the normal start or an unknown one. ``variant`` is inferred from the position, None if a tag
-    names it or nothing shows it.
-    """
+    """``position`` is None if unknown, ``fen`` for the normal start, too; ``variant`` is inferred from the position."""
 
     position: Position | None
     ply: int
@@ -213,7 +201,6 @@ class _Start(NamedTuple):
 
 
 def _start(header: PgnHeader, tags: TagsAt, note: _Note) -> _Start:
-    """The start that a tag section gives."""
     rules = Rules.CHESS if header.variant is None else rules_of(header.variant)
     if rules is Rules.FRAMES:
         rules = Rules.CHESS  # kriegspiel: a PGN hides nothing, and its moves are those of chess
@@ -261,7 +248,7 @@ def _start(header: PgnHeader, tags: TagsAt, note: _Note) -> _Start:
 
 
 def with_brackets(text: str) -> str:
-    """A hand written as a ninth rank (lichess, older programs) in brackets."""
+    """Lichess and older programs write a hand as a ninth rank."""
     board, _, rest = text.strip().partition(" ")
     ranks = board.split("/")
     return f"{'/'.join(ranks[:8])}[{ranks[8]}] {rest}" if len(ranks) == 9 else text.strip()
@@ -295,13 +282,10 @@ def _result(header: PgnHeader, moves: Movetext, first: int, note: _Note) -> str:
 
 
 def _printed_ends(header: PgnHeader) -> list[str]:
-    """What tags tell in words of how it ended."""
     return [value for name, value in header.kept if name in ("LongResult", "ICCResult", "Termination")]
 
 
 class _Ending(NamedTuple):
-    """How a game ended, as the attributes of ``Game`` have it."""
-
     result: str
     reason_key: str | None
     reason: str | None
@@ -346,7 +330,6 @@ def _keep_tenths(rows: list[PlyRow]) -> None:
 
 
 def _derive_times(header: PgnHeader, moves: Movetext, start_ply: int) -> None:
-    """Set the clocks and elapsed times that the file does not print, but that follow from what it prints."""
     _derive_clocks(header, moves, start_ply)
     if header.dialect == CHESS_COM:
         _keep_tenths(moves.rows)
@@ -356,11 +339,7 @@ def _derive_times(header: PgnHeader, moves: Movetext, start_ply: int) -> None:
 
 
 def _derive_clocks(header: PgnHeader, moves: Movetext, start_ply: int) -> None:
-    """Clocks of a FICS game that tells only elapsed times, marked as derived.
-
-    The archive's elapsed time is what was charged, lag not counted; the first move of each side is neither charged nor
-    credited. Source: 1,771 sides of games in the FICS games database, and a game of which the frame is known.
-    """
+    """FICS charges what the archive prints, without lag; first moves are free (1,771 sides of games of it)."""
     rows = moves.rows
     if header.derived and moves.clocks:
         for place, named in enumerate(map(Ply._make, rows)):

@@ -105,10 +105,7 @@ _PRINTED: Final = re.compile(r"([0-9]{1,4})\s*+(\.*+)\s*+(\.++|\xe2\x80\xa6|)\s*
 
 
 def plain_word(word: str) -> tuple[str, str | None]:
-    """Spell a move as the standard does: ``O–O`` is ``O-O``, ``e8/Q`` is ``e8=Q``, ``Nf3±`` is ``Nf3`` and ``$16``.
-
-    Words are latin-1, as in the file; any other word is returned unchanged, in UTF-8.
-    """
+    """``O–O`` is ``O-O``, ``e8/Q`` is ``e8=Q``, ``Nf3±`` is ``Nf3`` and ``$16``; other latin-1 comes back in UTF-8."""
     text = decoded(word.rstrip("\xc2"))  # half of a no-break space
     if len(text) > _LONGEST:
         return text, None
@@ -129,15 +126,11 @@ def plain_word(word: str) -> tuple[str, str | None]:
 
 
 def _is_mark(plain: str) -> bool:
-    """Whether a plain word only marks the move before it, or repeats what that shows: ``±``, ``N``, ``e.p.``."""
     return not plain or plain in GLYPHS or plain in _REDUNDANT
 
 
 def _printed_ply(text: str, begin: int) -> int | None:
-    """Return the half-move, from 1, that a move number announces; None: no number of a move begins there.
-
-    A number with one dot or none announces White's move.
-    """
+    """From 1; a number with one dot or none announces White's move. None: no number of a move begins there."""
     match = _PRINTED.match(text, begin)
     if match is None:
         return None
@@ -160,10 +153,7 @@ _MILLISECONDS, _SECONDS = int(Precision.MILLISECONDS), int(Precision.SECONDS)
 
 
 def play_word(position: Position, word: str) -> Step | str:
-    """Play a move as a saved game may write it: SAN, or squares (``e2e4``, ``Ng1-f3``, ``e7e8q``).
-
-    Exactly one legal move must fit, else the reason is returned, as by ``play_san``.
-    """
+    """SAN, or squares (``e2e4``, ``Ng1-f3``, ``e7e8q``); exactly one legal move must fit, else a reason."""
     played = play_san(position, word)
     if not isinstance(played, str):
         return played
@@ -226,7 +216,6 @@ class _Line:
 
 
 def _squeezed(text: str) -> str:
-    """Text of the file in single blanks."""
     return " ".join(decoded(text).split())
 
 
@@ -278,7 +267,7 @@ class Movetext:
         self._text = ""
 
     def read(self, text: str, begin: int = 0) -> None:
-        """Read ``text[begin:]`` (latin-1, other games may follow) to the result behind the moves, or to the end."""
+        """Latin-1, which other games may follow."""
         self.end = len(text)
         self._text = text
         for match in matches(text, begin):
@@ -320,7 +309,6 @@ class Movetext:
             self.end = token.end
 
     def _token(self, token: Token) -> None:
-        """Take what is neither a move in ASCII letters nor the result."""
         kind = token.kind
         if kind is TokenKind.OPEN:
             self._open(token)
@@ -353,7 +341,6 @@ class Movetext:
     # -- moves -------------------------------------------------------------------------------------------------
 
     def _move(self, word: str, clock_ms: int | None, elapsed_ms: int | None, ms: bool, begin: int) -> None:
-        """Play a move; its times are as ``move_of`` gives them."""
         # Standard SAN first: nearly every word. ``played`` is a reason, a text, as long as nothing fits.
         line = self._line
         position = line.position
@@ -388,7 +375,7 @@ class Movetext:
             self._event("nag", nag, Token(TokenKind.NAG, nag, begin, begin))
 
     def _add_unproved(self, line: _Line, word: str, plain: str, begin: int, reason: str) -> bool:
-        """Add a word that no rule plays, if it has the place of a move; False: it has none."""
+        """False: it has no place of a move."""
         if not _LIKE_MOVE.fullmatch(plain):
             if not plain or (_is_mark(plain) and not self._is_due(begin)):
                 return False
@@ -465,7 +452,6 @@ class Movetext:
         return printed
 
     def _is_due(self, begin: int) -> bool:
-        """Whether a move number stands directly before a place."""
         line = self._line
         return (
             line.numbered >= 0
@@ -474,11 +460,7 @@ class Movetext:
         )
 
     def _takes_turn(self, begin: int) -> bool:
-        """Whether a word that no rule reads has the place of a move.
-
-        The next move number says how many half-moves there are before it. Where it does not, a word of a sentence is
-        none.
-        """
+        """The next move number says how many half-moves there are before it; else a word of a sentence is none."""
         if begin not in self._turns:
             # Up to the next number there are so many half-moves; those that are not moves by their form must be among
             # the words that no rule reads.
@@ -491,11 +473,7 @@ class Movetext:
         return self._turns[begin]
 
     def _words_from(self, begin: int) -> tuple[list[tuple[int, bool]], int, int | None]:
-        """Return the words of this line, from one on to the next move number, result or end, that no rule reads.
-
-        Each comes with whether it is one of a sentence; then how many moves there are, and the half-move that the
-        number announces, or None.
-        """
+        """With each word whether it is one of a sentence; the number of moves; the half-move of the number, or None."""
         words: list[tuple[int, bool]] = []
         moves = depth = 0
         for match in matches(self._text, begin):
@@ -573,7 +551,7 @@ class Movetext:
         self.last_words = None
 
     def _take_as_comment(self, line: _Line, token: Token) -> None:
-        """Words in parentheses are no variation: ``(=)``, or a sentence."""
+        """``(=)``, or a sentence."""
         events, problems, self._seq = line.counts
         del self.lines[line.number :], self.events[events:], self.problems[problems:]
         words = self._text[line.begin : token.end]
@@ -621,7 +599,6 @@ class Movetext:
             self._event("comment", words, token)
 
     def _has_place(self, line: _Line, remark: Remark) -> bool:
-        """Whether the times of a comment are those of the last move, which has no others yet."""
         if not line.rows:
             return False
         ply = Ply._make(line.rows[-1])
@@ -649,10 +626,7 @@ class Movetext:
         )  # fmt: skip
 
     def _not_proved(self, line: _Line, text: str, token: Token) -> bool:
-        """Read plies that our exporter could not write as moves, with their clocks and marks.
-
-        False: they do not follow here, and the text is a comment.
-        """
+        """Plies that our exporter could not write as moves; False: they do not follow here, so it is a comment."""
         halves = [(2 * int(number) - (dots == "."), *rest) for number, dots, *rest in _NUMBERED.findall(text)]
         plies = [line.ply if line.rows else 0, *(ply for ply, *_ in halves)]
         if any(before >= after for before, after in pairwise(plies)):
@@ -672,7 +646,6 @@ class Movetext:
         self, line: _Line, clock_ms: int | None, elapsed_ms: int | None, lag_ms: int | None, ms: bool,
         *, of_engine: bool = False,
     ) -> None:  # fmt: skip
-        """Add times to the last ply of a line."""
         ply = Ply._make(line.rows[-1])
         if clock_ms is not None:
             self.clocks = True
@@ -701,7 +674,7 @@ class Movetext:
         self._seq += 1
 
     def _problem(self, kind: AnomalyKind, begin: int, message: str, text: str, *, each: bool = False) -> None:
-        """Note what is wrong, once for each kind of it: a letter that was taken for movetext is all wrong."""
+        """Once for each kind: a letter that was taken for movetext is all wrong."""
         if each or message not in self._reported:
             self._reported.add(message)
             shown = f"'{text}' {message}" if kind is AnomalyKind.MALFORMED else message

@@ -26,7 +26,6 @@ _DIALECTS: Final = {
     "lichess.org": LICHESS,
     "chess.com": CHESS_COM,
 }
-"""By the site, as ``known_site`` names it."""
 #: What our Event begins with → the family; the longer of two that begin alike stands first.
 _FAMILIES: Final = {
     "FICS 1.6.2": "FICS 1.6.2", "FICS": FICS, "FatICS": FATICS, "ICC": "ICC", "BICS": "BICS", "chessd": "chessd",
@@ -101,7 +100,6 @@ class PgnHeader:
 
 
 def read_header(pairs: list[tuple[str, str]], server: str | None = None) -> PgnHeader:
-    """Parse a tag section; values that it does not have are None."""
     tags: dict[str, str] = {}
     for name, value in pairs:
         tags.setdefault(name, value)
@@ -209,7 +207,7 @@ def _read_event(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None
 
 
 def _as_wild(header: PgnHeader, word: str | None) -> str | None:
-    """ICC's wild numbers in the spelling that is not that of FICS: they do not mean the same."""
+    """They do not mean the same as those of FICS."""
     match = _ICC_WILD.fullmatch(word or "") if header.dialect == "ICC" else None
     return word if match is None else f"wild({match[1] or match[2]})"
 
@@ -267,10 +265,7 @@ def _control(header: PgnHeader, tags: dict[str, str], name: str, used: set[str])
 
 
 def read_control(text: str) -> tuple[int, int] | None:
-    """Parse ``180+2``, ``180`` or ``20+0.3`` to base and increment in ms; None: not one base and one increment.
-
-    An increment of whole thousands is in milliseconds.
-    """
+    """``180+2``, ``180``, ``20+0.3``; an increment of whole thousands is in ms. None: not one base and increment."""
     match = _CONTROL.fullmatch(text)
     if match is None:
         return None

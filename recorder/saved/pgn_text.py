@@ -30,7 +30,7 @@ RESULTS: Final = {
     "\xc2\xbd": "1/2-1/2",
     "*": "*",
 }
-"""Result tokens as people write them (read as latin-1) → as the model has them; the longer of two stands first."""
+"""Read as latin-1; the longer of two stands first."""
 _RESULT: Final = "|".join(map(re.escape, RESULTS))
 
 _TAG: Final = re.compile(r'\[\s*([A-Za-z0-9][A-Za-z0-9_+#=:-]*)\s+"((?:[^"\\]|\\.)*)"\s*\]\s*')
@@ -51,12 +51,9 @@ GLYPHS: Final = {
     "□": "$7", "∞": "$13", "⩲": "$14", "⩱": "$15", "±": "$16", "∓": "$17", "⨀": "$22", "→": "$36", "↑": "$40",
     "⇆": "$132", "⊕": "$138", "∆": "$140", "Δ": "$140", "⌓": "$142",
 }  # fmt: skip
-"""Marks as people write them → NAGs."""
 
 
 class TokenKind(IntEnum):
-    """Kinds of ``Token``."""
-
     COMMENT = 1  # text: without its braces or semicolon
     NUMBER = 2  # a move number that stands alone, or its periods
     RESULT = 3  # text: as the model has it
@@ -96,8 +93,6 @@ _KIND_OF_GROUP: Final = (
 
 
 class Token(NamedTuple):
-    """A piece of movetext. ``at``: where its text begins, ``end``: the place behind it."""
-
     kind: TokenKind
     text: str
     at: int
@@ -105,7 +100,7 @@ class Token(NamedTuple):
 
 
 def decoded(text: str) -> str:
-    """Decode text that was read as latin-1 as UTF-8, or return it unchanged if its bytes are not UTF-8."""
+    """Unchanged if its bytes are not UTF-8."""
     if not text.isascii():
         with suppress(UnicodeError):  # then it is latin-1
             return text.encode("latin-1").decode("utf-8")
@@ -113,7 +108,7 @@ def decoded(text: str) -> str:
 
 
 def read_tags(line: str) -> list[tuple[str, str]] | None:
-    """Return names and values of a stripped line of tag pairs (nearly always one pair); None: it is no such line."""
+    """None: the stripped line is no line of tag pairs."""
     if not line.startswith("["):
         return None
     tags: list[tuple[str, str]] = []
@@ -132,17 +127,15 @@ def read_tags(line: str) -> list[tuple[str, str]] | None:
 
 
 def begins_moves(line: str) -> bool:
-    """Whether a line outside games begins movetext: ``1. e4``, ``{White resigns} 1-0`` or a lone result."""
+    """``1. e4``, ``{White resigns} 1-0`` or a lone result."""
     return _BEGINS.match(line) is not None
 
 
 def ends_game(line: str) -> bool:
-    """Whether a line without blanks at its end, which ends in no comment, ends with a result."""
     return line[-1:] in _LAST_OF_RESULTS and _ENDS.search(line, max(len(line) - _LONGEST_RESULT - 1, 0)) is not None
 
 
 def open_brace(line: str, inside: bool) -> bool:
-    """Return whether a line of movetext ends inside a brace comment; ``inside``: it begins in one."""
     if ";" not in line:
         opened, closed = line.rfind("{"), line.rfind("}")
         return opened > closed or (inside and closed < 0)
@@ -159,15 +152,12 @@ def open_brace(line: str, inside: bool) -> bool:
 
 
 def matches(text: str, begin: int = 0) -> Iterator[re.Match[str]]:
-    """Cut movetext into pieces: a move, which has a group 1, with the comment after it if that has only its times.
-
-    ``move_of`` reads a move, and ``token_of`` all other pieces.
-    """
+    """A piece is a move, which has a group 1 (``move_of``), with the times in the comment behind it; or a token."""
     return _TOKEN.finditer(text, begin)
 
 
 def move_of(match: re.Match[str]) -> tuple[str, int | None, int | None, bool]:
-    """Return a move's word, the mover's clock and elapsed time in ms, and whether parts of a second were printed."""
+    """Word, the mover's clock and elapsed time in ms, and whether parts of a second were printed."""
     word, clock, clock_part, elapsed, elapsed_part = match.group(1, 2, 3, 4, 5)
     clock_ms = None if clock is None else _whole_ms(clock)
     if clock_part is not None and clock_ms is not None:
@@ -179,7 +169,6 @@ def move_of(match: re.Match[str]) -> tuple[str, int | None, int | None, bool]:
 
 
 def token_of(match: re.Match[str]) -> Token:
-    """Return kind, text and place of a piece that is no move."""
     group = match.lastindex or 0
     kind = _KIND_OF_GROUP[group]
     assert kind is not None
@@ -194,7 +183,6 @@ def token_of(match: re.Match[str]) -> Token:
 
 TIMES: Final = frozenset(("clk", "emt", "lag", "flag", "clkms"))
 EVALUATIONS: Final = frozenset(("eval", "depth"))
-"""Commands of which ``Remark`` has the value."""
 
 _COMMAND: Final = re.compile(r"\[%([A-Za-z0-9_]++)\s++([^\]\[]*+)\]")
 _HMS: Final = re.compile(r"(?:([0-9]{1,4}):)?([0-9]{1,3}):([0-9]{1,2})(?:[.,]([0-9]{1,9}))?", re.ASCII)
@@ -228,7 +216,6 @@ class Remark(NamedTuple):
 
     @property
     def timed(self) -> bool:
-        """Whether it has a clock, an elapsed time or a lag."""
         return self.clock_ms is not None or self.elapsed_ms is not None or self.lag_ms is not None
 
 
@@ -250,23 +237,18 @@ def read_time(text: str) -> tuple[int, bool] | None:
 
 @lru_cache(maxsize=8192)
 def _whole_ms(text: str) -> int:
-    """Milliseconds of a time without parts of a second that ``_TOKEN`` has matched."""
     read = read_time(text)
     assert read is not None
     return read[0]
 
 
 def printed_commands(text: str, names: frozenset[str]) -> list[str]:
-    """Return the commands of a comment with these names (without ``%``) as printed, in single blanks.
-
-    ``[%clk 0:10:00]``.
-    """
+    """As printed, in single blanks: ``[%clk 0:10:00]``."""
     found = (" ".join(decoded(match[0]).split()) for match in _COMMAND.finditer(text) if match[1] in names)
     return list(dict.fromkeys(found))
 
 
 def _without_commands(text: str, decimals: int) -> Remark:
-    """A comment that is a clock, an elapsed time, an engine's evaluation, or prose."""
     match = _CLOCK.fullmatch(text)
     if match is not None and (read := read_time(match[1])) is not None:
         return Remark(clock_ms=read[0], ms=read[1])

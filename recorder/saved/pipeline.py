@@ -15,12 +15,7 @@ if TYPE_CHECKING:
 
 
 class SavedPipeline:
-    """Reads one file of saved games, with the methods of ``recorder.pipeline.Pipeline``.
-
-    ``date`` is the day of games without one; games that have a date keep it, and a warning counts them. ``tz`` is the
-    zone of times of day without one. At ``offset``, where the first block begins, a game begins; the first block's
-    lines end with ``\\n``.
-    """
+    """The methods are those of ``recorder.pipeline.Pipeline``. ``date`` is the day of games without one."""
 
     def __init__(
         self,
@@ -45,16 +40,15 @@ class SavedPipeline:
 
     @property
     def unredacted(self) -> bool:
-        """Whether a name was found that should not be in the bytes."""
+        """A name was found that should not be in the bytes."""
         return self._redactor is not None and self._redactor.replaced
 
     def receive(self, block: bytes) -> list[Game]:
-        """Read the next bytes of the source, cut anywhere, and return the games that they finished."""
         self._end += len(block)
         return self._take(self._redacted(self._ends.receive(block)))
 
     def finish(self, *, unfinished: bool = False) -> list[Game]:
-        """End the source and return all games that were still open; ``unfinished`` changes nothing here."""
+        """``unfinished`` changes nothing here."""
         rest = self._redacted(self._ends.finish(), last=True)
         reader = self._reader
         games = self._given(reader.receive(rest)) if rest else []
@@ -79,14 +73,13 @@ class SavedPipeline:
         return replace(game, started_at_ms=begun, ended_at_ms=ended, time_basis=TimeBasis.UTC)
 
     def _may_be(self, game: Game) -> bool:
-        """Whether the given day is one that the file has in part, if it has any: ``2004.??.??``."""
+        """The file may have a part of the day: ``2004.??.??``."""
         day = (self._day or "").replace("-", ".")
         tags = (event for event in game.events if event.kind is EventKind.TAG and event.detail == "Date")
         known = next((event.text.replace("-", ".") for event in tags), "?" * len(day))
         return len(known) == len(day) and all(letter in ("?", its) for letter, its in zip(known, day, strict=True))
 
     def _redacted(self, data: bytes, last: bool = False) -> bytes:
-        """Whole lines without the handles that are forgotten."""
         if self._redactor is None:
             return data
         data = self._rest + data
@@ -97,12 +90,10 @@ class SavedPipeline:
 
     @property
     def read_up_to(self) -> int:
-        """The offset of the first game that was not returned; see ``Pipeline``."""
         return self._reader.read_up_to if self._ends.decided else 0
 
     @property
     def report(self) -> SourceReport:
-        """What was found besides games, so far."""
         warnings = []
         if self._end and not self._games and not self._from:
             warnings.append(
@@ -132,7 +123,6 @@ def _reader(kind: SourceKind, server: str | None, chat: str, offset: int) -> Sav
 
 
 def _in_utc(local_ms: int | None, tz: datetime.tzinfo) -> int | None:
-    """A wall clock's time in a zone, as UTC."""
     if local_ms is None:
         return None
     wall = datetime.datetime.fromtimestamp(local_ms // 1_000, datetime.UTC).replace(tzinfo=tz)

@@ -31,7 +31,6 @@ from recorder.sources.secrets import Scrubber as Scrubber
 from recorder.sources.stamps import looks_like_timing
 
 PathKind = Literal["file", "folder", "pipe", "other"]
-"""The kinds of entries at a path."""
 
 _MAGIC: Final = (
     (re.compile(rb"\x1f\x8b"), "gzip"),
@@ -61,11 +60,7 @@ class _Readable(Protocol):
 
 
 class BlockReader:
-    """An iterator over a log's decompressed bytes; all parts of a journal's session are one log.
-
-    ``problem`` says after the last block why the rest could not be read. ``compression`` is known by the first bytes
-    and not by the name.
-    """
+    """``problem`` says after the last block why the rest could not be read; the first bytes show ``compression``."""
 
     def __init__(self, path: str | PathLike[str], size: int = 1 << 20, offset: int = 0) -> None:
         self.problem: SourceError | None = None
@@ -82,7 +77,6 @@ class BlockReader:
         self._blocks = self._read(raw, size)
 
     def _open(self, path: Path) -> BufferedReader:
-        """Open a file; ``_read``'s "with" or ``close`` closes it."""
         if str(path) == _STDIN:
             raw = cast(BufferedReader, sys.stdin.buffer)
         else:
@@ -109,7 +103,6 @@ class BlockReader:
             return 0, None
 
     def close(self) -> None:
-        """Close a file that is not read to its end."""
         self._blocks.close()
         self._raw.close()  # a generator that has not begun closes nothing
 
@@ -145,16 +138,12 @@ class BlockReader:
 
 
 def read_blocks(path: str | PathLike[str], size: int = 1 << 20, offset: int = 0) -> BlockReader:
-    """Read a log, decompressed, in blocks of at most about ``size`` bytes; ``-`` is standard input.
-
-    All parts of a journal's session in its folder are read as one log, whichever part is named. Corrupt data ends the
-    iteration early; ``problem`` has the reason then.
-    """
+    """Decompressed, with all parts of a journal's session, whichever is named; ``problem`` says why it ends early."""
     return BlockReader(path, size, offset)
 
 
 def read_head(blocks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
-    """The first ``HEAD_BYTES`` of a log, and all its blocks again."""
+    """With all blocks again."""
     ahead: list[bytes] = []
     size = 0
     for block in blocks:
@@ -166,10 +155,7 @@ def read_head(blocks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
 
 
 def path_kind(path: str | PathLike[str]) -> PathKind | None:
-    """Return the kind of the entry at a path, links followed; None: there is none.
-
-    A path that is empty, invalid or cannot be read is a SourceError.
-    """
+    """Links followed; None: there is none. SourceError: the path is empty, invalid or cannot be read."""
     if path == "":
         raise SourceError("The path is empty.")
     try:
@@ -182,15 +168,12 @@ def path_kind(path: str | PathLike[str]) -> PathKind | None:
 
 
 def log_files(path: Path) -> list[Path]:
-    """Return the files that make up a log: the parts of a journal's session in order, else the file itself.
-
-    A file that is not a journal need not exist.
-    """
+    """The parts of a journal's session in order, else the file itself, which need not exist."""
     return (list(session_parts(path).values()) if is_journal(path) else []) or [path]
 
 
 def is_journal(path: Path) -> bool:
-    """Return whether a file, which need not exist, is by its name a part of a journal."""
+    """By its name; the file need not exist."""
     return path.name.endswith((SUFFIX, COMPRESSED))
 
 
@@ -226,8 +209,6 @@ def _cut(parts: list[bytes], size: int) -> Iterator[bytes]:
 
 
 class _Decoder(Protocol):
-    """What decompresses one frame or stream."""
-
     @property
     def eof(self) -> bool: ...
     @property
@@ -259,10 +240,7 @@ class _FrameReader:
         self._rest = b""
 
     def read1(self, size: int, /) -> bytes:
-        """Return the next decompressed bytes, empty at the end.
-
-        EOFError: the last frame is cut short. OSError: what follows a frame is none.
-        """
+        """Empty at the end. EOFError: the last frame is cut short. OSError: what follows a frame is none."""
         while True:
             data = self._rest
             needs_input = self._decoder is None or getattr(self._decoder, "needs_input", True)
@@ -344,7 +322,7 @@ def _walk(folder: Path, skipped: list[Path], *, named: bool) -> Iterator[Path]:
 
 
 def find_timing(path: Path) -> Path | None:
-    """The timing file of a typescript, by name and content: ``x.timing``, ``x.tm``, ``x.time`` or ``timing``."""
+    """``x.timing``, ``x.tm``, ``x.time`` or ``timing``, by name and content."""
     names = [path.name + suffix for suffix in _TIMING_SUFFIXES]
     names += [path.stem + suffix for suffix in _TIMING_SUFFIXES]
     if path.stem == "typescript":

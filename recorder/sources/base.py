@@ -14,25 +14,16 @@ _SWAP = bytes.maketrans(b"\r\n", b"\n\r")
 
 
 class Decoder(Protocol):
-    """Turns a log's bytes into the bytes that the server sent. Pure: the result does not depend on the blocks' sizes.
-
-    ``time_basis`` is the meaning of ``Chunk.at_ms``; it is ``NONE`` until a time was read.
-    """
+    """The result does not depend on the blocks' sizes; ``time_basis`` is ``NONE`` until a time was read."""
 
     @property
     def time_basis(self) -> TimeBasis: ...
 
     def receive(self, block: bytes) -> Sequence[Chunk | CutLines | EngineLine]:
-        """Read the next bytes of the decompressed log, cut anywhere.
-
-        Return what the server sent, with offsets and times. ``CutLines`` where bytes are missing; ``EngineLine`` for
-        lines between an interface and its engine.
-        """
+        """What the server sent; ``CutLines`` where bytes are missing."""
         ...
 
-    def finish(self) -> Sequence[Chunk | CutLines | EngineLine]:
-        """Return the rest at the log's end."""
-        ...
+    def finish(self) -> Sequence[Chunk | CutLines | EngineLine]: ...
 
 
 class LineEnds:
@@ -57,7 +48,7 @@ class LineEnds:
         return self.swap(block) if self.swapped else block
 
     def finish(self) -> bytes:
-        """Return the bytes that were not returned before the end, at most 64 KiB."""
+        """At most 64 KiB."""
         rest = self._waiting
         if not self.decided:
             self._decide(rest)
@@ -85,7 +76,6 @@ class RawDecoder:
 
     @property
     def decoded(self) -> int:
-        """How many bytes were returned or skipped."""
         return self._offset
 
     def receive(self, block: bytes) -> list[Chunk]:
@@ -112,10 +102,7 @@ class RawDecoder:
 
 
 class LineSplitter:
-    """Cuts blocks into a log's physical lines with their offsets, in bounded memory; see ``LineEnds``.
-
-    A line longer than ``max_bytes`` is returned in pieces of about this size, the first of them as if it were the line.
-    """
+    """In bounded memory: a line longer than ``max_bytes`` comes in pieces of about this size."""
 
     def __init__(self, max_bytes: int = 1 << 20) -> None:
         self._max = max_bytes
@@ -141,7 +128,6 @@ class LineSplitter:
         return out
 
     def finish(self) -> list[tuple[bytes, int]]:
-        """Return the last lines, also one without a line end."""
         lines = self._split(self._ends.finish())
         line, self._rest = self._rest, b""
         return [*lines, (line, self._offset)] if line else lines

@@ -244,7 +244,6 @@ class LoggedText(NamedTuple):
 
 
 def logged_text(line: bytes, kind: SourceKind) -> LoggedText | None:
-    """What a client received or sent in a line of its log; None: the line is an engine's or the program's."""
     end = len(line.rstrip(b"\r\n"))
     if kind is SourceKind.XBOARD:
         sent = line.startswith(_TYPED)

@@ -1,5 +1,3 @@
-"""Recognise the kind of a log by its content."""
-
 from __future__ import annotations
 
 import re
@@ -64,7 +62,7 @@ _NOT_LOGS: Final = (
 
 
 def detect(head: bytes) -> SourceKind | None:
-    """Recognise a log's kind by its first 64 KiB (decompressed); ``why_not_a_log`` gives the reason for None."""
+    """By the first 64 KiB, decompressed; ``why_not_a_log`` gives the reason for None."""
     ends = LineEnds()
     head = head[:HEAD_BYTES]
     head = (ends.receive(head) + ends.finish()).removeprefix(b"\xef\xbb\xbf")
@@ -92,10 +90,7 @@ def detect(head: bytes) -> SourceKind | None:
 
 
 def why_not_a_log(head: bytes, *, nameable: bool = False) -> str:
-    """One clause that says why ``detect`` returned None: "is empty", "is a zip archive: unpack it first" …
-
-    ``nameable``: the command has ``--kind``.
-    """
+    """A clause: "is empty", "is a zip archive: unpack it first" …; ``nameable``: the command has ``--kind``."""
     foreign = _foreign(head)
     if foreign is not None:
         return foreign
@@ -110,7 +105,7 @@ def why_not_a_log(head: bytes, *, nameable: bool = False) -> str:
 
 
 def is_own_export(head: bytes) -> bool:
-    """Return whether this program wrote a file of saved games: its first game has a tag RecorderKey."""
+    """Its first game has a tag RecorderKey."""
     head = head[:HEAD_BYTES]
     second = _SECOND_GAME.search(head, 1)
     return _OWN_KEY.search(head[: second.start()] if second else head) is not None
@@ -123,11 +118,7 @@ def make_decoder(
     tz: tzinfo | None = None,
     timing: bytes | None = None,
 ) -> Decoder:
-    """Make the decoder of a kind; SourceError for saved games, which contain no server output.
-
-    ``date`` is the day on which the log begins, ``tz`` the zone of times without one, ``timing`` the whole timing file
-    of a typescript.
-    """
+    """``date`` is the day on which the log begins, ``tz`` the zone of times without one."""
     if kind in (SourceKind.PGN, SourceKind.BPGN):
         raise SourceError(f"These are saved games ({kind.value.upper()}), not a server log.")
     if kind is SourceKind.TYPESCRIPT:
@@ -144,10 +135,7 @@ def make_decoder(
 
 
 def _is_pgn(head: bytes) -> bool:
-    """Whether saved games begin here, or two of the tags that every game has occur before any board.
-
-    A tag section is recognised by its first line, even behind other text; movetext alone by its first line.
-    """
+    """A tag section is recognised by its first line, even behind other text; movetext alone by its first line."""
     text = _ESCAPES.sub(b"", head).lstrip()
     if _TAG.match(text) or _MOVES.match(text):
         return True

@@ -62,7 +62,6 @@ class JournalDecoder:
 
     @property
     def anomalies(self) -> list[Anomaly]:
-        """The damage found so far."""
         found = [
             Anomaly.of(AnomalyKind.DAMAGED, place, None, f"{size:,} bytes are not a record and were skipped: {why}", "")
             for place, size, why in self._reader.damage
@@ -71,7 +70,7 @@ class JournalDecoder:
 
     @property
     def warnings(self) -> list[str]:
-        """A last record that is not whole, a last part that is missing. Complete after ``finish``."""
+        """Complete after ``finish``."""
         found = []
         if (torn := self._reader.torn) is not None:
             found += [
@@ -177,7 +176,6 @@ def _note(data: bytes) -> dict[str, Any]:
 
 
 def _cut_pieces(data: bytes, place: int, at_ms: int | None, out: list[Chunk | CutLines]) -> None:
-    """Cut bytes so that every line begins a chunk."""
     for piece in _PIECE.findall(data):
         out.append(Chunk(piece, place, at_ms))
         place += len(escape(piece))

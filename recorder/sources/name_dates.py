@@ -23,7 +23,7 @@ _FIRST_YEAR: Final = 1990  # before it there were no servers, and eight digits a
 
 
 def check_format(text: str) -> str:
-    """Return a format that has a day, month and year and nothing else, or raise SourceError."""
+    """A day, month and year and nothing else, or SourceError."""
     found = [part for part in _PARTS().findall(text) if part[0] == "%" != part[1:]]
     parts = set(found)
     for wrong in parts - _DIRECTIVES.keys():
@@ -36,7 +36,7 @@ def check_format(text: str) -> str:
 
 
 def date_in_name(name: str, form: str) -> date | None:
-    """Return the first date of this format in a file name; its digits are not part of another number."""
+    """Its digits are not part of another number."""
     parts = _PARTS().findall(form)
     for begin in range(len(name)):
         end = _end(name, begin, parts)
@@ -50,7 +50,6 @@ def date_in_name(name: str, form: str) -> date | None:
 
 
 def _end(name: str, at: int, parts: list[str]) -> int | None:
-    """Where a date that begins ``at`` a place ends; None: none does."""
     for part in parts:
         if part in _DIRECTIVES:
             match = _DIRECTIVES[part]().match(name, at)

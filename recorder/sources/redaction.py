@@ -102,11 +102,7 @@ _BOARD: Final = later(r"[rnbqkp]{8}|[rnbqk]?[a-h]?[1-8]?x?[a-h][1-8](?:[-=][rnbq
 
 
 def is_handle(text: str) -> bool:
-    """Whether a text can be the name of an erased player: a handle (letters, digits, single hyphens), or another name.
-
-    Words of the servers' lines about games are excluded: without them no game could be read. False also for words that
-    look like moves, and for fewer than three letters, or two that are not ASCII.
-    """
+    """A handle, or another name; no words of servers' lines about games, without which no game could be read."""
     if _WHOLE_HANDLE().fullmatch(text) is not None:
         return len(text) >= _SHORTEST and not _is_taken(text)
     words = [word.folded for word in words_of(_composed(text))]
@@ -124,14 +120,12 @@ def _composed(text: str) -> str:
 
 
 def _key_of(name: str) -> tuple[str, bool]:
-    """What is hashed of a name, whatever its case and punctuation, and whether it is a handle."""
     if _WHOLE_HANDLE().fullmatch(name) is not None:
         return name.lower(), True
     return " ".join([word.folded for word in words_of(_composed(name))]), False
 
 
 def hash_handle(handle: str, salt: str | None = None) -> ForgottenHandle:
-    """The hash of a handle, however it is spelt; without a salt (hexadecimal digits) it makes one."""
     key, alone = _key_of(handle)
     salt = salt or secrets.token_hex(16)
     return salt, len(key) if alone else -len(key), _hash(key, salt)
@@ -232,7 +226,6 @@ class Forgotten:
             at += found or 1
 
     def _may_begin(self, text: str) -> bool:
-        """Whether the first word of a known name is in a text."""
         lower = text.lower()
         if any(first in lower for first in self._firsts):
             return True
@@ -259,7 +252,6 @@ class Forgotten:
 
 
 def _filled(text: str, places: Iterable[tuple[int, int]], encoding: str) -> str:
-    """A text with other letters and digits at these places; what separates words stays."""
     out, done = "", 0
     for begin, end in places:
         letters = [_hidden(letter, encoding, index == 0, False) for index, letter in enumerate(text[begin:end])]
@@ -269,11 +261,7 @@ def _filled(text: str, places: Iterable[tuple[int, int]], encoding: str) -> str:
 
 
 class Redactor:
-    """Takes forgotten handles, and what they said, out of a log's bytes. The output is as long as the input.
-
-    A journal's bytes are given as they are: they are not kept, and its records cut lines anywhere. ``replaced``: a name
-    was replaced in saved games.
-    """
+    """The output is as long as the input. A journal is given as it is: its records cut lines anywhere."""
 
     def __init__(self, forgotten: Forgotten, kind: SourceKind) -> None:
         self.replaced = False
@@ -286,7 +274,7 @@ class Redactor:
         self._late = b""
 
     def receive(self, lines: bytes) -> bytes:
-        """Replace in the next whole lines (the last of a log may be cut); as many bytes are returned."""
+        """The last line of a log may be cut; as many bytes are returned."""
         if self._idle or not lines:
             return lines
         if self._kind in SAVED_KINDS:
@@ -324,7 +312,7 @@ class Redactor:
         yield self.receive(rest) + self.finish()
 
     def finish(self) -> bytes:
-        """Return the last line of saved games, which waits because a name may continue in the next one."""
+        """It waits because a name may continue in the next line."""
         late, self._late = self._late, b""
         return late
 
@@ -361,7 +349,6 @@ class Redactor:
 
 
 def _first(word: NameWord) -> str:
-    """A word's folded form; the first of several, into which a letter may unfold."""
     return word.folded.partition(" ")[0]
 
 

@@ -149,7 +149,6 @@ class Scrubber:
         return out
 
     def finish(self) -> bytes:
-        """Return the rest at the end of the log, secrets masked."""
         rest, self._rest = self._rest, b""
         rest = rest if self._in_long else self._scrub_line(rest, cut=True)
         late, self._late = self._late[:1], []
@@ -262,7 +261,7 @@ def _hinted(data: bytes, begin: int) -> list[int]:
 
 
 def without_boards(data: bytes) -> bytes:
-    """Drop the lines of boards (``<12>``) that follow another line; without a datagram a board contains no secret."""
+    """Without a datagram a board contains no secret; the first line stays."""
     mark = b"\n\r<12> " if b"\n\r<12> " in data else b"\n<12> "
     first, *rest = data.split(mark)
     kept = [first]
@@ -276,7 +275,6 @@ def without_boards(data: bytes) -> bytes:
 
 
 def _end(pattern: re.Pattern[bytes], line: bytes, start: int) -> int:
-    """Where a pattern that always matches ends."""
     match = pattern.match(line, start)
     return start if match is None else match.end()
 
@@ -286,7 +284,7 @@ def _fill_secret(line: bytes, match: re.Match[bytes]) -> bytes:
 
 
 def asks(line: bytes) -> bool:
-    """Return whether a server's line, perhaps incomplete, asks for a password or another secret."""
+    """The line may be incomplete."""
     return line != b"" and _ASKS().fullmatch(line) is not None
 
 
@@ -296,18 +294,16 @@ def _is_question(line: bytes) -> bool:
 
 
 def asks_name(line: bytes) -> bool:
-    """Return whether a server's line, perhaps incomplete, asks for a name."""
     return _ASKS_NAME().fullmatch(line) is not None
 
 
 def may_repeat(text: bytes) -> bool:
-    """Whether ``find_repeated`` may find anything in a line of a text."""
     lower = text.lower()
     return b"password" in lower or b"added: >" in lower
 
 
 def find_repeated(line: bytes) -> int | None:
-    """Return the offset of a password that a server's line repeats after it was changed or created."""
+    """Offset of a password that the server repeats after it was changed or created."""
     match = _CHANGED().match(line, _text_begin(line))
     return None if match is None else match.start("secret")
 
@@ -318,18 +314,15 @@ def is_of_game(line: bytes) -> bool:
 
 
 def _text_begin(line: bytes) -> int:
-    """Where a server's line begins behind its prompts."""
     return _end(_PROMPTS(), line, _end(_NO_TEXT(), line, 0))
 
 
 def fill_key(text: bytes) -> bytes:
-    """Replace what a datagram carries with as many bytes; the marks of its strings stay."""
+    """The marks of a datagram's strings stay."""
     return _KEY_TEXT().sub(FILLER, text)
 
 
 class KeyMask:
-    """Masks the contents of datagrams with secrets, however their bytes are cut."""
-
     def __init__(self) -> None:
         self._inside = False
         self._before = b""  # the last bytes, in which a mark or an end may begin; no whole mark is in them
@@ -357,7 +350,7 @@ class KeyMask:
 
 
 def fill(text: bytes) -> bytes:
-    """Mask every visible character of a text; blanks, control characters and telnet commands stay."""
+    """Blanks, control characters and telnet commands stay."""
     return _FILLED().sub(lambda match: FILLER if len(match[0]) == 1 else match[0], text)
 
 

@@ -51,7 +51,7 @@ _WORDS: Final = later(
 
 
 def zone_minutes(text: str | None) -> int | None:
-    """Return the minutes east of UTC of ``Z``, ``+02:00``, ``-0700`` or an unambiguous abbreviation; None: unknown."""
+    """East of UTC; None: unknown, as an ambiguous abbreviation is."""
     if not text:
         return None
     if text[0] in "+-":
@@ -86,11 +86,7 @@ def parse_header_date(text: str) -> tuple[datetime, int | None] | None:
 
 
 class Stamps:
-    """Turns the stamps of one log into milliseconds. The first stamp decides the basis.
-
-    ``day`` is the date of the first stamp, for logs that print the time of day alone; ``tz`` the zone of stamps without
-    one.
-    """
+    """The first stamp decides the basis. ``day`` is its date, for logs that print the time of day alone."""
 
     def __init__(self, day: date | None = None, tz: tzinfo | None = None) -> None:
         self.basis = TimeBasis.NONE
@@ -100,7 +96,6 @@ class Stamps:
         self._last_ms: int | None = None
 
     def from_wall(self, wall: datetime, zone_min: int | None) -> int:
-        """Convert a wall-clock time to milliseconds since 1970, in UTC or in local time as ``basis`` says."""
         if self.basis is TimeBasis.NONE:
             known = zone_min is not None or self._tz is not None
             self.basis = TimeBasis.UTC if known else TimeBasis.LOCAL
@@ -242,7 +237,7 @@ _MAX_LINE: Final = 512
 
 
 def looks_like_timing(head: bytes) -> bool:
-    """Return whether each of the first 20 lines has the form of a timing file; 4096 bytes are enough."""
+    """By its first 20 lines; 4096 bytes are enough."""
     lines = head[:4096].split(b"\n")[:-1][:20] or [head[:80]]
     return all(_STEP().match(line) or _OTHER().match(line) for line in lines)
 
