@@ -65,12 +65,10 @@ _R = TypeVar("_R")
 
 
 class _Reader(Protocol):
-    def reading(self) -> AbstractContextManager[sqlite3.Connection]:
-        """As that of ``Database``."""
+    def reading(self) -> AbstractContextManager[sqlite3.Connection]: ...
 
 
 def _reads(read: Callable[Concatenate[sqlite3.Connection, _P], _R]) -> Callable[Concatenate[_Reader, _P], _R]:
-    """The method that calls a function which reads from a connection."""
 
     def method(self: _Reader, /, *args: _P.args, **options: _P.kwargs) -> _R:
         with self.reading() as driver:
@@ -80,17 +78,12 @@ def _reads(read: Callable[Concatenate[sqlite3.Connection, _P], _R]) -> Callable[
 
 
 class _Part:
-    """Methods of one subject. They use the archive's connections."""
-
     def __init__(self, database: Database) -> None:
         self.path, self.reading, self.writing = database.path, database.reading, database.writing
 
 
 class ArchiveAnalyses(_Part):
-    """What engines found in the games of an archive."""
-
     def analysed_plies(self, game: Game, analysis: Analysis) -> set[int]:
-        """The plies of a game whose positions an engine has analysed with the same settings."""
         with self.reading() as driver:
             return current_plies(driver, (game.key, *game.merged_from), analysis)
 
@@ -99,20 +92,13 @@ class ArchiveAnalyses(_Part):
     def add(
         self, key: str, analysis: Analysis, positions: Collection[AnalysedPosition], *, again: bool = False
     ) -> None:
-        """Store an engine's analysis of positions of a game.
-
-        The analysis's own lines are ignored: ``positions`` has them. ``again``: replace stored analyses of the same
-        positions.
-        """
+        """The analysis's own lines are ignored; ``again`` replaces stored analyses of the same positions."""
         with self.writing() as driver:
             store_positions(driver, key, analysis, positions, replace=again)
             settle_analyses(driver, shown_games(driver, key))
 
     def take_over(self, other: ArchiveAnalyses, *, homeless: bool = False) -> tuple[int, int]:
-        """Copy the analyses of another archive for the games of this one; ``homeless``: also those of other games.
-
-        Return how many were copied, and how many are of games that are not here.
-        """
+        """How many were copied, and how many are of games that are not here; ``homeless``: these are copied, too."""
         with other.reading() as theirs, self.writing() as driver:
             return _take_over(theirs, driver, homeless=homeless)
 
@@ -144,7 +130,7 @@ def _take_over(theirs: sqlite3.Connection, driver: sqlite3.Connection, *, homele
 
 
 def keys_here(theirs: sqlite3.Connection, driver: sqlite3.Connection) -> Callable[[str], str | None]:
-    """A function from a game's key in the other archive to its key here, or None."""
+    """None: the game is not here."""
     shared = {key: wanted for wanted, chain in find_successors(theirs).items() for key in chain}
     here = find_successors(driver)
     query = (
@@ -163,10 +149,7 @@ def keys_here(theirs: sqlite3.Connection, driver: sqlite3.Connection) -> Callabl
 def _find_key(
     driver: sqlite3.Connection, sha256: str | None, offset: int | None, keys: list[str], *, alone: bool
 ) -> str | None:
-    """Return the key of another archive's game here: by source and offset, else by the equal ``keys``.
-
-    ``alone``: no other game of the other archive has equal facts.
-    """
+    """By source and offset, else by the equal ``keys``; ``alone``: no other game of that archive has equal facts."""
     query = "SELECT g.key, s.sha256 FROM games g JOIN sources s ON s.id = g.source_id WHERE g.key = ?"
     found = {key: its for wanted in keys for key, its in driver.execute(query, (wanted,))}
     same = [key for key, its in found.items() if its == sha256]
@@ -184,18 +167,12 @@ _KEYS = "SELECT key FROM games WHERE source_id IS NOT NULL AND (id = :row OR mer
 
 
 class DuplicateGames(_Part):
-    """What an archive knows of duplicates."""
-
     def probable_duplicates(self) -> list[DuplicateGroup]:
-        """Probable duplicates, by groups of games that may have to do with each other."""
         with self.reading() as driver:
             return list(_duplicate_groups(driver))
 
     def folded(self, where: GameFilter) -> frozenset[str]:
-        """Keys of the games among those that match which are probable duplicates of another one, which stays.
-
-        ``last`` does not count.
-        """
+        """Games that match and are probable duplicates of another one, which stays; ``last`` does not count."""
         with self.reading() as driver:
             found = list(_duplicate_groups(driver))
             if not found:
@@ -207,23 +184,15 @@ class DuplicateGames(_Part):
     decisions = _reads(settings.decisions)
 
     def merge(self, one: str, other: str, *, dry_run: bool = False) -> list[Game]:
-        """Record that two games are one, whatever was decided or found before; return the games in place of these."""
+        """Whatever was decided or found before; the games in place of these."""
         return self._decide(partial(_to_merge, one=one, other=other), same=True, dry_run=dry_run)
 
     def merge_all(self, *, dry_run: bool = False) -> list[Game]:
-        """Record that all probable duplicates are one game each, as ``folded`` counts them.
-
-        Return the games in place of them.
-        """
+        """All probable duplicates, as ``folded`` counts them; the games in place of them."""
         return self._decide(_to_merge_all, same=True, dry_run=dry_run)
 
     def split(self, spec: str, *, dry_run: bool = False) -> list[Game]:
-        """Record that a game is not one with those that it was merged with, or that are listed as probable duplicates.
-
-        What was merged by hand falls apart as it was before. Else the key of one observation's game separates that one
-        from the others, and the key of the merged game separates all. Return the games that there are then in place of
-        this one and its probable duplicates.
-        """
+        """What was merged by hand falls apart as it was; else a game of one observation, or all of a merged one."""
         return self._decide(partial(_to_split, spec=spec), same=False, dry_run=dry_run)
 
     def _decide(
@@ -240,10 +209,7 @@ class DuplicateGames(_Part):
         return sorted(found, key=lambda game: game.key)
 
     def take_over_decisions(self, other: DuplicateGames) -> int:
-        """Take over the decisions of another archive; of two about the same games the later one counts.
-
-        Return how many were taken.
-        """
+        """Of two about the same games the later one counts; returns how many were taken."""
         with other.reading() as theirs, self.writing() as driver:
             taken = take_over_decisions(theirs, driver, keys_here(theirs, driver))
             touch_keys(driver, {key for one in taken for key in (one.key, one.other)})
@@ -267,12 +233,10 @@ def _duplicate_groups(driver: sqlite3.Connection) -> Iterator[DuplicateGroup]:
 
 
 def _keys(driver: sqlite3.Connection, row: int) -> list[str]:
-    """The keys of a game as its sources give it."""
     return [key for (key,) in driver.execute(_KEYS, {"row": row})]
 
 
 def _to_merge(driver: sqlite3.Connection, one: str, other: str) -> list[tuple[str, str]]:
-    """Pairs of keys that make two games one."""
     from recorder.relating.duplicates import why_never_one
     from recorder.relating.grouping import pair_of
 
@@ -287,7 +251,6 @@ def _to_merge(driver: sqlite3.Connection, one: str, other: str) -> list[tuple[st
 
 
 def _to_merge_all(driver: sqlite3.Connection) -> list[tuple[str, str]]:
-    """Pairs of keys that make one game of each group of probable duplicates."""
     from recorder.relating.duplicates import fold
     from recorder.relating.grouping import pair_of
 
@@ -302,7 +265,6 @@ def _to_merge_all(driver: sqlite3.Connection) -> list[tuple[str, str]]:
 
 
 def _to_split(driver: sqlite3.Connection, spec: str) -> list[tuple[str, str]]:
-    """Pairs of keys that separate a game."""
     from recorder.relating.grouping import pair_of
 
     row = resolve(driver, spec)
@@ -343,8 +305,6 @@ class EditedGame(NamedTuple):
 
 
 class GameCorrections(_Part):
-    """What people correct of games; moves and clocks stay as they were recorded."""
-
     def edit(self, keys: Iterable[str], values: Mapping[str, str] | None, *, dry_run: bool = False) -> list[EditedGame]:
         """Record what a person corrected of games, in one transaction; ``values`` as ``recorder.corrections`` has them.
 
@@ -376,10 +336,7 @@ class GameCorrections(_Part):
         return found
 
     def edit_source(self, sha256: str, values: Mapping[str, str], older: Mapping[str, str]) -> int:
-        """Correct the games of a source; return how many changed.
-
-        What a person gave one of them stays, unless it is the ``older`` value of the whole source.
-        """
+        """Returns how many changed. What a person gave one of them stays, unless it is the source's ``older`` value."""
         edited: set[str] = set()
         with self.writing() as driver:
             relate(driver)
@@ -392,18 +349,16 @@ class GameCorrections(_Part):
         return len(edited)
 
     def concern(self, key: str) -> bool:
-        """Whether a person corrected a game, by its key in its source."""
         with self.reading() as driver:
             return driver.execute("SELECT 1 FROM corrections WHERE game_key = ?", (key,)).fetchone() is not None
 
     def take_over(self, other: GameCorrections) -> None:
-        """Take over what people corrected in another archive; of two corrections of one field the later one counts."""
+        """Of two corrections of one field the later one counts."""
         with other.reading() as theirs, self.writing() as driver:
             touch_keys(driver, take_over_corrections(theirs, driver, keys_here(theirs, driver)))
 
 
 def _changes(game: Game, values: Mapping[str, str]) -> bool:
-    """Whether a game does not have all of these values yet."""
     there = {correction.field: correction.value for correction in game.corrections}
     return any(there.get(field, shown_value(game, field)) != value for field, value in values.items())
 
@@ -415,13 +370,8 @@ def _require_days(games: Iterable[Game]) -> None:
 
 
 class Erasures(_Part):
-    """Deletes sources and players, and remembers them until they are wanted again."""
-
     def forget_source(self, source_id: str) -> ForgetReport:
-        """Remove a source, its bytes, games and findings, and players without another game; remember that.
-
-        Games of other sources that had successors of its games' keys get the keys that are free then.
-        """
+        """Remember that; games that had successors of its games' keys get the keys that are free then."""
         from storage.maintenance.removal import delete_source
 
         with self.writing() as driver, closing_up(driver):
@@ -434,14 +384,13 @@ class Erasures(_Part):
     forgotten_sources = _reads(settings.forgotten_sources)
 
     def recall_source(self, sha256: str) -> None:
-        """A forgotten source is wanted again, as it was or grown."""
         with self.writing() as driver:
             recall_source(driver, sha256)
 
     forgotten_handles = _reads(settings.forgotten_handles)
 
     def forget_handles(self, handles: Collection[tuple[str, int, str]], words: HandleText) -> HandleReport:
-        """Take players out of all tables but the kept logs, and remember the hashes of their handles."""
+        """All but the kept logs; the hashes of their handles are remembered."""
         from storage.maintenance.removal import redact_rows
 
         with self.writing() as driver:
@@ -452,30 +401,30 @@ class Erasures(_Part):
         return report
 
     def recall_handle(self, handle: tuple[str, int, str]) -> None:
-        """A player need not be forgotten any more; what is gone stays gone."""
+        """What is gone stays gone."""
         with self.writing() as driver:
             recall_handle(driver, handle)
 
     def read_again(self, sha256: str) -> None:
-        """Have a source read again as a whole when it is imported next, as after a newer parser."""
+        """When it is imported next, as after a newer parser."""
         with self.writing() as driver:
             driver.execute("UPDATE sources SET parser_version = ? WHERE sha256 = ?", (READ_AGAIN, sha256))
 
     def redact_source(self, source_id: str, redact: Callable[[Iterable[bytes]], Iterator[bytes]]) -> bool:
-        """Rewrite the kept bytes of a source by others of equal length; return whether anything was replaced."""
+        """By others of equal length; whether anything was replaced."""
         from storage.maintenance.removal import redact_kept
 
         with self.writing() as driver:
             return redact_kept(driver, row_number(driver, one_source(driver, source_id).sha256), redact)
 
     def drop_kept(self, source_id: str) -> None:
-        """Keep nothing of a source's bytes any more; its games stay."""
+        """Its games stay."""
         with self.writing() as driver:
             drop_kept(driver, row_number(driver, one_source(driver, source_id).sha256))
 
 
 class ArchiveStore(Closing, Database):
-    """Games and their sources in one SQLite file. No connection stays open between reads and transactions."""
+    """No connection stays open between reads and transactions."""
 
     def __init__(self, path: Path, *, read_only: bool) -> None:
         super().__init__(path, read_only=read_only)
@@ -498,10 +447,7 @@ class ArchiveStore(Closing, Database):
 
     @contextmanager
     def columns(self, *, arrow: bool = True) -> Iterator[ColumnReader]:
-        """Main lines as arrays, all of one moment, and so is what is read of the archive in the block.
-
-        ``arrow`` uses ADBC if the extra ``arrow`` is installed; the answers are the same without it.
-        """
+        """All of one moment, as what is read in the block; ``arrow`` uses ADBC, which changes no answer."""
         from storage.read.columns import column_reader
 
         with (
@@ -522,7 +468,6 @@ class ArchiveStore(Closing, Database):
     report = _reads(of_sources.report_of)
 
     def anomalies(self, source_id: str | None = None) -> Iterator[tuple[SourceRow, Anomaly]]:
-        """What was wrong, with the source it is in, by source and then in the order found."""
         with self.reading() as driver:
             rows = source_rows(driver) if source_id is None else [one_source(driver, source_id)]
             for row in rows:
@@ -534,7 +479,7 @@ class ArchiveStore(Closing, Database):
     game_sources = _reads(of_sources.sources_of_game)
 
     def read_source(self, source_id: str, offset: int = 0, length: int | None = None) -> Generator[bytes, None, None]:
-        """The kept bytes of a source, in order, in blocks of at most 1 MiB."""
+        """In order, in blocks of at most 1 MiB."""
         with self.reading() as driver:
             row = one_source(driver, source_id)
             yield from read_kept(driver, row, offset, length)
@@ -544,7 +489,6 @@ class ArchiveStore(Closing, Database):
     source_timing = _reads(of_sources.timing_of)
 
     def move_source(self, sha256: str, path: str) -> None:
-        """A source's file stands elsewhere now, an absolute path."""
         with self.writing() as driver:
             driver.execute("UPDATE sources SET path = ? WHERE sha256 = ?", (path, sha256))
 
@@ -555,10 +499,7 @@ class ArchiveStore(Closing, Database):
             return {key: wanted for wanted, chain in chains.items() for key in chain[1:]}
 
     def order_equal_keys(self, other: ArchiveStore) -> None:
-        """Give games with equal keys the order that they have in an archive of the same sources.
-
-        It depends on what those sources were when the games were read, if they have grown since.
-        """
+        """It depends on what those sources were when the games were read, if they have grown since."""
         with other.reading() as driver:
             wanted = order_of_sources(driver)
         with self.writing() as driver:
@@ -602,23 +543,18 @@ class ArchiveStore(Closing, Database):
     # --- games
 
     def games(self, where: GameFilter = ALL_PLAYED, **parts: Unpack[GameParts]) -> Iterator[Game]:
-        """The games that match, streaming.
-
-        They come by start (undated games last), then by the source's SHA-256 and the place in it: an order that depends
-        on what was imported, not on when.
-        """
+        """By start (undated last), then by the source's SHA-256 and the place in it: whenever they were imported."""
         with self.reading() as driver:
             yield from load_games(driver, game_ids(driver, where), **parts)
 
     def game(self, spec: str) -> Game:
-        """The game whose key begins with ``spec``; or ``last``, ``last~2`` among played games."""
+        """``spec`` begins its key, or is ``last``, ``last~2`` among played games."""
         with self.reading() as driver:
             return next(load_games(driver, [resolve(driver, spec)]))
 
     source_paths = _reads(of_sources.source_paths)
 
     def count(self, where: GameFilter = ALL_PLAYED, *, limit_s: float | None = None) -> int:
-        """How many games match."""
         with self.reading() as driver, nullcontext() if limit_s is None else query.within(driver, limit_s):
             return query.count_games(driver, where)
 
@@ -631,7 +567,7 @@ class ArchiveStore(Closing, Database):
     count_by = _reads(query.count_by)
 
     def count_players(self) -> int:
-        """How many players there are; handles on several servers count once."""
+        """Handles on several servers count once."""
         with self.reading() as driver:
             (count,) = driver.execute("SELECT count(DISTINCT handle_folded) FROM players").fetchone()
         return int(count)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def place_beside(path: Path, kind: str) -> Path:
-    """Where a copy of an archive is, or will be: in the folder for caches if nothing can be written beside it."""
+    """In the folder for caches if nothing can be written beside it."""
     beside = path.with_name(f"{path.name}-{kind}")
     if beside.is_dir() or os.access(path.parent, os.W_OK):  # a copy is only read, but an index is locked, too
         return beside
@@ -20,7 +20,6 @@ def place_beside(path: Path, kind: str) -> Path:
 
 
 def drop_copy(path: Path) -> bool:
-    """Delete the columnar copy of an archive; whether there was one."""
     folder = place_beside(path, "columns")
     there = folder.is_dir()
     shutil.rmtree(folder, ignore_errors=True)

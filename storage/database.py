@@ -25,10 +25,7 @@ from storage.write.merged import relate
 
 
 class Database:
-    """An archive's file: connections to read from, and transactions.
-
-    No connection stays open between reads and transactions, so a ``Database`` need not be closed.
-    """
+    """No connection stays open between reads and transactions, so a ``Database`` need not be closed."""
 
     def __init__(self, path: Path, *, read_only: bool) -> None:
         self.path = path
@@ -38,7 +35,7 @@ class Database:
 
     @classmethod
     def open(cls, where: str, *, create: bool = False, read_only: bool = False) -> Self:
-        """Open an archive. ``create`` makes it (mode 0600) if it is not there."""
+        """``create`` makes it (mode 0600) if it is not there."""
         path = file_of(where)
         if create and (not path.exists() or schema.current(path) is None):
             schema.create(path)
@@ -47,7 +44,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection for code that reads rows: that of the current snapshot or transaction, else a new one."""
+        """That of the current snapshot or transaction, else a new one."""
         with self._connected() as driver, unsound_values(self.path):
             yield driver
 
@@ -67,7 +64,7 @@ class Database:
 
     @contextmanager
     def reading_from(self, driver: sqlite3.Connection) -> Iterator[None]:
-        """What is read in the block is read from a connection that is in a transaction."""
+        """In the block reading uses this connection, which is in a transaction."""
         before, self._snapshot = self._snapshot, driver
         try:
             yield
@@ -76,11 +73,7 @@ class Database:
 
     @contextmanager
     def watch_changes(self) -> Iterator[Callable[[], bool]]:
-        """Watch for transactions of other connections.
-
-        The function says whether one was committed since the block began. Any thread may call it. It also counts those
-        before a snapshot that begins later.
-        """
+        """Whether another connection has committed since the block began; any thread may ask."""
         lock = Lock()
         with storage_errors(self.path), closing(open_sqlite(self.path, read_only=self.read_only)) as driver:
 
@@ -129,7 +122,7 @@ class Database:
 
 @contextmanager
 def _part(driver: sqlite3.Connection, *, undo: bool) -> Iterator[None]:
-    """A part of a transaction, which is undone alone when it raises."""
+    """Undone alone when it raises."""
     driver.execute("SAVEPOINT part")
     try:
         yield

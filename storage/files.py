@@ -18,13 +18,13 @@ from recorder.model import Player
 from storage.sound import UnsoundError
 
 BUSY_TIMEOUT_MS = 30_000
-"""How long a connection waits for another writer before it gives up."""
+"""After this a connection that waits for another writer gives up."""
 
 _URL: Final = "sqlite:///"
 
 
 def file_of(where: str) -> Path:
-    """Return the file of an archive: of a path, or a URL (``sqlite:///games.db``, ``sqlite:////home/me/games.db``)."""
+    """Of a path, or a URL (``sqlite:///games.db``, ``sqlite:////home/me/games.db``)."""
     if "://" not in where:
         if where in ("", ":memory:"):
             raise StorageError("An archive must be a file: give its path.")
@@ -36,7 +36,7 @@ def file_of(where: str) -> Path:
 
 
 def create_file(path: Path) -> None:
-    """Make an empty file that only its owner can read; SQLite gives its WAL the same mode."""
+    """Only its owner can read it; SQLite gives its WAL the same mode."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
@@ -126,7 +126,6 @@ def _uri_of(path: Path) -> str:
 
 
 def identity_of(path: Path | str) -> tuple[int, int] | None:
-    """Which file is at a path: device and inode."""
     try:
         about = os.stat(path)  # noqa: PTH116 - asked for each ply of a game in progress; Path.stat is four calls more
     except OSError:
@@ -212,10 +211,7 @@ def unfinished_file(target: Path) -> Iterator[Path]:
 
 
 def backup(path: Path, target: Path) -> None:
-    """Copy a database by SQLite's backup API, consistent even while another process writes to it.
-
-    The new file has mode 0600, and gets its name when the copy is complete.
-    """
+    """Consistent even while another process writes; the new file has mode 0600, and its name when it is complete."""
     with unfinished_file(target) as unfinished:
         copy_to(path, unfinished)
 
@@ -248,7 +244,6 @@ _NOT_OF_VALUES: Final = frozenset(
         sqlite3.SQLITE_READONLY,
     }
 )
-"""Errors of SQLite that say nothing about what the file holds."""
 _OF_VALUES: Final = (
     ArithmeticError,
     AssertionError,
@@ -258,7 +253,6 @@ _OF_VALUES: Final = (
     TypeError,
     ValueError,
 )
-"""What a value of the wrong type or size causes where it is read."""
 
 
 @contextmanager

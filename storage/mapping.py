@@ -52,11 +52,7 @@ _T = TypeVar("_T")
 
 
 class Field(NamedTuple):
-    """One column and the attribute of the model's value, by default of the column's name.
-
-    ``kind`` is what the attribute is where SQLite stores something else: an Enum, whose value is stored, or bool.
-    ``relative``: the column counts from the start of the observation, the attribute from 1970.
-    """
+    """``kind``: an Enum or bool where its value is stored. ``relative``: from the observation's start, not 1970."""
 
     column: str
     attribute: str = ""
@@ -71,22 +67,17 @@ _GIVEN: Final[dict[str, frozenset[type]]] = {
     **dict.fromkeys(("source_id", "merged_into", "opening_ply", *CLOCKS), frozenset((int, NoneType))),
     **dict.fromkeys(("eco", "opening", "corrected"), frozenset((str, NoneType))),
 }
-"""Types of columns that are not attributes; the others are integers."""
+"""Others are integers."""
 
 
 def _stored(kind: type[Any]) -> dict[Any, Any]:
-    """What each stored value of a kind means; null is None."""
+    """Null is None."""
     meanings = {0: False, 1: True} if kind is bool else {member.value: member for member in kind}
     return {None: None, **meanings}
 
 
 class Mapping(Generic[_T]):
-    """How values of a class are rows of a table.
-
-    ``given`` are columns that are not attributes (row numbers, and places in a list); they come first in a row.
-    ``lines`` are all other columns; of a named tuple all its fields in their order. ``words`` are what columns of a
-    closed set hold.
-    """
+    """``given`` are columns that are no attributes, first in a row; ``words`` are what closed sets hold."""
 
     def __init__(self, model: type[_T], table: str, given: str, *lines: Field) -> None:
         self.model = model
@@ -116,10 +107,7 @@ class Mapping(Generic[_T]):
         self.check = RowCheck(self.types, self.words, table)
 
     def row(self, value: _T, *given: Any, base_ms: int = 0) -> Row:
-        """Return the row of a value; ``given`` are the columns that are not its attributes.
-
-        ``base_ms`` is the start of its observation, 0 if that is not known.
-        """
+        """``given``: columns that are no attributes; ``base_ms``: the start of its observation, 0 if not known."""
         values = list(self._get(value))
         for place in self._words:
             word = values[place]
@@ -130,7 +118,7 @@ class Mapping(Generic[_T]):
         return (*given, *values)
 
     def values(self, row: Row, base_ms: int = 0) -> list[Any]:
-        """Return the values of the attributes in a checked row, which may have more columns behind."""
+        """The row is checked, and may have more columns behind."""
         values = list(row[self._part])
         for place, _, known in self._kinds:
             values[place] = known[values[place]]
@@ -140,13 +128,12 @@ class Mapping(Generic[_T]):
         return values
 
     def value(self, row: Row, base_ms: int = 0) -> _T:
-        """The value of a row, if the class is a named tuple of all the attributes."""
+        """Only if the class is a named tuple of all the attributes."""
         assert self._make is not None
         found: _T = self._make(self.values(row, base_ms))
         return found
 
     def facts(self, row: Row) -> dict[str, Any]:
-        """The values of a row by their attributes."""
         return dict(zip(self.attributes, self.values(row), strict=True))
 
 
@@ -346,7 +333,6 @@ PRECISIONS: Final = {code: precision for precision, code in PRECISION_CODES.item
 QUALITIES: Final = tuple(
     proof | origin << 3 | code << 6 for code in PRECISIONS for origin in map(int, Origin) for proof in map(int, Proof)
 )
-"""All that ``quality`` can be."""
 STORED_PLY: Final = {
     "at_ms": "at_ms + ?",
     "proof_code": "CASE quality WHEN quality & 511 THEN quality & 7 END",  # null: it is no such number
@@ -375,7 +361,7 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     **{mapping.table: mapping.columns for mapping in MAPPINGS},
     "observations": OBSERVATIONS.columns + STARTS.columns,
 }
-"""Columns of the tables whose rows are stored or read as a whole, in the order of those rows."""
+"""In the order of the rows that are stored or read as a whole."""
 
 _PLAYERS: Final = tuple(
     slice(first, first + len(Player._fields))
@@ -389,7 +375,7 @@ _NO_START: Final = (None,) * len(STARTS.columns)
 
 
 def game_row(game: Game, row_id: int, white_id: int, black_id: int, source_id: int | None) -> Row:
-    """The row of ``games``; ``source_id`` None: of a merged game."""
+    """``source_id`` None: of a merged game."""
     opening = game.opening or (None, None, None)
     rows = game.rows
     known = [[clock for row in rows if (clock := row[place]) is not None] for place in _SHOWN_CLOCKS]
@@ -399,7 +385,7 @@ def game_row(game: Game, row_id: int, white_id: int, black_id: int, source_id: i
 
 
 def game_from_row(row: Row) -> Game:
-    """The game without its observations and segments."""
+    """Without observations and segments."""
     values = GAMES.values(row)
     white, black = (Player._make(values[part]) for part in _PLAYERS)
     del values[_PLAYERS[0].start : _PLAYERS[1].stop]
@@ -412,13 +398,13 @@ def game_from_row(row: Row) -> Game:
 
 
 def observation_row(seen: Observation, row_id: int, source_id: int, game_id: int, seq: int) -> Row:
-    """The row of ``observations``; times within are relative to its start."""
+    """Times within are relative to its start."""
     start = _NO_START if seen.start is None else STARTS.row(seen.start, base_ms=seen.started_at_ms or 0)
     return OBSERVATIONS.row(seen, row_id, source_id, game_id, seq) + start
 
 
 def observation_from_row(row: Row) -> Observation:
-    """The observation without its lines, anchors, holdings and events."""
+    """Without lines, anchors, holdings and events."""
     seen = Observation(**OBSERVATIONS.facts(row), start=None)
     start = row[len(OBSERVATIONS.columns) :]
     if start != _NO_START:
@@ -428,6 +414,6 @@ def observation_from_row(row: Row) -> Observation:
 
 
 def ply_line_from_row(row: Row, *, whole: bool) -> PlyLine:
-    """A line without its plies; not ``whole``: for callers that only show them."""
+    """Without plies; not ``whole``: for callers that only show them."""
     facts = PLY_LINES.facts(row)
     return PlyLine(**facts, rows=[]) if whole else ShownLine(**facts)

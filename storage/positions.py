@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 _VERSION: Final = "2"
 _BYTES_IN_ROW: Final = 32
-"""Of the file, for each half-move: what is stated before an index is made."""
 _EVERY_GAME: Final = GameFilter(kinds=frozenset(), min_plies=0)
 _GAMES_AT_ONCE: Final = 2000
 _GAMES_IN_TRANSACTION: Final = 10 * _GAMES_AT_ONCE
@@ -74,10 +73,7 @@ _ANCHORS: Final = (
 
 
 class IndexState(NamedTuple):
-    """How much of an archive is indexed; without a file its size is 0.
-
-    ``missing_plies`` are half-moves of missing games.
-    """
+    """Without a file the size is 0; ``missing_plies`` are half-moves of missing games."""
 
     path: Path
     size_bytes: int
@@ -87,15 +83,11 @@ class IndexState(NamedTuple):
 
     @property
     def added_bytes(self) -> int:
-        """About how much larger the file will be when nothing is missing."""
         return (self.missing_plies + self.missing) * _BYTES_IN_ROW
 
 
 class Occurrence(NamedTuple):
-    """A game that has a position after ``ply`` half-moves, with the next move, as ``encode_move`` encodes it.
-
-    Clock, elapsed time and rating are of that move and its player.
-    """
+    """After ``ply`` half-moves, with the next move (``encode_move``), its times and its player's rating."""
 
     key: str
     row_id: int
@@ -108,7 +100,7 @@ class Occurrence(NamedTuple):
 
 
 class PositionLine(NamedTuple):
-    """Half-moves (move, think time, clock) that follow from a position; without ``fen`` it is the normal start."""
+    """(move, think time, clock) of each half-move; without ``fen`` it is the normal start."""
 
     fen: str | None
     start_ply: int
@@ -123,14 +115,11 @@ class _Missing(NamedTuple):
 
 
 class PositionIndex:
-    """The index of positions of an archive, there or not."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
         self.path = place_beside(database.path, "positions")
 
     def state(self) -> IndexState:
-        """How much is indexed now."""
         with self._database.reading() as driver, self._opened() as index:
             missing, gone = self._compare(driver, index)
             games = 0 if index is None else index.execute("SELECT count(*) FROM games").fetchone()[0] - len(gone)
@@ -138,7 +127,7 @@ class PositionIndex:
         return IndexState(self.path, size, games, len(missing), sum(one.plies for one in missing))
 
     def update(self, progress: Progress | None = None) -> None:
-        """Index the games that are missing; make the file if it is not there."""
+        """Make the file if it is not there."""
         if not self.path.exists():
             create_file(self.path)
         with self._database.reading() as driver, self._writing() as index:
@@ -163,17 +152,14 @@ class PositionIndex:
                 index.execute("COMMIT")
 
     def drop(self) -> bool:
-        """Delete the file. Returns whether there was one."""
+        """Returns whether there was one."""
         there = self.path.exists()
         for suffix in ("", "-journal"):
             self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
         return there
 
     def occurrences(self, position: Position, where: GameFilter = _EVERY_GAME) -> list[Occurrence]:
-        """All occurrences of positions with the key of this one, of the newest game first, in order of play.
-
-        Of the indexed games that match; none without an index. ``last`` does not count.
-        """
+        """Of indexed games that match, the newest first; none without an index. ``last`` does not count."""
         from recorder.rules.keys import position_key  # commands that search for no position need no rules
 
         text, values = conditions_of(where)
@@ -186,7 +172,7 @@ class PositionIndex:
             return [Occurrence._make(row) for row in driver.execute(query, (position_key(position), *values))]
 
     def lines(self, row_id: int, most: int) -> list[PositionLine]:
-        """The main lines of a game, which may end after ``most`` half-moves, to replay them."""
+        """They may end after ``most`` half-moves."""
         with self._database.reading() as driver:
             return next(main_lines(driver, [row_id], most))
 
@@ -208,7 +194,7 @@ class PositionIndex:
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection | None]:
-        """A connection to read from; None: there is no index of this version."""
+        """None: there is no index of this version."""
         if not self.path.exists():
             yield None
             return
@@ -236,27 +222,24 @@ class PositionIndex:
 
 
 def _about(index: sqlite3.Connection) -> dict[str, str]:
-    """What an index says about itself; nothing if it is empty."""
+    """Nothing if it is empty."""
     if not index.execute("SELECT count(*) FROM sqlite_master WHERE name = 'about'").fetchone()[0]:
         return {}
     return dict(index.execute("SELECT name, value FROM about"))
 
 
 def _is_of(index: sqlite3.Connection, driver: sqlite3.Connection) -> bool:
-    """Whether an index is one of this version and of this archive."""
     about = _about(index)
     return (about.get("version"), about.get("archive")) == (_VERSION, archive_id(driver))
 
 
 def _is_mostly_old(index: sqlite3.Connection) -> bool:
-    """Whether more of the games that were ever indexed are gone or have changed than not."""
     query = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'games'), 0), (SELECT count(*) FROM games)"
     ever, there = index.execute(query).fetchone()
     return int(ever) > 2 * int(there) + _GAMES_AT_ONCE
 
 
 def _make(index: sqlite3.Connection, driver: sqlite3.Connection) -> None:
-    """Make the tables of an empty index, in place of those that it has."""
     for name in ("about", "games", "positions"):
         index.execute(f"DROP TABLE IF EXISTS {name}")
     index.executescript(_TABLES)
@@ -265,7 +248,6 @@ def _make(index: sqlite3.Connection, driver: sqlite3.Connection) -> None:
 
 
 def _add(driver: sqlite3.Connection, index: sqlite3.Connection, games: Sequence[_Missing]) -> None:
-    """Index some games, in a transaction."""
     rows: list[tuple[Any, ...]] = []
     for game, lines in zip(games, main_lines(driver, [game.row_id for game in games]), strict=True):
         insert = "INSERT INTO games (key, id, stamp) VALUES (?, ?, ?)"
@@ -278,7 +260,7 @@ def _add(driver: sqlite3.Connection, index: sqlite3.Connection, games: Sequence[
 
 
 def _positions(line: PositionLine) -> Iterator[tuple[Any, ...]]:
-    """Of each position of a line the key, its ply, and the next move with its times."""
+    """The key, its ply, and the next move with its times."""
     from recorder.rules.keys import START_KEY, position_key, position_keys
 
     start = None if line.fen is None else _position(line.fen)
@@ -302,7 +284,7 @@ def _position(fen: str) -> Position | None:
 
 
 def main_lines(driver: sqlite3.Connection, ids: Sequence[int], most: int | None = None) -> Iterator[list[PositionLine]]:
-    """Yield for each game its main lines, cut where half-moves or positions are missing, and perhaps after ``most``."""
+    """Of each game, cut where half-moves or positions are missing, and perhaps after ``most``."""
     wanted = json.dumps([*ids])
     starts = "SELECT w.key, g.start_fen, g.start_ply FROM json_each(?) w CROSS JOIN games g ON g.id = w.value"
     facts = {place: (fen, ply) for place, fen, ply in driver.execute(starts, (wanted,))}

@@ -22,13 +22,11 @@ SECRET: Final = "pseudonym-secret"
 """The setting from which pseudonyms and the archive's id are made; a share does not have it."""
 
 ARCHIVE_ID: Final = "archive-id"
-"""The setting with the archive's id in a share, which has no secret."""
 
 CONTENT_VERSION: Final = "content-version"
 """The setting with a word that every transaction replaces that changes anything."""
 
 FORGOTTEN = "forgotten-"
-"""With which the names of all these settings begin."""
 
 _SOURCE = f"{FORGOTTEN}source:"
 _HANDLE = f"{FORGOTTEN}handle:"
@@ -48,13 +46,13 @@ def _value(driver: sqlite3.Connection, name: str) -> str | None:
 
 
 def secret_of(driver: sqlite3.Connection) -> bytes | None:
-    """The archive's secret; None: the archive is a share."""
+    """None: the archive is a share."""
     found = _value(driver, SECRET)
     return None if found is None else bytes.fromhex(found)
 
 
 def archive_id(driver: sqlite3.Connection) -> str:
-    """What names this archive in a shared database: 16 hexadecimal digits, the same in its copies."""
+    """In a shared database: 16 hexadecimal digits, the same in its copies."""
     if (stored := _value(driver, ARCHIVE_ID)) is not None:
         return stored
     secret = secret_of(driver)
@@ -78,39 +76,34 @@ def mark_changed(driver: sqlite3.Connection) -> None:
 
 
 def _beginning(driver: sqlite3.Connection, prefix: str) -> list[tuple[str, Any]]:
-    """The settings whose names begin so: the rest of each name, and the value."""
+    """The rest of each name, and the value."""
     query = "SELECT substr(name, ?), value FROM settings WHERE name GLOB ? ORDER BY name"
     return [(rest, json.loads(value)) for rest, value in driver.execute(query, (len(prefix) + 1, f"{prefix}*"))]
 
 
 def forgotten_sources(driver: sqlite3.Connection) -> list[ForgottenSource]:
-    """The logs that were taken out and not asked for again, by sha256."""
     return [ForgottenSource(sha256, **facts) for sha256, facts in _beginning(driver, _SOURCE)]
 
 
 def note_source(driver: sqlite3.Connection, source: ForgottenSource) -> None:
-    """Remember a log as forgotten."""
     _set(driver, _SOURCE + source.sha256, json.dumps({"size_bytes": source.size_bytes, "name": source.name}))
 
 
 def recall_source(driver: sqlite3.Connection, sha256: str) -> None:
-    """A log is wanted again."""
     driver.execute("DELETE FROM settings WHERE name = ?", (_SOURCE + sha256,))
 
 
 def forgotten_handles(driver: sqlite3.Connection) -> list[tuple[str, int, str]]:
-    """What is remembered of players who are to be forgotten: salt, length and hash of each handle."""
+    """Salt, length and hash of each."""
     return [(facts["salt"], facts["length"], found) for found, facts in _beginning(driver, _HANDLE)]
 
 
 def note_handle(driver: sqlite3.Connection, handle: tuple[str, int, str]) -> None:
-    """Remember a handle's hash."""
     salt, length, found = handle
     _set(driver, _HANDLE + found, json.dumps({"salt": salt, "length": length}))
 
 
 def recall_handle(driver: sqlite3.Connection, handle: tuple[str, int, str]) -> None:
-    """A player need not be forgotten any more."""
     driver.execute("DELETE FROM settings WHERE name = ?", (_HANDLE + handle[2],))
 
 
@@ -119,8 +112,6 @@ DECISIONS: Final = "duplicate:"
 
 
 class Decision(NamedTuple):
-    """Whether two games, the lesser key first, are one."""
-
     key: str
     other: str
     same: bool
@@ -128,13 +119,11 @@ class Decision(NamedTuple):
 
 
 def decisions(driver: sqlite3.Connection) -> list[Decision]:
-    """All decisions, by their keys."""
     found = [(keys.split(":"), facts) for keys, facts in _beginning(driver, DECISIONS)]
     return [Decision(key, other, facts["same"], facts["decided_ms"]) for (key, other), facts in found]
 
 
 def load_decided(driver: sqlite3.Connection) -> Decided:
-    """The decisions as merging asks for them."""
     from recorder.relating.grouping import Decided
 
     found = decisions(driver)
@@ -145,19 +134,18 @@ def load_decided(driver: sqlite3.Connection) -> Decided:
 
 
 def decide(driver: sqlite3.Connection, pairs: Collection[Pair], *, same: bool, now_ms: int) -> None:
-    """Record a decision; what was decided of these pairs before is replaced."""
     store_decisions(driver, (Decision(*pair, same, now_ms) for pair in pairs))
 
 
 def store_decisions(driver: sqlite3.Connection, found: Iterable[Decision]) -> None:
-    """Write decisions; those about the same games are replaced."""
+    """Those about the same games are replaced."""
     for one in found:
         facts = {"same": one.same, "decided_ms": one.decided_ms}
         _set(driver, f"{DECISIONS}{one.key}:{one.other}", json.dumps(facts))
 
 
 def rename_decisions(driver: sqlite3.Connection, renamed: Callable[[str], str]) -> None:
-    """Give all decisions other keys, which may be keys that others of them had."""
+    """These may be keys that others of them had."""
     before = decisions(driver)
     if not before:
         return
@@ -173,11 +161,7 @@ def rename_decisions(driver: sqlite3.Connection, renamed: Callable[[str], str]) 
 def take_over_decisions(
     theirs: sqlite3.Connection, driver: sqlite3.Connection, home: Callable[[str], str | None]
 ) -> list[Decision]:
-    """Take over the decisions of another archive; of two about the same games the later one counts.
-
-    ``home`` returns the key that a game of the other archive has here; None: it is not here, and keeps its key. Return
-    those that were taken, by the keys that they have here.
-    """
+    """Of two about the same games the later one counts. ``home``: the key here; None: the game keeps its key."""
     from recorder.relating.grouping import pair_of
 
     known = {(one.key, one.other): one for one in decisions(driver)}

@@ -52,8 +52,6 @@ _OBJECT: Final = re.compile(r"(?s:\{.*\})")
 
 
 class _Form(Container[object]):
-    """The texts that a pattern matches."""
-
     def __init__(self, name: str, pattern: re.Pattern[str]) -> None:
         self.name = name
         self._pattern = pattern
@@ -74,7 +72,6 @@ FORMS: Final = {
     "passed": _Form("a colour and a piece", _PASSED),
     "settings": _Form("a JSON object", _OBJECT),
 }
-"""Names of columns of texts that have a form; with the table where those of other tables have none."""
 _NO_MOVE: Final = re.compile(r"[\x00-\x1f\x7f]")
 _UNPROVED: Final = Proof.UNPROVED.value
 _INTEGER: Final = (int, bool)  # PostgreSQL has truths
@@ -82,18 +79,17 @@ _TYPES: Final = {"int": _INTEGER, "bool": _INTEGER, "None": (NoneType,)}
 
 
 def allowed(column: str) -> range:
-    """The integers that a column of this name may hold."""
     found = (held for names, ends, held in _RANGES if column in names or column.endswith(ends))
     return next(found, _INTEGERS)
 
 
 def form_of(table: str, column: str) -> _Form | None:
-    """The form of the texts of a column; None: they may be any."""
+    """None: the texts may be any."""
     return FORMS.get(f"{table}.{column}") or FORMS.get(column)
 
 
 def types_of(model: Any) -> dict[str, frozenset[type]]:
-    """The types of columns that hold the attributes of a class; of an Enum there is the value, of a bool 0 or 1."""
+    """Of an Enum there is the value, of a bool 0 or 1."""
     found: dict[str, frozenset[type]] = {}
     for name, annotation in model.__annotations__.items():
         words = getattr(annotation, "__forward_arg__", annotation).split(" | ")
@@ -102,10 +98,7 @@ def types_of(model: Any) -> dict[str, frozenset[type]]:
 
 
 class RowCheck:
-    """A check of rows by the names and Python types of their columns, and the words of those with a closed set.
-
-    ``words`` may also be a range. Columns behind those that are named are not judged.
-    """
+    """By names and Python types; ``words``: a closed set or a range. Columns behind the named ones are not judged."""
 
     def __init__(
         self, columns: Mapping[str, frozenset[type]], words: Mapping[str, Container[Any]], table: str = ""
@@ -116,7 +109,7 @@ class RowCheck:
         ]
 
     def __call__(self, rows: Iterable[_Row]) -> list[_Row]:
-        """The rows; UnsoundError: a value is none that its column may hold."""
+        """UnsoundError: a value is none that its column may hold."""
         found = list(rows)
         for (types, held), values in zip(self._columns, zip(*found, strict=True), strict=False):
             if not types.issuperset(map(type, values)):
@@ -132,7 +125,6 @@ class RowCheck:
 
     @classmethod
     def of(cls, model: Any, words: Mapping[str, Container[Any]], table: str = "") -> Self:
-        """The check of rows that become a named tuple, whose fields have the names of columns."""
         return cls(types_of(model), words, table)
 
 
@@ -143,11 +135,7 @@ _CHECK_SHOWN: Final = RowCheck({name: _PLY[name] for name in ("ply", "san", "whi
 
 
 def require_sound_plies(rows: Sequence[Any], count: int, *, shown: bool = False) -> None:
-    """Raise UnsoundError if a line's plies are not ``count``, hold an impossible value, or do not rise in number.
-
-    Rows are the fields of ``Ply``; of ``shown`` plies number, move, the mover's clock, elapsed time, and quality of a
-    proof.
-    """
+    """A row has ``Ply``'s fields; ``shown``: number, move, the mover's clock, elapsed time, and a proof's quality."""
     numbers = [row[0] for row in rows]
     if len(rows) != count or sorted(set(numbers)) != numbers or numbers[:1] == [0]:
         raise UnsoundError("plies are malformed")
@@ -156,7 +144,6 @@ def require_sound_plies(rows: Sequence[Any], count: int, *, shown: bool = False)
 
 
 def require_moves(proved: Iterable[str]) -> None:
-    """Raise UnsoundError if the SAN of a proved move is no text or has a control character."""
     try:
         malformed = _NO_MOVE.search("".join(proved))
     except TypeError as error:
@@ -166,13 +153,12 @@ def require_moves(proved: Iterable[str]) -> None:
 
 
 def require_sound_game(game: Game, ply_count: int) -> None:
-    """Raise UnsoundError if the segments of a game are not those of its plies."""
     if sum(_plies_of(part, game.observations[part.observation].lines[0]) for part in game.segments) != ply_count:
         raise UnsoundError("segments are malformed")
 
 
 def _plies_of(part: Segment, line: PlyLine) -> int:
-    """How many plies of a main line are in a segment; 0 if one of its ends is missing."""
+    """0 if one of its ends is missing."""
     if line.number != 0:
         return 0
     if isinstance(line, ShownLine) and line.shown is not None:

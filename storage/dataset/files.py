@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class DatasetSource(NamedTuple):
-    """A source of a data set, as its record has it; ``me`` is whose connection recorded it."""
+    """``me`` is whose connection recorded it."""
 
     sha256: str
     name: str
@@ -32,12 +32,12 @@ class DatasetSource(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The first 12 digits of ``sha256``, as of an archive's source."""
+        """As of an archive's source."""
         return self.sha256[:12]
 
 
 class PlyFile(NamedTuple):
-    """A file of plies: whole path, rows, and keys of the games that are wanted; None: all that were played."""
+    """The whole path, rows, and keys of the games that are wanted; None: all that were played."""
 
     path: str
     rows: int
@@ -46,10 +46,7 @@ class PlyFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DatasetFiles:
-    """The Parquet files of a data set, by the SHA-256 of the source that they were made from.
-
-    ``rows``: of each file. ``complete`` is False while a program writes the data set, and after it was interrupted.
-    """
+    """By the SHA-256 of their source. ``complete`` is False while a program writes, and after it was interrupted."""
 
     sources: list[DatasetSource]
     plies: dict[str, tuple[str, ...]]
@@ -59,7 +56,6 @@ class DatasetFiles:
     complete: bool = True
 
     def tables(self) -> dict[str, list[str]]:
-        """The files of the tables ``game_rows``, ``plies`` and ``events``."""
         named = {"game_rows": self.games, "plies": self.plies, "events": self.events}
         return {name: [path for paths in files.values() for path in paths] for name, files in named.items()}
 
@@ -105,7 +101,7 @@ def find_files(where: str) -> DatasetFiles:
 
 
 def connect(where: str = "") -> DuckDBPyConnection:
-    """A database that can read the files of a data set, also where they are not on this computer."""
+    """Also where the files are not on this computer."""
     connection = new_database()
     if not is_url(where):
         return connection
@@ -120,13 +116,12 @@ def connect(where: str = "") -> DuckDBPyConnection:
 
 
 def listed(paths: Collection[str]) -> str:
-    """The SQL of a list of texts."""
     texts = (path.replace("'", "''") for path in paths)
     return "[{}]".format(", ".join(f"'{text}'" for text in texts))
 
 
 def count_shared_games(folder: DataFolder, names: Sequence[str]) -> int:
-    """How many games several sources have, by their fingerprints; each game counts once."""
+    """By their fingerprints; each game counts once."""
     if not names:
         return 0
     files = listed([f"{folder.name}/{name}" for name in names])
@@ -138,7 +133,6 @@ def count_shared_games(folder: DataFolder, names: Sequence[str]) -> int:
 
 @contextmanager
 def dataset_errors(where: str, files: DatasetFiles) -> Iterator[None]:
-    """Errors of DuckDB as one sentence."""
     import duckdb
 
     try:

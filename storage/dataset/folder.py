@@ -21,10 +21,7 @@ _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Part(NamedTuple):
-    """A file of a data set; its name has slashes, from the data set's folder on.
-
-    ``size_bytes`` is None if an older program wrote it.
-    """
+    """Its name has slashes, from the folder on; ``size_bytes`` is None if an older program wrote it."""
 
     name: str
     rows: int
@@ -33,16 +30,13 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LocalFolder:
-    """A folder of this machine. Names are relative to it and have slashes; ``name`` is as the user gave it."""
+    """Names are relative to it and have slashes; ``name`` is as the user gave it."""
 
     name: str
 
     @contextmanager
     def create(self, name: str) -> Iterator[BinaryIO]:
-        """Open a new file, which has its name when the block ends without an exception.
-
-        Folders are made. A file of this name is replaced.
-        """
+        """The file has its name, in place of an older one, when the block ends without an exception."""
         path = Path(self.name, name)
         unfinished = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
         try:
@@ -58,15 +52,14 @@ class LocalFolder:
             raise _unwritable(self.name, str(path), error) from error
 
     def read_all(self, names: Sequence[str]) -> dict[str, bytes]:
-        """What is in some small files, by their names."""
         return {name: Path(self.name, name).read_bytes() for name in names}
 
     def open(self, name: str) -> BinaryIO:
-        """Open a file to read it; FileNotFoundError: there is none."""
+        """FileNotFoundError: there is none."""
         return Path(self.name, name).open("rb")
 
     def files(self, under: str = "") -> dict[str, int]:
-        """All files in a folder and the folders in it, by name, with their bytes; none if it is not there."""
+        """Also in the folders in it, by name, with their bytes; none if it is not there."""
         found: dict[str, int] = {}
         for folder, _, names in os.walk(Path(self.name, under)):
             place = Path(folder).relative_to(self.name).as_posix()
@@ -77,23 +70,21 @@ class LocalFolder:
         return dict(sorted(found.items()))
 
     def remove(self, name: str) -> None:
-        """Remove a file, if it is there."""
+        """If it is there."""
         Path(self.name, name).unlink(missing_ok=True)
 
     def remove_all(self) -> None:
-        """Remove the folder with all that is in it."""
         shutil.rmtree(self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class UrlFolder:
-    """A folder of a data set at a URL that ``check_url`` accepts."""
+    """At a URL that ``check_url`` accepts."""
 
     name: str
 
     @classmethod
     def of(cls, url: str) -> UrlFolder:
-        """The folder of a URL as the user gave it."""
         check_url(url, DATASET_SCHEMES)
         return cls(url.rstrip("/"))
 
@@ -123,7 +114,7 @@ class UrlFolder:
             raise ExportError(f"{self._url(name)} cannot be written: {reason(error)}.") from None
 
     def read_all(self, names: Sequence[str]) -> dict[str, bytes]:
-        """As ``LocalFolder.read_all``; the server is asked for several at once."""
+        """The server is asked for several at once."""
         if not names:
             return {}
         with self._errors(""):
@@ -132,7 +123,7 @@ class UrlFolder:
         return {path.removeprefix(begin): data for path, data in found.items()}
 
     def open(self, name: str) -> BinaryIO:
-        """As ``LocalFolder.open``; the file is copied to this computer first."""
+        """The file is copied to this computer first."""
         copy = tempfile.TemporaryFile(prefix="ics-recorder-")  # noqa: SIM115  # the caller closes it
         try:
             with self._errors(name), self._system().open(self._url(name), "rb") as file:
@@ -144,7 +135,6 @@ class UrlFolder:
         return cast(BinaryIO, copy)
 
     def files(self, under: str = "") -> dict[str, int]:
-        """As ``LocalFolder.files``."""
         top = self._url(under).rstrip("/")
         try:
             with self._errors(under):
@@ -157,12 +147,10 @@ class UrlFolder:
         }
 
     def remove(self, name: str) -> None:
-        """As ``LocalFolder.remove``."""
         with self._errors(name):
             self._system().rm_file(self._url(name))
 
     def remove_all(self) -> None:
-        """As ``LocalFolder.remove_all``."""
         with self._errors(""):
             self._system().rm(self.name, recursive=True)
 
@@ -181,17 +169,14 @@ DataFolder: TypeAlias = LocalFolder | UrlFolder
 
 
 def _unwritable(folder: str, name: str, error: OSError) -> ExportError:
-    """Return the error for a file that cannot be written, perhaps because the folder has too little room."""
+    """The folder may have too little room."""
     if error.errno in _NO_ROOM:
         return ExportError(f"{folder}: no space left to write the data set; make room and repeat with --update.")
     return ExportError(f"{name} cannot be written: {error.strerror or error}.")
 
 
 def open_folder(where: str, *, absolute: bool = False) -> DataFolder:
-    """The folder of a data set, which need not be there yet.
-
-    ``absolute``: other computers are to find the path, too.
-    """
+    """It need not be there yet; ``absolute``: other computers are to find the path, too."""
     if is_url(where):
         return UrlFolder.of(where)
     return LocalFolder(str(Path(where).absolute()) if absolute else where)

@@ -75,16 +75,16 @@ PLY_NAMES = (
     "white_holdings",
     "black_holdings",
 )
-"""The columns of plies that a game is made from, in the order of ``_ply_row``."""
+"""In the order of ``_ply_row``."""
 EVENT_NAMES = ("kind", "detail", "ply", "actor", "value", "text", "white_clock_ms", "black_clock_ms", "arrival_ms")
-"""The columns of events from ``GameEvent.kind`` to ``GameEvent.at_ms``."""
+"""From ``GameEvent.kind`` to ``GameEvent.at_ms``."""
 _PROOFS = {one.name.lower(): one.value for one in Proof}
 _ORIGINS = {one.name.lower(): one.value for one in Origin}
 _PRECISIONS: dict[str | None, int | None] = {one.name.lower(): one.value for one in Precision} | {None: None}
 
 
 def events_by_game(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[GameEvent]]:
-    """The events of games by their places; ``rows``: the place, and ``EVENT_NAMES``."""
+    """By the games' places; a row is the place, and ``EVENT_NAMES``."""
     found: dict[int, list[GameEvent]] = {}
     for place, kind, *values in rows:
         events = found.setdefault(place, [])
@@ -93,10 +93,7 @@ def events_by_game(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[GameEvent]
 
 
 def game_of(row: dict[str, Any], plies: Iterable[tuple[Any, ...]], events: list[GameEvent], source: SourceName) -> Game:
-    """Make a game with one observation of its row, its plies and its events.
-
-    What a data set does not have is unknown.
-    """
+    """With one observation; what a data set does not have is unknown."""
     values = list(plies)
     rows = [_ply_row(*ply) for ply in values]
     partner = row["partner_key"]
@@ -174,7 +171,7 @@ def _observation(
 
 
 def _player(row: dict[str, Any], side: str) -> Player:
-    """A player: the marks of guests and computers instead of all printed titles."""
+    """The marks of guests and computers are in place of all printed titles."""
     rating, guest, computer = (row[f"{side}_{fact}"] for fact in ("rating", "guest", "computer"))
     return Player(
         row[side],
@@ -199,7 +196,6 @@ def _offset(ply: int, moment: int | None) -> int:
 
 
 def _holdings(plies: list[tuple[Any, ...]]) -> list[HoldingsChange]:
-    """The pieces in hand after plies, where they were printed."""
     return [
         HoldingsChange(seq, ply, white, black, None, None, _offset(ply, moment))
         for seq, (ply, *_, moment, white, black) in enumerate(plies)
@@ -208,7 +204,6 @@ def _holdings(plies: list[tuple[Any, ...]]) -> list[HoldingsChange]:
 
 
 def _placed(events: list[GameEvent], rows: list[PlyRow]) -> list[GameEvent]:
-    """Events behind the plies that they follow."""
     numbers = [row[0] for row in rows]
     places = (bisect_right(numbers, event.ply) for event in events)
     return [
@@ -240,11 +235,10 @@ ROWS: Final = {
     "plies": "SELECT * FROM read_parquet({files})",
     "events": "SELECT *, file_row_number AS line FROM read_parquet({files})",
 }
-"""The tables; ``id`` numbers the games."""
+"""``id`` numbers the games."""
 _NO_ROWS: Final = "SELECT {} WHERE FALSE".format(
     ", ".join(f"NULL::VARCHAR AS {name}" for name in ("source", "key", "kind", "detail", "text"))
 )
-"""Where no game has an event or a ply."""
 GAME_NAMES: Final = {
     "id": "id", "archive": "source", "first_offset": '"offset"', "source_id": "source", "merged_into": "NULL::BIGINT",
     "reason_key": "reason", "ply_count": "plies", "ended_at_ms": "NULL::BIGINT", "started_at_ms": "started_ms",
@@ -289,8 +283,6 @@ class _Rows(list[Any]):
 
 
 class _Driver:
-    """Runs the statements of ``storage.read`` with DuckDB."""
-
     def __init__(self, connection: DuckDBPyConnection) -> None:
         self.connection = connection
 
@@ -299,10 +291,7 @@ class _Driver:
 
 
 class DatasetReader:
-    """Reads the tables of a data set. Made by ``DatasetStore.columns``.
-
-    ``connection`` has the views ``game_rows``, ``plies`` and ``events``, of which ``tables`` are there.
-    """
+    """``connection`` has the views ``game_rows``, ``plies`` and ``events``, of which ``tables`` are there."""
 
     def __init__(
         self,
@@ -317,7 +306,7 @@ class DatasetReader:
         self._words, self._sources, self._tables = words, sources, tables
 
     def games_of(self, where: GameFilter) -> list[tuple[int, int]]:
-        """Row number and number of plies of the games that match, in the order of an archive."""
+        """Row number and number of plies, in the order of an archive."""
         return self.driver.execute(*select_ids(where, self._words, "g.id, g.ply_count")).fetchall()
 
     def boards_of(self, where: GameFilter) -> list[tuple[int, int]]:
@@ -342,7 +331,6 @@ class DatasetReader:
         del arrays
 
     def games(self, ids: Sequence[int], *, with_events: bool = True) -> Iterator[Game]:
-        """Games, in this order, with what the data set has of them."""
         for begin in range(0, len(ids), _GAMES_AT_ONCE):
             self.want(ids[begin : begin + _GAMES_AT_ONCE])
             found = self.connection.execute(
@@ -359,13 +347,12 @@ class DatasetReader:
                 yield game_of(game, moves, events.get(index, []), self._sources[game["source"]])
 
     def events(self, ids: Sequence[int], names: Sequence[str]) -> list[tuple[Any, ...]]:
-        """Columns of the events of games, in this order; an instant is milliseconds since 1970."""
+        """In the games' order; an instant is milliseconds since 1970."""
         self.want(ids)
         columns = [f"epoch_ms(x.{name})" if name == "at" else f"x.{name}" for name in names]
         return [row[1:] for row in self._rows_of("events", columns, "line")]
 
     def _rows_of(self, table: str, columns: Sequence[str], order: str) -> list[Any]:
-        """The rows of the wanted games in a table: the game's place, and some columns."""
         if table not in self._tables:
             return []
         of_game = f"JOIN {table} x ON x.source = g.source AND x.key = g.key ORDER BY w.place, x.{order}"
@@ -374,11 +361,7 @@ class DatasetReader:
 
 
 class DatasetStore(Closing):
-    """The games of a data set: one row for each game of each source.
-
-    Its files are those that were there when it was opened. ``words`` are those of its filters. ``warning`` is what the
-    user must know before its games are counted, one sentence. Every method raises StorageError if it cannot be read.
-    """
+    """One row for each game of each source. ``warning``: what the user must know before games are counted."""
 
     words = FILTERS
 
@@ -407,11 +390,10 @@ class DatasetStore(Closing):
         self._connection.close()
 
     def paths(self) -> list[Path]:
-        """Its files."""
         return [Path(path) for paths in self._files.tables().values() for path in paths]
 
     def sources(self) -> list[DatasetSource]:
-        """Its sources by file name; a connection's server and handle are those of its games, if all have the same."""
+        """By file name; a connection's server and handle are those of its games, if all have the same."""
         query = (
             "SELECT source, CASE WHEN count(DISTINCT server) = 1 THEN any_value(server) END,"
             " CASE WHEN count(DISTINCT me) = 1 THEN any_value(me) END FROM game_rows GROUP BY source"
@@ -432,7 +414,7 @@ class DatasetStore(Closing):
 
     @contextmanager
     def _reading(self) -> Iterator[DuckDBPyConnection]:
-        """A connection of its own: another one may run a statement meanwhile."""
+        """Another connection may run a statement meanwhile."""
         with dataset_errors(self.where, self._files):
             if self._closed:
                 raise StorageError(f"The data set {self.where} is closed: open it again.")
@@ -441,7 +423,6 @@ class DatasetStore(Closing):
 
     @contextmanager
     def _driver(self) -> Iterator[SqlDriver]:
-        """What runs the statements of filters."""
         with self._reading() as connection:
             yield _Driver(connection)
 
@@ -452,53 +433,44 @@ class DatasetStore(Closing):
 
     @contextmanager
     def columns(self, *, arrow: bool = True) -> Iterator[DatasetReader]:
-        """A reader of its tables; ``arrow`` changes nothing."""
+        """``arrow`` changes nothing."""
         sources = {source.sha256: SourceName(source.name, source.sha256, source.kind) for source in self._files.sources}
         tables = [name for name, paths in self._files.tables().items() if paths]
         with self._reading() as connection:
             yield DatasetReader(connection, _Driver(connection), self.words, sources, tables)
 
     def count(self, where: GameFilter = ALL_PLAYED) -> int:
-        """How many games match."""
         with self._driver() as driver:
             return count_games(driver, where, self.words)
 
     def count_each(self, wheres: Sequence[GameFilter]) -> list[int]:
-        """As ``ArchiveStore.count_each``."""
         with self._driver() as driver:
             return count_each(driver, wheres, self.words)
 
     def games(self, where: GameFilter = ALL_PLAYED, **parts: Unpack[GameParts]) -> Iterator[Game]:
-        """As ``ArchiveStore.games``, with what a data set has; parts but ``with_events`` change nothing."""
+        """Parts but ``with_events`` change nothing."""
         with self.columns() as reader:
             events = bool(parts.get("with_events", True))
             yield from reader.games([row_id for row_id, _ in reader.games_of(where)], with_events=events)
 
     def game(self, spec: str) -> Game:
-        """As ``ArchiveStore.game``."""
         with self.columns() as reader:
             return next(reader.games([resolve(reader.driver, spec, self.words)]))
 
     def count_unknown(self, where: GameFilter) -> dict[str, int]:
-        """As ``ArchiveStore.count_unknown``."""
         with self._driver() as driver:
             return count_unknown(driver, where, self.words)
 
     def count_by(self, columns: Sequence[str]) -> dict[str, int]:
-        """As ``ArchiveStore.count_by``."""
         with self._driver() as driver:
             return count_by(driver, columns, self.words)
 
     def require_plies(self) -> None:
-        """Check that there are plies."""
         if not self._files.tables()["plies"]:
             raise StorageError("No game of the data set has a move, which this needs.")
 
     def files_of_plies(self, where: GameFilter, *, matches: bool = False) -> list[PlyFile]:
-        """The files that have the plies of some games.
-
-        ``matches``: both boards of the bughouse matches of which one board matches.
-        """
+        """``matches``: both boards of the bughouse matches of which one board matches."""
         self.require_plies()
         keys: dict[str, list[str] | None] = dict.fromkeys(self._files.plies)
         if matches or where != ALL_PLAYED:
@@ -515,7 +487,7 @@ class DatasetStore(Closing):
         return files or [PlyFile(self._files.tables()["plies"][0], 0, [])]
 
     def relation(self, where: GameFilter = ALL_PLAYED) -> DuckDBPyRelation:
-        """The plies of the games that match, for DuckDB to compute with; in no order."""
+        """For DuckDB to compute with; in no order."""
         self.require_plies()
         with self.columns() as reader:
             ids = [row_id for row_id, _ in reader.games_of(where)]

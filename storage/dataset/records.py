@@ -18,7 +18,6 @@ from recorder.text import reason_of
 from storage.dataset.folder import DataFolder, Part
 
 DATASET_SCHEMA: Final = 4
-"""Changes when readers of a data set must know more than before."""
 _MANIFEST: Final = "manifest.json"
 _SOURCES: Final = "sources"
 _TABLES: Final = ("plies", "games", "events")
@@ -58,13 +57,11 @@ class SourceRecord:
     parts: list[Part] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        """The record as JSON values."""
         parts = {part.name: part.rows for part in self.parts}
         return {**asdict(self), "parts": parts, "part_bytes": {part.name: part.size_bytes for part in self.parts}}
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> SourceRecord:
-        """The inverse of ``to_json``."""
         sizes = values.get("part_bytes", {})  # not in records of older programs
         parts = [Part(name, rows, sizes.get(name)) for name, rows in values["parts"].items()]
         return cls(**{name: value for name, value in values.items() if name != "part_bytes"} | {"parts": parts})
@@ -94,7 +91,6 @@ class Manifest:
 
 
 def stem_of(sha256: str) -> str:
-    """What the names of a source's files begin with."""
     return sha256[:_STEM_LETTERS]
 
 
@@ -118,7 +114,6 @@ def write_record(folder: DataFolder, record: SourceRecord) -> None:
 
 
 def read_records(folder: DataFolder) -> list[SourceRecord]:
-    """The sources of a data set, by their hashes."""
     records = []
     names = [name for name in folder.files(_SOURCES) if name.endswith(".json")]  # others are being written
     try:
@@ -139,7 +134,7 @@ def read_records(folder: DataFolder) -> list[SourceRecord]:
 
 
 def remove_source(folder: DataFolder, sha256: str, names: list[str]) -> None:
-    """Remove a source, or what a process that was ended has left of it."""
+    """Or what a process that was ended has left of it."""
     folder.remove(_record_name(sha256))
     for name in names:
         folder.remove(name)
@@ -170,7 +165,7 @@ def part_names(files: Iterable[str]) -> dict[str, list[str]]:
 
 
 def why_broken(folder: str, record: SourceRecord, files: Mapping[str, int]) -> str | None:
-    """Say what is wrong with the files of a source; None: they are as they were written."""
+    """None: they are as they were written."""
     for part in record.parts:
         size = files.get(part.name)
         if size is None or part.size_bytes not in (None, size):
@@ -180,12 +175,11 @@ def why_broken(folder: str, record: SourceRecord, files: Mapping[str, int]) -> s
 
 
 def update_command(folder: str, source: str) -> str:
-    """What to type to add a source to a data set, or to write it again."""
     return shlex.join(["ics-recorder", "convert", "--dataset", folder, "--update", source])
 
 
 def read_manifest(folder: DataFolder) -> Manifest | None:
-    """Read the manifest of a data set; None: the folder is no data set."""
+    """None: the folder is no data set."""
     try:
         values = _from_json(folder.read_all([_MANIFEST])[_MANIFEST])
     except FileNotFoundError:
@@ -208,7 +202,6 @@ def read_manifest(folder: DataFolder) -> Manifest | None:
 def write_manifest(
     folder: DataFolder, records: list[SourceRecord], shared_games: int = 0, *, parser_version: str, complete: bool
 ) -> Manifest:
-    """Write the summary of all sources."""
     manifest = Manifest(
         version("ics-recorder"),
         parser_version,

@@ -1,1 +1,0 @@
-"""Checking, copying, sharing and erasing."""

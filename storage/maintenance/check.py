@@ -33,14 +33,12 @@ if TYPE_CHECKING:
 _NAMED_ROWS: Final = 20
 """So many rows of one table are named; of more their number is."""
 _SHOWN: Final = 40
-"""Bytes of a malformed value."""
 _TREE: Final = re.compile(r"Tree (\d+) ")
 _STORED_TYPE: Final = re.compile(r"(?:TEXT|NUMERIC|NULL) value in |CHECK constraint failed in ")
 """What ``integrity_check`` says of values; ``malformed_values`` names their rows, too."""
 
 
 def malformed_pages(driver: sqlite3.Connection) -> Iterator[str]:
-    """What SQLite finds in the structure of the file, with the table or index that it is in."""
     try:
         names = {
             root: (kind, name, table)
@@ -58,10 +56,7 @@ def malformed_pages(driver: sqlite3.Connection) -> Iterator[str]:
 
 
 def malformed_values(driver: sqlite3.Connection) -> Iterator[str]:
-    """Values that their columns cannot hold, one sentence a row: table, row, column and value.
-
-    Constraints are checked here, too: ``integrity_check`` leaves them out on a connection that may only read.
-    """
+    """One sentence a row. Constraints, too: ``integrity_check`` omits them on a connection that may only read."""
     from storage.schema.tables import metadata
 
     _prepare(driver)
@@ -120,12 +115,10 @@ def _of_table(driver: sqlite3.Connection, table: Table) -> Iterator[str]:
 
 
 def _bytes_of(column: Column[Any]) -> str:
-    """SQL: the beginning of a value as bytes; null is null."""
     return f'substr(CAST("{column.name}" AS BLOB), 1, {_SHOWN})'
 
 
 def _described(kind: str, value: bytes | None) -> str | None:
-    """A value that need not be what its column holds, nor UTF-8."""
     text = None if value is None else value.decode("utf-8", "replace")
     return ascii(text) if text is not None and kind in ("text", "blob") else text
 
@@ -169,7 +162,6 @@ def _wanted(column: Column[Any]) -> str:
 
 
 def _is_valid(column: Column[Any]) -> str:
-    """SQL: 1 where the column holds what it may."""
     name = f'"{column.name}"'
     if "values" in column.info:
         words = ", ".join(str(word) if isinstance(word, int) else f"'{word}'" for word in column.info["values"])
@@ -318,11 +310,11 @@ RULES: Final = (
         f" OR s.kept_bytes <> {_OF_SOURCE.format('max(c.offset + c.size_bytes)')}",
     ),
 )
-"""Rules between rows, in words, each with a query of what breaks it: how many, and the game's row if there is one."""
+"""Each has a query of what breaks it: how many, and the game's row if there is one."""
 
 
 def broken_rules(driver: sqlite3.Connection) -> Iterator[str]:
-    """The rules between tables that rows break, one sentence each with the games that they are in."""
+    """One sentence each with the games that they are in."""
     driver.create_function("fold", 1, fold, deterministic=True)
     for what, query in RULES:
         found = driver.execute(
@@ -350,10 +342,6 @@ def foreign_statements(driver: sqlite3.Connection) -> list[str]:
 
 
 def check(path: Path) -> list[str]:
-    """Check the whole file: SQLite's own structures, each value, foreign keys, the schema, and rules between tables.
-
-    Return one sentence for each finding.
-    """
     require_current(path)
     with storage_errors(path), reading(path, read_only=True) as driver:
         if findings := list(malformed_pages(driver)):
@@ -368,7 +356,6 @@ def check(path: Path) -> list[str]:
 
 
 def require_sound(path: Path) -> None:
-    """Read a whole archive before it is copied for others; StorageError: anything in it is malformed."""
     with storage_errors(path), unchanged_while_read(path), closing(open_sqlite(path, read_only=True)) as driver:
         looks = malformed_pages(driver), malformed_values(driver), missing_rows(driver), broken_rules(driver)
         for found in chain.from_iterable(looks):

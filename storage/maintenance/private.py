@@ -12,7 +12,6 @@ from typing import Any, Final
 from recorder.model import Anomaly, EventKind, Game
 
 PUBLIC_CHAT: Final = ("kibitz", "whisper")
-"""Kinds of chat that anybody at the board could read; no other is for others."""
 
 PRIVATE_TABLES: Final = ("source_chunks", "source_shapes")
 """Tables with bytes of logs: shapes quote lines as they came."""
@@ -35,19 +34,13 @@ _HARMLESS = re.compile(r"-?[0-9]{1,19}(?:\.[0-9]{1,9})?|true|false")
 
 
 def published_events(with_text: str, row: str = "events") -> str:
-    """Return the condition, in SQL, that a row of ``events`` is for others.
-
-    ``with_text`` says which chat is: ``public``, or ``none``.
-    """
+    """A condition in SQL; ``with_text``: which chat is for others, ``public`` or ``none``."""
     public = f" OR {row}.detail IN ({', '.join(map(repr, PUBLIC_CHAT))})" if with_text == "public" else ""
     return f"({row}.kind <> '{EventKind.CHAT.value}'{public})"
 
 
 def published_settings(stored: str, secret: bytes) -> str:
-    """The settings of an analysis without the values of options that may be paths and names.
-
-    These are replaced by a hash, so that different settings stay different; numbers and booleans are kept.
-    """
+    """Options that may be paths and names become a hash, so that different settings stay different."""
     settings = json.loads(stored)
     for name, value in settings.get("options", {}).items():
         if isinstance(value, str) and not _HARMLESS.fullmatch(value):
@@ -59,7 +52,6 @@ _SECRET: Final = secrets.token_bytes(16)
 
 
 def public_game(game: Game, with_text: str = "public") -> Game:
-    """A game without what is not for others: private chat, and values of engines' options that may be paths."""
     kept = PUBLIC_CHAT if with_text == "public" else ()
     observations = [
         replace(
@@ -72,10 +64,9 @@ def public_game(game: Game, with_text: str = "public") -> Game:
 
 
 def public_anomaly(anomaly: Anomaly) -> Anomaly:
-    """An anomaly without its line."""
     return anomaly._replace(text="")
 
 
 def keyed(text: str, secret: bytes, size: int) -> str:
-    """A hash that only who knows the secret can compute: ``size`` bytes in hexadecimal digits."""
+    """Only who knows the secret can compute it: ``size_bytes`` in hexadecimal digits."""
     return hashlib.blake2b(text.encode(), key=secret, digest_size=size).hexdigest()

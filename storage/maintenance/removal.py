@@ -32,8 +32,6 @@ _THEM = "(SELECT value FROM json_each(:games))"
 
 @dataclass(frozen=True)
 class ForgetReport:
-    """What ``Archive.forget_source`` removed."""
-
     name: str
     games: int
     observations: int
@@ -43,10 +41,7 @@ class ForgetReport:
 
 
 def delete_games(driver: sqlite3.Connection, numbers: Sequence[int]) -> tuple[int, int, int]:
-    """Delete games with all that hangs on them, and games that were made of them and others; count what went.
-
-    The counts are of games, observations and plies.
-    """
+    """With games that were made of them and others; counts games, observations and plies."""
     if not numbers:
         return 0, 0, 0
     touch_others(driver, numbers)
@@ -76,7 +71,7 @@ def delete_rows(driver: sqlite3.Connection, numbers: Sequence[int]) -> tuple[int
 
 
 def delete_unused_players(driver: sqlite3.Connection) -> int:
-    """Delete players without a game; returns how many."""
+    """Returns how many."""
     unused = "DELETE FROM players WHERE id NOT IN (SELECT white_id FROM games UNION SELECT black_id FROM games)"
     return driver.execute(unused).rowcount
 
@@ -90,11 +85,7 @@ _POSITIONS = "SELECT p.id FROM analysed_positions p JOIN analyses a ON a.id = p.
 
 
 def delete_analyses(driver: sqlite3.Connection, numbers: Sequence[int]) -> None:
-    """Delete the analyses of games that are to be taken out for good.
-
-    Where other sources have the same game, it stays, and its analyses are kept. It must run before anything of these
-    games is deleted.
-    """
+    """It must run before anything of these games is deleted; where other sources have the same game, it stays."""
     if not has_analyses(driver):
         return
     for key, other in driver.execute(_STAYS, {"games": json.dumps(numbers)}).fetchall():
@@ -108,7 +99,7 @@ def delete_analyses(driver: sqlite3.Connection, numbers: Sequence[int]) -> None:
 
 
 def delete_decisions(driver: sqlite3.Connection, numbers: Sequence[int]) -> None:
-    """Delete the decisions about games that are to be taken out for good, before anything of them is deleted."""
+    """Before anything of the games is deleted."""
     query = f"SELECT key FROM games WHERE id IN {_THEM}"
     keys = {key for (key,) in driver.execute(query, {"games": json.dumps(numbers)})}
     driver.executemany("DELETE FROM corrections WHERE game_key = ?", [(key,) for key in keys])
@@ -118,7 +109,7 @@ def delete_decisions(driver: sqlite3.Connection, numbers: Sequence[int]) -> None
 
 
 def delete_source(driver: sqlite3.Connection, row_id: int) -> ForgetReport:
-    """Delete a source for good: its bytes, counts, games with their analyses, players that have no other game."""
+    """Its bytes, counts, games with their analyses, players that have no other game."""
     name, kept_bytes = driver.execute("SELECT name, kept_bytes FROM sources WHERE id = ?", (row_id,)).fetchone()
     mine = [number for (number,) in driver.execute("SELECT id FROM games WHERE source_id = ?", (row_id,))]
     delete_analyses(driver, mine)
@@ -154,13 +145,12 @@ _SAVED = {
     **{name: _OF_SOURCE.format(f"{name}.source_id") for name in ("anomalies", "source_shapes")},
     "sources": _OF_SOURCE.format("sources.id"),
 }
-"""The source of a row of a saved game, in SQL; null: of a log."""
+"""In SQL; null: of a log."""
 
 
 _WAS_THEIRS = """EXISTS (SELECT 1 FROM json_each(games.corrected) one
   WHERE is_forgotten(coalesce(json_extract(one.value, '$[4]."white.handle"'), ''))
   OR is_forgotten(coalesce(json_extract(one.value, '$[4]."black.handle"'), '')))"""
-"""The condition that a game was recorded as one of a player who is to be forgotten, and corrected to be another's."""
 
 
 _DECISIONS_OF_PLAYERS = (
@@ -173,8 +163,6 @@ _DECISIONS_OF_PLAYERS = (
 
 
 class HandleText(Protocol):
-    """Knows handles, and how a text looks without them."""
-
     def __contains__(self, handle: str, /) -> bool:
         """Whether this handle is meant, in any case."""
 
@@ -190,8 +178,6 @@ class HandleText(Protocol):
 
 @dataclass(frozen=True)
 class HandleReport:
-    """What was taken out: games, chat of the players in other games, texts in which a handle stood."""
-
     games: int
     chats: int
     texts: int
@@ -205,7 +191,7 @@ _CHAT_BY_THEM = "DELETE FROM events WHERE kind = 'chat' AND actor IS NOT NULL AN
 
 
 def redact_rows(driver: sqlite3.Connection, words: HandleText) -> HandleReport:
-    """Take players out of all tables but the kept logs."""
+    """All but the kept logs."""
     driver.create_function("is_forgotten", 1, lambda handle: handle in words, deterministic=True)
     is_utf8 = cache(partial(_is_utf8, driver))  # reads all that is kept of a source
 
@@ -243,7 +229,6 @@ def redact_rows(driver: sqlite3.Connection, words: HandleText) -> HandleReport:
 
 
 def _is_utf8(driver: sqlite3.Connection, source: int) -> bool:
-    """Whether the bytes that are kept of a source are UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     chunks = 'SELECT zstd FROM source_chunks WHERE source_id = ? ORDER BY "offset"'
     try:
@@ -255,16 +240,12 @@ def _is_utf8(driver: sqlite3.Connection, source: int) -> bool:
 
 
 def _rewrite(driver: sqlite3.Connection, table: str, name: str, after: str) -> int:
-    """Store another text where it differs; returns in how many rows."""
+    """Where it differs; in how many rows."""
     return driver.execute(f"UPDATE {table} SET {name} = {after} WHERE {after} <> {name}").rowcount
 
 
 def _redact_decisions(driver: sqlite3.Connection, redact: Callable[[str], str]) -> int:
-    """Redact what people wrote of games, and correct these games so; returns in how many texts.
-
-    A game that only a correction made one of a player who is to be forgotten has its recorded name again, as it would
-    after ``db rebuild``.
-    """
+    """A name that only a correction made one of theirs is the recorded one again; returns in how many texts."""
     driver.create_function("redact", 1, redact)
     driver.create_function("recorrected", 1, lambda text: to_json(rewritten(from_json(text), redact)))
     changed: list[str] = []
@@ -287,7 +268,7 @@ def _redact_warnings(driver: sqlite3.Connection, words: HandleText) -> int:
 
 
 def redact_kept(driver: sqlite3.Connection, row_id: int, redact: Callable[[Iterable[bytes]], Iterator[bytes]]) -> bool:
-    """Rewrite what is kept of a source by as many bytes; return whether anything was replaced."""
+    """By as many bytes; whether anything was replaced."""
     places = driver.execute(
         'SELECT "offset", size_bytes FROM source_chunks WHERE source_id = ? ORDER BY "offset"', (row_id,)
     ).fetchall()

@@ -28,7 +28,7 @@ _GLANCE_S = 0.1
 
 
 class Replacement:
-    """The new archive while it is being made: at first empty, with the settings of the old one."""
+    """At first empty, with the settings of the old one."""
 
     def __init__(self, old: Path, lock: sqlite3.Connection) -> None:
         self.path = old.with_name(f"{old.name}.rebuilt")
@@ -37,7 +37,6 @@ class Replacement:
         (self._version,) = lock.execute("PRAGMA data_version").fetchone()
 
     def begin(self) -> None:
-        """Make the empty file; what an interrupted attempt left is removed."""
         self.remove()
         schema.create(self.path)
         self.path.chmod(self._old.stat().st_mode & 0o777)
@@ -51,15 +50,11 @@ class Replacement:
             connection.executemany("INSERT INTO settings (name, value) VALUES (?, ?)", rows)
 
     def remove(self) -> None:
-        """Remove the new file."""
         for suffix in ("", *_BESIDE):
             self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
 
     def swap(self, *, keep_old: bool) -> Path | None:
-        """Put the new file, which no process may have open, in the old one's place.
-
-        ``keep_old`` keeps it under another name, which is returned. After an error the old archive is unchanged.
-        """
+        """No process may have the new file open; after an error the old archive is unchanged."""
         _finish(self.path)
         lock = self._lock
         lock.execute("ROLLBACK")
@@ -124,10 +119,7 @@ def _require_unopened(path: Path) -> None:
 
 @contextmanager
 def replacing(path: Path, *, to_swap: bool = True) -> Iterator[Replacement]:
-    """Lock an archive for making a new one of it, refused at once if another process has it open.
-
-    Without ``to_swap`` it stays as it is and the new one is removed.
-    """
+    """Refused at once if another process has the archive open; without ``to_swap`` the new one is removed."""
     path = path.resolve()
     schema.require_current(path)
     if to_swap:
@@ -143,7 +135,6 @@ def replacing(path: Path, *, to_swap: bool = True) -> Iterator[Replacement]:
 
 
 def _finish(path: Path) -> None:
-    """Bring everything into the one file, and that to the disk."""
     with closing(open_sqlite(path)) as connection:
         connection.execute("PRAGMA journal_mode=DELETE")
     with path.open("r+b") as file:  # Windows syncs no file that is open for reading only
@@ -161,7 +152,7 @@ _MAGIC = b"SQLite format 3\x00"
 
 
 def is_database(path: Path) -> bool:
-    """Whether a file begins as SQLite's do; False if it cannot be read."""
+    """False if it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(len(_MAGIC)) == _MAGIC
@@ -171,7 +162,7 @@ def is_database(path: Path) -> bool:
 
 @contextmanager
 def reading_other(path: Path) -> Iterator[ArchiveStore]:
-    """Open an archive for reading; one with an older schema is copied, and the copy upgraded."""
+    """One with an older schema is copied, and the copy upgraded."""
     revision = schema.current(path)
     if revision is None or revision == schema.HEAD or revision not in schema.revisions():
         with ArchiveStore.open(str(path), read_only=True) as archive, archive.snapshot():

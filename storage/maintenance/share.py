@@ -94,7 +94,6 @@ _PLAIN: Final = frozenset(
     ),
     *("anomalies.text", "anchors.reason"),
 }
-"""Text columns with words of this program, numbers, hashes or nothing."""
 
 _DATED: Final = f"({TimeBasis.UTC.value!r}, {TimeBasis.LOCAL.value!r})"
 _DAY: Final = (
@@ -192,7 +191,6 @@ class _Handles:
         self._sizes = {first: sorted(size, reverse=True) for first, size in sizes.items()}
 
     def places(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Where handles begin and end, and what replaces them."""
         words = words_of(text)
         at = 0
         while at < len(words):
@@ -212,7 +210,7 @@ class _Handles:
         return 1 + sum(1 for _ in takewhile(lambda pair: pair[1].begin - pair[0].end <= _LONGEST_GAP, pairs))
 
     def text(self, text: str) -> str:
-        """The text without the handles, decoded and composed; the same object if it has none."""
+        """Decoded and composed; the same object if it has none."""
         plain = unicodedata.normalize("NFC", unquote(text) if "%" in text else text)
         out, done = "", 0
         for begin, end, word in self.places(plain):
@@ -222,8 +220,6 @@ class _Handles:
 
 
 class _Copying:
-    """Copies the rows of the attached database ``original``."""
-
     def __init__(self, original: sqlite3.Connection, driver: sqlite3.Connection, rewrites: list[Rewrite]) -> None:
         self._driver = driver
         self._rewrites = rewrites
@@ -248,10 +244,7 @@ class _Copying:
             self._values["corrections.value"] = f"iif(field IN {NO_TEXTS}, value, substr(rewritten(value), 1, 255))"
 
     def hide(self, *, with_text: bool, exact: bool) -> None:
-        """Replace handles, names of logs, and keys.
-
-        A key is a hash of the handles and of facts that are in the copy: it would confirm a guessed pair of handles.
-        """
+        """A key is a hash of handles and of facts that are in the copy: it would confirm a guessed pair of handles."""
         driver = self._driver
         names = self._pseudonyms()
         self.handles = _Handles([*names.items(), *self._parts(names)])
@@ -282,7 +275,6 @@ class _Copying:
         ]
 
     def write(self, chat: str) -> None:
-        """Copy the rows."""
         driver = self._driver
         driver.execute("DELETE FROM settings")
         driver.execute("INSERT INTO settings (name, value) VALUES (?, ?)", (ARCHIVE_ID, self._archive))

@@ -1,1 +1,0 @@
-"""A shared database: archives in PostgreSQL, for many analysts. Needs the extra ``postgres``."""

@@ -16,16 +16,12 @@ _SECRETS: Final = ("password", "sslpassword", "oauth_client_secret")
 _HOW: Final = "give the password in PGPASSWORD, ~/.pgpass or the service file"
 _OLDEST: Final = 15
 SCHEMA: Final = "2"
-"""Of the tables there; changes with their columns."""
 SPAN: Final = 1 << 40
 """Row numbers of an archive are less than this."""
 
 
 def url_error(url: str) -> str | None:
-    """What is wrong with the URL of a shared database, in one sentence that repeats nothing of it; None: nothing.
-
-    URLs are ``postgresql://HOST/DATABASE``, or with a service: ``postgresql:///?service=NAME``.
-    """
+    """``postgresql://HOST/DATABASE`` or ``postgresql:///?service=NAME``; the sentence repeats nothing of the URL."""
     if not url.startswith(_PREFIXES):
         return "This is not the URL of a PostgreSQL database: write it as postgresql://HOST/DATABASE."
     psycopg = _psycopg()
@@ -42,10 +38,7 @@ def url_error(url: str) -> str | None:
 
 @contextmanager
 def connected(url: str, error: type[RecorderError]) -> Iterator[Connection[Any]]:
-    """Connect in autocommit mode to a server and database that can hold archives.
-
-    ``error`` is raised for errors of the server in the block, too.
-    """
+    """In autocommit mode; ``error`` is raised for errors of the server in the block, too."""
     if (refused := url_error(url)) is not None:
         raise error(refused)
     psycopg = _psycopg()
@@ -68,7 +61,7 @@ def connected(url: str, error: type[RecorderError]) -> Iterator[Connection[Any]]
 
 
 def is_there(connection: Connection[Any]) -> bool:
-    """Whether the tables of a shared database are there; a table of another program may have the same name."""
+    """A table of another program may have the same name."""
     ours = "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('archives') AND attname = 'with_text'"
     return connection.execute(ours).fetchone() is not None
 
@@ -83,7 +76,7 @@ def _require(connection: Connection[Any], error: type[RecorderError]) -> None:
 
 
 def _reason(failure: Exception) -> str:
-    """The first line of what the server or libpq says. Neither repeats a password."""
+    """Neither the server nor libpq repeats a password."""
     lines = str(failure).strip().splitlines() or [type(failure).__name__]
     line = lines[-1] if lines[0].startswith("Multiple connection attempts") else lines[0]
     return line.strip(" -").rstrip(".:")

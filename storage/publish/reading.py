@@ -43,7 +43,6 @@ VIEWS: Final = (
     f"CREATE VIEW v_games AS SELECT * FROM games WHERE id IN ({_WITH} SELECT g.id FROM games g WHERE {_SHOWN})",
     "CREATE VIEW v_plies AS SELECT * FROM plies WHERE game IN (SELECT id FROM v_games)",
 )
-"""The games and plies of all archives, a game with one key once."""
 _FILTERS: Final = FILTERS._replace(
     shown=_SHOWN,
     lowest_ms=LOWEST_MS.format(plies="p.game = g.id"),
@@ -52,7 +51,6 @@ _FILTERS: Final = FILTERS._replace(
 )
 _TABLES: Final = {"game_rows": ("games", "id"), "plies": ("plies", "game"), "events": ("events", "game")}
 _TYPES: Final = {16: "BOOLEAN", 20: "BIGINT", 23: "INTEGER", 701: "DOUBLE", 1184: "TIMESTAMPTZ"}
-"""Those of DuckDB by PostgreSQL's numbers; all others are texts."""
 
 
 class _Driver:
@@ -101,10 +99,7 @@ class _Reader(DatasetReader):
 
 
 class PublishedStore(DatasetStore):
-    """The games of all archives of a shared database; of games with equal keys one.
-
-    Every method raises StorageError if the database cannot be read, or no archive was published there.
-    """
+    """Of games with equal keys one."""
 
     words = _FILTERS
 
@@ -133,7 +128,6 @@ class PublishedStore(DatasetStore):
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """What is read in the block is of one moment."""
         with self._driver() as driver:
             before, self._snapshot = self._snapshot, driver
             try:
@@ -143,7 +137,6 @@ class PublishedStore(DatasetStore):
 
     @contextmanager
     def columns(self, *, arrow: bool = True) -> Iterator[DatasetReader]:
-        """A reader of its tables, of one moment; ``arrow`` changes nothing."""
         with (
             self._driver() as driver,
             new_database() as connection,

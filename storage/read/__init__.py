@@ -1,1 +1,0 @@
-"""Reading an archive: queries, games, columns, sources."""

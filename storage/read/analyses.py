@@ -26,10 +26,7 @@ _COLUMNS: Final = ", ".join(f"l.{name}" for name in ANALYSIS_LINES.columns[2:])
 
 
 class StoredAnalysis(NamedTuple):
-    """An analysis with all its stored positions, in the order of storing, also those that its game no longer has.
-
-    Source and offset are None if the game is not in this archive. The analysis's own lines are empty.
-    """
+    """Also positions that the game no longer has; source and offset are None if it is not in this archive."""
 
     key: str
     sha256: str | None
@@ -39,20 +36,15 @@ class StoredAnalysis(NamedTuple):
 
 
 def has_analyses(driver: SqlDriver) -> bool:
-    """Whether there is any analysis at all."""
     return driver.execute("SELECT 1 FROM analyses LIMIT 1").fetchone() is not None
 
 
 def analysts(driver: sqlite3.Connection) -> list[str]:
-    """The names of all engines that have analysed a game, in alphabetical order."""
     return [name for (name,) in driver.execute("SELECT DISTINCT engine FROM analyses ORDER BY engine")]
 
 
 def load_analyses(driver: SqlDriver, games: Collection[Game]) -> None:
-    """Set the analyses of games, the earliest first, without positions that a game no longer has.
-
-    Analyses by one engine with the same settings under several keys of a game are merged.
-    """
+    """The earliest first, without positions that a game no longer has; analyses with equal settings are merged."""
     of_key = {key: game for game in games for key in (game.key, *game.merged_from)}
     marks = ", ".join("?" * len(of_key))
     rows = driver.execute(
@@ -73,7 +65,6 @@ def load_analyses(driver: SqlDriver, games: Collection[Game]) -> None:
 
 
 def _thinking(head: Analysis, row: Sequence[Any]) -> Thinking:
-    """Make a line from its ply and the columns of ``analysis_lines`` from ``depth`` on."""
     return Thinking._make((0, row[0], head.engine, row[0] % 2 == 0, *row[1:], None, 0))
 
 
@@ -83,7 +74,7 @@ def _numbered(by_ply: dict[int, list[Thinking]]) -> tuple[Thinking, ...]:
 
 
 def current_plies(driver: sqlite3.Connection, keys: Collection[str], analysis: Analysis) -> set[int]:
-    """Return the positions, by half-moves played, that this engine analysed so and that the game still has."""
+    """By half-moves played."""
     marks = ", ".join("?" * len(keys))
     rows = driver.execute(
         "SELECT p.ply FROM analyses a JOIN analysed_positions p ON p.analysis_id = a.id AND p.stands"
@@ -94,7 +85,6 @@ def current_plies(driver: sqlite3.Connection, keys: Collection[str], analysis: A
 
 
 def stored_analyses(driver: sqlite3.Connection) -> Iterator[StoredAnalysis]:
-    """All analyses of an archive."""
     rows = driver.execute(
         "SELECT a.id, a.game_key, s.sha256, g.first_offset, a.engine, a.protocol, a.settings, a.begun_ms"
         " FROM analyses a LEFT JOIN games g ON g.key = a.game_key AND g.source_id IS NOT NULL"

@@ -33,13 +33,13 @@ _TOUCH = "SELECT count(*) FROM alembic_version"  # a transaction sees the moment
 
 Ints = NDArray[np.int64]
 Arrays = tuple[list[Ints], NDArray[np.object_]]
-"""The columns of a statement: integers, and the last one, a text."""
+"""Integers, and the last one, a text."""
 Fetch = Callable[[str, str], Arrays]
-"""Runs a statement that has one parameter."""
+"""With one parameter."""
 
 
 class GameFacts(NamedTuple):
-    """A row of ``games`` with its source's hash and kind (None: it is a merged game)."""
+    """With its source's hash and kind; None: it is a merged game."""
 
     id: int
     key: str
@@ -86,16 +86,13 @@ class GameFacts(NamedTuple):
 
     @property
     def day(self) -> str | None:
-        """As ``Game.day``, as text (``2026-01-31``)."""
+        """As text (``2026-01-31``)."""
         day = day_of(self.started_at_ms, TimeBasis(self.time_basis), self.date_text)
         return None if day is None else str(day)
 
 
 class PlainLine(NamedTuple):
-    """The only line of the only observation of a game, without anchors, pieces in hand and evaluations.
-
-    Every ply of the game is one of it, and each is there.
-    """
+    """The only one of the only observation, without anchors, pieces in hand and evaluations; it has every ply."""
 
     game_id: int
     started_at_ms: int | None
@@ -109,7 +106,7 @@ class PlainLine(NamedTuple):
 
 
 class PlyArrays(NamedTuple):
-    """Rows of ``plies``, in the order that was asked for; times count from their observation's."""
+    """In the order that was asked for; times count from their observation's."""
 
     ply: Ints
     quality: Ints
@@ -170,42 +167,34 @@ def _is_time(column: Ints) -> NDArray[np.bool_]:
 
 
 class ColumnReader:
-    """Reads of one archive at one moment. Made by ``ArchiveStore.columns``."""
-
     def __init__(self, driver: sqlite3.Connection, fetch: Fetch | None) -> None:
         self._driver = driver
         self._fetch = fetch or _by_driver(driver)
 
     def games_of(self, where: GameFilter) -> list[tuple[int, int]]:
-        """Row number and number of plies of the games that match, in the archive's order."""
+        """Row number and number of plies, in the archive's order."""
         return _CHECK_COUNT(self._driver.execute(*select_ids(where, columns="g.id, g.ply_count")))
 
     def content_version(self) -> str | None:
-        """What differs after each change of the archive; None: it is not known."""
         return content_version(self._driver)
 
     def stamps(self) -> list[tuple[int, int, str]]:
-        """Row number and number of plies of each shown game, and what changes when its row or main line does."""
+        """Row number, number of plies, and what changes when the row or main line does."""
         return self._driver.execute(_STAMPS).fetchall()
 
     def games(self, ids: list[int], **parts: Unpack[GameParts]) -> Iterator[Game]:
-        """Games, in this order."""
         return load_games(self._driver, ids, **parts)
 
     def facts(self, ids: list[int]) -> list[GameFacts]:
-        """The rows of games, in this order."""
         source = "games g ON g.id = wanted.value LEFT JOIN sources s ON s.id = g.source_id ORDER BY wanted.key"
         return list(map(GameFacts._make, _CHECK_FACTS(self._rows(_SELECT_GAMES, source, ids))))
 
     def plain_lines(self, ids: list[int]) -> list[PlainLine]:
-        """The lines of those of the games that are plain, in this order."""
+        """In this order."""
         return list(map(PlainLine._make, _CHECK_PLAIN(self._rows(_SELECT_PLAIN, _FROM_PLAIN, ids))))
 
     def named_events(self, ids: list[int]) -> dict[int, str]:
-        """Of those of the games that have one, the Event tag: of a saved game, or as the server printed it.
-
-        Of several sources the one that was imported first counts. Tags whose value the columns of a game have are none.
-        """
+        """The Event tag, of a saved game or as printed; of several sources the one that was imported first counts."""
         source = (
             "games w ON w.id = wanted.value OR w.merged_into = wanted.value"
             " JOIN observations o ON o.game_id = w.id AND (o.kind = 'pgn' OR w.dialect = 'ICC')"
@@ -219,10 +208,7 @@ class ColumnReader:
         return events
 
     def plies(self, runs: list[tuple[int, int]]) -> PlyArrays:
-        """Read rows of ``plies``, by the first row number and the number of rows of each run.
-
-        UnsoundError: not all of the rows are there, or one is malformed.
-        """
+        """By the first row number and the number of rows of each run; UnsoundError: a row is missing or malformed."""
         joined: list[list[int]] = []
         for first, count in runs:
             if joined and joined[-1][1] == first - 1:
@@ -248,11 +234,7 @@ class ColumnReader:
 
 @contextmanager
 def column_reader(path: Path, *, read_only: bool, arrow: bool) -> Iterator[tuple[sqlite3.Connection, ColumnReader]]:
-    """A connection in a transaction of its own, and a reader of the same moment.
-
-    ADBC, several times faster than Python's driver, has a connection of its own. It sees the same moment if nothing was
-    committed between the beginnings of both transactions, which a third connection that was opened before can see.
-    """
+    """ADBC's own connection sees the same moment if nothing was committed between, which a third connection can see."""
     adbc = _adbc() if arrow else None
     with closing(open_sqlite(path, read_only=True)) as probe, reading(path, read_only=read_only) as driver:
         for _ in range(_TRIES):
@@ -312,7 +294,7 @@ def _by_driver(driver: sqlite3.Connection) -> Fetch:
 
 
 def _integers(column: NDArray[Any]) -> Ints:
-    """An array, if it holds integers; one without rows may be of any type."""
+    """One without rows may be of any type."""
     if len(column) and column.dtype.kind not in "iub":
         raise UnsoundError("a number is none")
     return column.astype(np.int64, copy=False)

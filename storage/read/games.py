@@ -47,13 +47,13 @@ from storage.sound import SOURCE_KINDS, RowCheck, UnsoundError, require_sound_ga
 
 
 def select_sql(table: str) -> str:
-    """The start of a SELECT of all columns in the order of ``COLUMNS``."""
+    """In the order of ``COLUMNS``."""
     names = ", ".join(f'"{name}"' for name in COLUMNS[table])
     return f"SELECT {names} FROM {table}"
 
 
 def checked_rows(driver: SqlDriver, of: Mapping[Any], rest: str) -> list[Row]:
-    """Whole rows of a table; ``rest`` is what follows it in the statement."""
+    """``rest`` is what follows the table in the statement."""
     return of.check(driver.execute(f"{select_sql(of.table)} {rest}"))
 
 
@@ -78,15 +78,12 @@ _SELECT_USUAL: Final = (  # in the order of ``id``, as a run of them is read
 
 
 def load_plies(driver: SqlDriver, first: int, count: int, base_ms: int, base_offset: int) -> list[PlyRow]:
-    """The plies of the rows ``first … first + count - 1``; the bases as for ``storage.write.rows.add_plies``."""
+    """The bases are as for ``storage.write.rows.add_plies``."""
     return driver.execute(_SELECT, (base_ms, base_offset, first, first + count - 1)).fetchall()
 
 
 def load_shown(driver: SqlDriver, line: ShownLine, first: int, count: int) -> bool:
-    """Like ``load_plies``, but into a line, and only what PGN shows: every column costs time, looked at or not.
-
-    False: a ply is not proved. What can be shown of it depends on its move, so the line must be loaded whole.
-    """
+    """Only what PGN shows. False: a ply is not proved, and what can be shown of it depends on its move."""
     run = (first, first + count - 1)
     line.shown = _usual_plies(driver, run)
     if line.shown is None:
@@ -103,11 +100,7 @@ def load_shown(driver: SqlDriver, line: ShownLine, first: int, count: int) -> bo
 
 
 def _usual_plies(driver: SqlDriver, run: tuple[int, int]) -> ShownPlies | None:
-    """The plies of these rows if each is as most are; from SQLite they come as text: a row of each costs it more.
-
-    Numbers rise in a line (``db check`` finds where they do not), so the first, the last, their sum and how many they
-    are suffice.
-    """
+    """As text, which costs SQLite less than rows; first, last, sum and number show that none is missing."""
     number, sans, clocks, elapsed, last, numbers = driver.execute(
         _SELECT_USUAL, {"first": run[0], "last": run[1]}
     ).fetchone()
@@ -127,12 +120,10 @@ _SOURCE_ID, _MERGED_INTO, _PLY_COUNT = map(COLUMNS["games"].index, ("source_id",
 _CHECK_SOURCE: Final = RowCheck.of(SourceName, {"kind": SOURCE_KINDS})
 
 BATCH_GAMES = 200
-"""Games loaded by one set of queries, all but their plies, which are most of it."""
+"""By one set of queries; plies, which are most of a game, are apart."""
 
 
 class _Wanted(NamedTuple):
-    """``GameParts``, complete."""
-
     with_events: bool | EventKind = True
     with_holdings: bool = True
     with_lines: bool = True
@@ -141,8 +132,6 @@ class _Wanted(NamedTuple):
 
 
 class _Run(NamedTuple):
-    """Where the plies of a line are."""
-
     seen: Observation
     line: PlyLine
     first: int
@@ -150,17 +139,14 @@ class _Run(NamedTuple):
 
 
 def load_games(driver: SqlDriver, ids: list[int], **parts: Unpack[GameParts]) -> Iterator[Game]:
-    """The games with these row numbers, in this order; memory is bounded by one batch without its plies.
-
-    The driver must stay in one transaction while the iterator is used.
-    """
+    """In this order; memory is bounded by one batch without its plies. The driver must stay in one transaction."""
     wanted = _Wanted(**parts)
     for start in range(0, len(ids), BATCH_GAMES):
         yield from _load(driver, ids[start : start + BATCH_GAMES], wanted)
 
 
 def _load(driver: SqlDriver, ids: list[int], wanted: _Wanted) -> Iterator[Game]:
-    """Games of one batch. Each gets its plies just before it is returned, while they are still in cache."""
+    """Each gets its plies just before it is returned, while they are still in cache."""
     of_games = f"IN ({','.join(map(str, ids))})"  # integers of ours
     found: dict[int, Game] = {}
     counts: dict[int, int] = {}
@@ -217,15 +203,13 @@ def _load(driver: SqlDriver, ids: list[int], wanted: _Wanted) -> Iterator[Game]:
 
 
 class _Member(NamedTuple):
-    """A source's game that was merged: into which, its place in the order of keys, and its time basis."""
-
     game_id: int
     place: int
     time_basis: str
 
 
 def _members(driver: SqlDriver, merged: list[int], found: dict[int, Game]) -> dict[int, _Member]:
-    """The members of merged games by their row numbers; sets the games' keys of sources and evidence."""
+    """By row number; sets the games' keys of sources and evidence."""
     of_merged = f"IN ({','.join(map(str, merged))})"
     members: dict[int, _Member] = {}
     query = f"SELECT id, merged_into, time_basis, key FROM games WHERE merged_into {of_merged} ORDER BY key"
@@ -238,7 +222,6 @@ def _members(driver: SqlDriver, merged: list[int], found: dict[int, Game]) -> di
 
 
 def _observation_rows(driver: SqlDriver, of_seen: str, members: dict[int, _Member]) -> Iterator[tuple[int, Row]]:
-    """Rows of observations with the game that shows them, those of one game in their order."""
     rows = checked_rows(driver, OBSERVATIONS, f"WHERE game_id {of_seen} ORDER BY game_id, seq")
     if not members:
         yield from ((row[2], row) for row in rows)
@@ -248,7 +231,7 @@ def _observation_rows(driver: SqlDriver, of_seen: str, members: dict[int, _Membe
 
 
 def _load_links(driver: SqlDriver, found: dict[int, Game], of_seen: str, members: dict[int, _Member]) -> None:
-    """Links of games and of their members, in both directions, each to the merged game if there is one."""
+    """In both directions, each to the merged game if there is one."""
     links: dict[int, set[Link]] = {}
     for mine, other in (("game_id", "other_game_id"), ("other_game_id", "game_id")):
         query = (
@@ -274,7 +257,7 @@ def _load_run(driver: SqlDriver, run: _Run) -> None:
 def _load_children(
     driver: SqlDriver, seen: dict[int, Observation], runs: dict[int, list[_Run]], wanted: _Wanted
 ) -> None:
-    """Everything below observations; of the lines' plies only where they are, appended to ``runs``."""
+    """Of the lines' plies only where they are, appended to ``runs``."""
     ids = ",".join(map(str, seen))
     mine, order = f"WHERE observation_id IN ({ids})", "ORDER BY observation_id, seq"
     main = "" if wanted.with_lines else " AND line_no = 0"

@@ -33,24 +33,21 @@ _COLUMNS: Final = (
 
 
 class ListOrder(NamedTuple):
-    """How a list is sorted: by one of ``SORTS``. Games of equal value are ordered as they were stored."""
+    """Games of equal value are ordered as they were stored."""
 
     by: str = "date"
     descending: bool = True
 
 
 class ListPlace(NamedTuple):
-    """A game's place in a list: its value, null is None, and its row number."""
+    """Null is None."""
 
     value: int | str | None
     row_id: int
 
 
 class ListedGame(NamedTuple):
-    """What a list shows of a game, with the names of the columns of ``games``, and the game's place in the list.
-
-    ``of`` is how many games the list has; None behind or in front of a place, where they are not counted.
-    """
+    """The names are those of columns of ``games``; ``of``: how many games the list has, None if not counted."""
 
     place: ListPlace
     of: int | None
@@ -100,10 +97,7 @@ def list_games(
     before: ListPlace | None = None,
     limit_s: float = 10,
 ) -> list[ListedGame]:
-    """Return the first ``count`` games behind ``after``, or the last ones in front of ``before``, in order.
-
-    Games without the value that sorts come last, in either direction.
-    """
+    """Behind ``after``, or the last ones in front of ``before``; games without the value come last either way."""
     text, values = conditions_and_last(where)
     backwards = before is not None
     if (place := before or after) is not None:
@@ -129,7 +123,6 @@ def list_games(
 
 
 def _beyond(order: ListOrder, place: ListPlace, backwards: bool) -> tuple[str, tuple[Any, ...]]:
-    """The condition that a game is behind a place, or in front of it."""
     value = SORTS[order.by]
     sign = "<" if order.descending is not backwards else ">"
     if place.value is None:
@@ -140,14 +133,13 @@ def _beyond(order: ListOrder, place: ListPlace, backwards: bool) -> tuple[str, t
 
 
 def place_of(driver: sqlite3.Connection, key: str, order: ListOrder) -> ListPlace | None:
-    """Return the place of a game, by its stored key (of a merged game), in a list; None: there is no such game."""
+    """By its stored key (of a merged game); None: there is no such game."""
     statement = f"SELECT {SORTS[order.by]}, g.id FROM games g WHERE g.key = ? AND g.merged_into IS NULL"
     row = driver.execute(statement, (key,)).fetchone()
     return None if row is None else ListPlace(*row)
 
 
 def rank_of(driver: sqlite3.Connection, where: GameFilter, order: ListOrder, place: ListPlace) -> int:
-    """How many games of a list are in front of a place."""
     text, values = conditions_of(where)
     beyond, more = _beyond(order, place, backwards=True)
     (count,) = driver.execute(f"SELECT count(*) FROM games g WHERE {text} AND {beyond}", (*values, *more)).fetchone()

@@ -22,21 +22,18 @@ _LAST = re.compile(r"last(?:~(\d{1,9}))?")
 _HEX = re.compile(r"[0-9a-fA-F]+")
 
 UNKNOWN = "unknown"
-"""The word for games whose server no log names."""
 
 
 def fold(handle: str) -> str:
-    """The form in which handles are equal."""
     return handle.lower()
 
 
 def beginning(text: str) -> str:
-    """The pattern of texts that begin so, for ``LIKE ? ESCAPE '/'``."""
+    """For ``LIKE ? ESCAPE '/'``."""
     return f"{_literal(text)}%"
 
 
 def _literal(text: str) -> str:
-    """The pattern of a text itself."""
     for letter in "/%_":
         text = text.replace(letter, f"/{letter}")
     return text
@@ -92,7 +89,6 @@ class FilterWords(NamedTuple):
     lower: str = "lower"
 
     def one_of(self, column: str, texts: Iterable[str]) -> _Condition:
-        """The condition that a text is one of some, in upper or lower case."""
         small = {text.lower() for text in texts}
         return _in(f"{'lower' if all(map(str.isascii, small)) else self.lower}({column})", small)
 
@@ -132,7 +128,7 @@ def _order(words: FilterWords) -> str:
 
 
 def _newest_first(words: FilterWords) -> str:
-    """The order of ``last``: dated games before undated ones, later ones first."""
+    """Dated games before undated ones, later ones first."""
     dated = words.dated_ms
     return f"ORDER BY {dated} IS NULL, {dated} DESC, s.sha256 DESC NULLS LAST, g.first_offset DESC, g.key"
 
@@ -162,7 +158,6 @@ _RESULTS: Final = {
     "g.white_id": {"win": "1-0", "draw": "1/2-1/2", "loss": "0-1"},
     "g.black_id": {"win": "0-1", "draw": "1/2-1/2", "loss": "1-0"},
 }
-"""The result that is a side's win, draw or loss."""
 
 
 def _met(where: GameFilter) -> _Condition:
@@ -171,7 +166,6 @@ def _met(where: GameFilter) -> _Condition:
 
 
 def _met_with(where: GameFilter, own: str) -> _Condition:
-    """The same with one colour of the player; ``own``: the column of that side."""
     (other,) = _RESULTS.keys() - {own}
     sides = ((where.players, own), (where.opponents, other))
     way = [_played(handles, column) for handles, column in sides if handles]
@@ -181,15 +175,11 @@ def _met_with(where: GameFilter, own: str) -> _Condition:
 
 
 def conditions_of(where: GameFilter, words: FilterWords = _ARCHIVE) -> _Condition:
-    """Return what a game must be, but for ``last``: a condition in SQL and the values for its question marks.
-
-    The row of ``games`` is ``g``.
-    """
+    """But for ``last``; the row of ``games`` is ``g``."""
     return _all(_conditions(where, words))
 
 
 def _conditions(where: GameFilter, words: FilterWords) -> list[_Condition]:
-    """The parts of ``conditions_of``."""
     conditions = [
         *_of_game(where, words),
         *_of_opening(where, words),
@@ -237,7 +227,6 @@ _SPEED: Final = (
 
 
 def _of_game(where: GameFilter, words: FilterWords) -> list[_Condition]:
-    """Variant, category, server, result, length, completeness and kind."""
     found: list[_Condition] = []
     for asked, column in ((where.variants, "g.variant"), (where.categories, "g.category")):
         if asked:
@@ -276,7 +265,6 @@ def _lead(words: FilterWords) -> str:
 
 
 def _of_course(where: GameFilter, words: FilterWords) -> list[_Condition]:
-    """What happened in the game, and how long it lasted."""
     found: list[_Condition] = []
     for bound, sign in ((where.min_duration_s, ">="), (where.max_duration_s, "<=")):
         if bound is not None:
@@ -298,7 +286,6 @@ _ACCENTS: Final = str.maketrans("áäéóöüøćÁÄÉÓÖÜØĆ", 2 * "aaeoouo
 
 
 def _folded(name: str) -> str:
-    """SQL for a name in small letters without accents."""
     name = f"lower({name})"
     for letter, plain in _ACCENTS.items():
         name = f"replace({name}, '{chr(letter)}', '{chr(plain)}')"
@@ -360,22 +347,17 @@ def _merged_of(where: GameFilter, words: FilterWords) -> _Condition:
 
 
 def game_ids(driver: SqlDriver, where: GameFilter, words: FilterWords = _ARCHIVE) -> list[int]:
-    """The row numbers of the games that match, in the stated order: start (unknown last), then source and place in it.
-
-    Sources are ordered by their sha256, so that the order depends on what was imported, never on when; a game that
-    was merged has no source of its own and precedes the others of the same start.
-    """
+    """By start (unknown last), then source (its sha256: never when it was imported) and place in it."""
     return [row_id for (row_id,) in driver.execute(*select_ids(where, words))]
 
 
 def select_ids(where: GameFilter, words: FilterWords = _ARCHIVE, columns: str = "g.id") -> tuple[str, tuple[Any, ...]]:
-    """The statement of ``game_ids``, or of other columns of the games, and its values."""
+    """Or of other columns of the games."""
     text, values = conditions_and_last(where, words)
     return f"SELECT {columns} {_FROM} WHERE {text} {_order(words)}", values
 
 
 def conditions_and_last(where: GameFilter, words: FilterWords = _ARCHIVE) -> _Condition:
-    """As ``conditions_of``, and ``last`` counts too."""
     text, values = conditions_of(where, words)
     if where.last is None:
         return text, values
@@ -383,21 +365,16 @@ def conditions_and_last(where: GameFilter, words: FilterWords = _ARCHIVE) -> _Co
 
 
 def game_keys(driver: sqlite3.Connection, where: GameFilter) -> frozenset[str]:
-    """The keys of the games that match."""
     text, values = conditions_of(where)
     return frozenset(key for (key,) in driver.execute(f"SELECT g.key {_FROM} WHERE {text}", values))
 
 
 def count_games(driver: SqlDriver, where: GameFilter, words: FilterWords = _ARCHIVE) -> int:
-    """How many games match."""
     return count_each(driver, [where], words)[0]
 
 
 def count_each(driver: SqlDriver, wheres: Sequence[GameFilter], words: FilterWords = _ARCHIVE) -> list[int]:
-    """How many games match each filter, in one reading that compares each condition once.
-
-    Each filter asks all that the one before asks, and ``last`` in the last one only.
-    """
+    """In one reading; each filter asks all that the one before asks, and ``last`` only in the last one."""
     asked = [_conditions(where, words) for where in wheres]
     text, values = _all(asked[0])
     added = [_all([one for one in each if one not in before] or [("TRUE", ())]) for before, each in pairwise(asked)]
@@ -432,10 +409,7 @@ def within(driver: sqlite3.Connection, limit_s: float) -> Iterator[None]:
 
 
 def count_outcomes(driver: sqlite3.Connection, where: GameFilter, limit_s: float) -> dict[str, int]:
-    """How many games match, and how many of them one of ``players`` won, drew and lost.
-
-    A game between two of the players counts as both won and lost. ``last`` does not count.
-    """
+    """A game between two of the players counts as won and lost; ``last`` does not count."""
     text, values = conditions_of(where)
     sides = [_met_with(where, own) for own in _RESULTS]
     query = f"SELECT {', '.join(side for side, _ in sides)}, g.result, count(*) {_FROM} WHERE {text} GROUP BY 1, 2, 3"
@@ -463,7 +437,7 @@ _UNKNOWNS: Final = (
     ("without a known duration", ("min_duration_s", "max_duration_s"), "g.ended_at_ms - g.started_at_ms"),
     ("without both clocks at the end", ("lead_ms",), "lead"),
 )
-"""What a game may lack that a filter asks for: in words, the filters, and the value or who computes it."""
+"""In words, the filters, and the value or who computes it."""
 
 
 def count_unknown(driver: SqlDriver, where: GameFilter, words: FilterWords = _ARCHIVE) -> dict[str, int]:
@@ -481,7 +455,7 @@ def count_unknown(driver: SqlDriver, where: GameFilter, words: FilterWords = _AR
 
 
 def count_by(driver: SqlDriver, columns: Sequence[str], words: FilterWords = _ARCHIVE) -> dict[str, int]:
-    """How many played games have each text in one of some columns, by one of its spellings."""
+    """By one of its spellings."""
     text, values = conditions_of(ALL_PLAYED, words)
     parts = " UNION ALL ".join(
         f"SELECT g.{column} AS value FROM games g WHERE g.{column} IS NOT NULL AND {text}" for column in columns
@@ -495,11 +469,7 @@ def count_by(driver: SqlDriver, columns: Sequence[str], words: FilterWords = _AR
 
 
 def resolve(driver: SqlDriver, spec: str, words: FilterWords = _ARCHIVE) -> int:
-    """Return the row number of the one game that ``spec`` names.
-
-    It is the beginning of a key (that of a member names its merged game), ``last``, or ``last~2`` for the third newest
-    played game.
-    """
+    """The beginning of a key (a member's names its merged game), ``last``, or ``last~2`` for the third newest."""
     if match := _LAST.fullmatch(spec):
         text, values = conditions_of(ALL_PLAYED, words)
         query = f"{_SHOWN} {_FROM} WHERE {text} {_newest_first(words)} LIMIT 1 OFFSET ?"

@@ -16,7 +16,6 @@ from storage.read.query import beginning, resolve
 from storage.sound import SOURCE_KINDS, RowCheck, UnsoundError, types_of
 
 ELSEWHERE = "elsewhere"
-"""The tag under which the counts of a report's ``elsewhere`` are kept."""
 ID_DIGITS = 12
 READ_AGAIN = "again"
 """As a source's parser version: a player who was erased from it is wanted again."""
@@ -60,7 +59,6 @@ class SourceRow:
 
     @property
     def kept(self) -> bool:
-        """Whether all its bytes are in the archive."""
         return self.kept_bytes == self.size_bytes
 
     @property
@@ -78,7 +76,7 @@ _CHECK: Final = RowCheck(
 
 
 def source_rows(driver: sqlite3.Connection, sha256: str = "") -> list[SourceRow]:
-    """The sources whose sha256 begins so, by name and then by sha256."""
+    """By name and then by sha256."""
     wanted = "s.sha256 LIKE ? ESCAPE '/'"
     counted = "SELECT count(*) FROM games g WHERE g.source_id = s.id"
     query = f"SELECT {', '.join(f's.{name}' for name in _SHOWN)}, ({counted}) FROM sources s WHERE {wanted}"
@@ -93,7 +91,6 @@ def source_rows(driver: sqlite3.Connection, sha256: str = "") -> list[SourceRow]
 
 
 def one_source(driver: sqlite3.Connection, source_id: str) -> SourceRow:
-    """The source whose id begins with ``source_id``."""
     found = source_rows(driver, source_id.lower()) if source_id else []
     if not found:
         raise StorageError(no_source(source_id))
@@ -103,12 +100,10 @@ def one_source(driver: sqlite3.Connection, source_id: str) -> SourceRow:
 
 
 def no_source(source_id: str) -> str:
-    """The sentence about an id that no source has."""
     return f"No source has an id that begins with {source_id!r}: `ics-recorder sources` lists them."
 
 
 def row_number(driver: sqlite3.Connection, sha256: str) -> int:
-    """The row of a source."""
     row = driver.execute("SELECT id FROM sources WHERE sha256 = ?", (sha256,)).fetchone()
     if row is None:
         raise StorageError(f"The source {sha256[:ID_DIGITS]} is no longer in the archive.")
@@ -116,13 +111,13 @@ def row_number(driver: sqlite3.Connection, sha256: str) -> int:
 
 
 def anomalies_of(driver: sqlite3.Connection, source: int) -> Iterator[tuple[int, Anomaly]]:
-    """What was wrong in the source of this row, with its number, in the order found."""
+    """With its number, in the order found."""
     for row in driver.execute(f"{select_sql('anomalies')} WHERE source_id = ? ORDER BY seq", (source,)):
         yield row[1], ANOMALIES.value(*ANOMALIES.check([row]))
 
 
 def anomaly_kinds_of(driver: sqlite3.Connection, sha256: str) -> frozenset[AnomalyKind]:
-    """Kinds of the anomalies of a source; empty if there is no such source."""
+    """Empty if there is no such source."""
     query = "SELECT DISTINCT kind FROM anomalies WHERE source_id = (SELECT id FROM sources WHERE sha256 = ?)"
     return frozenset(AnomalyKind(kind) for (kind,) in driver.execute(query, (sha256,)))
 
@@ -134,7 +129,6 @@ def growth_candidates(driver: sqlite3.Connection) -> list[tuple[int, str]]:
 
 
 def report_of(driver: sqlite3.Connection, source_id: str) -> SourceReport:
-    """The report of a source as it was stored when it was written."""
     row = one_source(driver, source_id)
     number = row_number(driver, row.sha256)
     report = SourceReport(row.kind, row.server, row.dialect, row.me, row.time_basis, row.size_bytes, row.line_count)
@@ -153,7 +147,7 @@ def report_of(driver: sqlite3.Connection, source_id: str) -> SourceReport:
 
 
 def sources_of_game(driver: sqlite3.Connection, key: str) -> list[SourceRow]:
-    """The sources of a game, first the one its offsets are in."""
+    """First the one its offsets are in."""
     game_id = resolve(driver, key)
     members = "(SELECT id FROM games WHERE id = :game OR merged_into = :game)"
     leads = f"SELECT source_id FROM games WHERE id IN {members} AND source_id IS NOT NULL ORDER BY key LIMIT 1"
@@ -171,10 +165,7 @@ _MOST_BYTES: Final = 1 << 28  # no timing file is as large, nor is any chunk
 
 
 def unpacked(data: object, place: str, *, cut: bool = False) -> bytes:
-    """Return what a BLOB of zstd holds; ``place`` names its table and row in errors.
-
-    ``cut``: only its beginning is given.
-    """
+    """``place`` names its table and row in errors; ``cut``: only its beginning is given."""
     import zstandard  # who asks for games needs none
 
     if not isinstance(data, bytes):
@@ -198,7 +189,7 @@ def unpacked(data: object, place: str, *, cut: bool = False) -> bytes:
 def read_kept(
     driver: sqlite3.Connection, row: SourceRow, offset: int = 0, length: int | None = None
 ) -> Iterator[bytes]:
-    """The kept bytes of a source, in order, in blocks of at most 1 MiB."""
+    """In order, in blocks of at most 1 MiB."""
     end = row.size_bytes if length is None else min(offset + length, row.size_bytes)
     if end > row.kept_bytes:
         raise StorageError(
@@ -223,10 +214,7 @@ def read_kept(
 
 
 def beginnings_of(driver: sqlite3.Connection, hashes: Collection[str], length: int) -> dict[str, bytes]:
-    """Return the first kept bytes, at most 64 KiB, of several sources by SHA-256.
-
-    Those without kept bytes are missing.
-    """
+    """At most 64 KiB of each, by SHA-256; those without kept bytes are missing."""
     query = (
         "SELECT substr(c.zstd, 1, ?) FROM source_chunks c JOIN sources s ON s.id = c.source_id"
         ' WHERE s.sha256 = ? AND c."offset" = 0'
@@ -241,27 +229,25 @@ def beginnings_of(driver: sqlite3.Connection, hashes: Collection[str], length: i
 
 
 def timing_of(driver: sqlite3.Connection, source_id: str) -> bytes | None:
-    """The timing file of a kept typescript; None where there was none or the source is not kept."""
+    """None where there was none or the source is not kept."""
     row = one_source(driver, source_id)
     (timing,) = driver.execute("SELECT timing FROM sources WHERE sha256 = ?", (row.sha256,)).fetchone() or (None,)
     return None if timing is None else unpacked(timing, f"timing in the row of sources with sha256 {row.sha256}")
 
 
 def packed_timing(timing: bytes) -> bytes:
-    """What ``timing_of`` unpacks."""
     import zstandard
 
     return zstandard.ZstdCompressor(level=6, write_checksum=True).compress(timing)
 
 
 def drop_kept(driver: sqlite3.Connection, row_id: int) -> None:
-    """Keep nothing of a source's bytes; its games stay."""
     driver.execute("DELETE FROM source_chunks WHERE source_id = ?", (row_id,))
     driver.execute("UPDATE sources SET kept_bytes = 0, timing = NULL WHERE id = ?", (row_id,))
 
 
 def count_games_of(driver: sqlite3.Connection, sources: Collection[str]) -> int:
-    """How many games sources, by their sha256, contain; a game of several counts once."""
+    """By their sha256; a game of several counts once."""
     query = (
         "SELECT count(DISTINCT coalesce(g.merged_into, g.id)) FROM json_each(?) wanted"
         " JOIN sources s ON s.sha256 = wanted.value JOIN games g ON g.source_id = s.id"
@@ -285,10 +271,7 @@ WHERE m.kind = 'played' AND o.kind = 'played' AND o.source_id IS NOT NULL
 
 
 def count_serverless(driver: sqlite3.Connection, sources: Collection[str]) -> int:
-    """How many games without a server may be those of others, of which one is in these sources, by their sha256.
-
-    They have the same players, result and number of plies.
-    """
+    """By the same players, result and number of plies, in sources by sha256 and others."""
     if driver.execute("SELECT 1 FROM players WHERE server = ''").fetchone() is None:
         return 0
     (count,) = driver.execute(_SERVERLESS, (json.dumps(sorted(sources)),)).fetchone()
@@ -296,7 +279,7 @@ def count_serverless(driver: sqlite3.Connection, sources: Collection[str]) -> in
 
 
 def unended_games_of(driver: sqlite3.Connection, sources: Collection[str]) -> frozenset[str]:
-    """Keys of games without an end in sources, by their sha256, and in all others."""
+    """Of sources by sha256, and of all others."""
     query = (
         "SELECT coalesce(g.key, w.key) FROM json_each(?) wanted JOIN sources s ON s.sha256 = wanted.value"
         " JOIN games w ON w.source_id = s.id LEFT JOIN games g ON g.id = w.merged_into"
@@ -306,7 +289,7 @@ def unended_games_of(driver: sqlite3.Connection, sources: Collection[str]) -> fr
 
 
 def conflicts_of(driver: sqlite3.Connection, sha256: str) -> list[tuple[str, str]]:
-    """Contradictions between a source and other sources of its games: key and words."""
+    """Key and words."""
     query = (
         "SELECT DISTINCT g.key, e.seq, e.text FROM sources s JOIN games w ON w.source_id = s.id"
         " JOIN games g ON g.id = w.merged_into JOIN game_evidence e ON e.game_id = g.id"
@@ -316,7 +299,7 @@ def conflicts_of(driver: sqlite3.Connection, sha256: str) -> list[tuple[str, str
 
 
 def source_paths(driver: sqlite3.Connection, key: str) -> dict[str, str | None]:
-    """Return the games that are one with a game, this one too, by their keys, with the source's path if known."""
+    """By key, with the source's path if known; the game itself, too."""
     query = """
     SELECT w.key, s.path FROM games g
     JOIN games w ON w.id = g.id OR w.merged_into = g.merged_into JOIN sources s ON s.id = w.source_id

@@ -33,20 +33,12 @@ MOVES_ALONE: Final[GameParts] = {
 
 
 class Rows(Protocol):
-    """The result of a statement."""
+    def __iter__(self) -> Iterator[Any]: ...
 
-    def __iter__(self) -> Iterator[Any]:
-        """The rows, as tuples."""
+    def fetchone(self) -> Any: ...
 
-    def fetchone(self) -> Any:
-        """The next row; None: there is none."""
-
-    def fetchall(self) -> list[Any]:
-        """All further rows."""
+    def fetchall(self) -> list[Any]: ...
 
 
 class SqlDriver(Protocol):
-    """A connection in a transaction: all that is read is of one moment."""
-
-    def execute(self, sql: str, parameters: Any = ..., /) -> Rows:
-        """Run a statement."""
+    def execute(self, sql: str, parameters: Any = ..., /) -> Rows: ...

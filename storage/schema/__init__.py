@@ -1,1 +1,0 @@
-"""Tables, views and revisions of an archive."""

@@ -64,20 +64,17 @@ _UNITS: Final = {
 
 
 def comment_on(column: Column[Any]) -> str:
-    """What a column means, and in parentheses what it holds: key, row of which table, words, unit."""
     unit = next((unit for suffix, unit in _UNITS.items() if column.name.endswith(suffix)), "")
     holds = ", ".join(part for part in (held_by(column), unit) if part)
     return meaning_of(column) + (f" ({holds})" if holds else "")
 
 
 def meaning_of(column: Column[Any]) -> str:
-    """What a column means, and what null means there."""
     meaning, null = column.info["meaning"], column.info["null"]
     return f"{meaning}; null: {null}" if null else str(meaning)
 
 
 def held_by(column: Column[Any]) -> str:
-    """Key, row of which table, words: what a column holds."""
     parts = []
     if column.primary_key:
         parts.append("key")
@@ -131,17 +128,15 @@ def _id() -> Column[Any]:
 
 
 def _word(name: str, words: type[Enum], meaning: str, null: str | None = None, *, key: bool = False) -> Column[Any]:
-    """A text column that holds the value of a member."""
     return _text(name, meaning, null, key=key, info={"values": [word.value for word in words]})
 
 
 def _json(name: str, shape: str, meaning: str, kind: type[Any] = JSON) -> Column[Any]:
-    """A column that holds JSON of this shape: ``array`` or ``object``."""
     return _column(kind, name, meaning, info={"json": shape})
 
 
 def _reference(name: str, target: str, meaning: str, null: str | None = None, **more: Any) -> Column[Any]:
-    """An integer column that names a row of ``target``; deleting that row deletes this one."""
+    """Deleting that row deletes this one."""
     return _integer(name, meaning, null, foreign=(ForeignKey(target, ondelete="CASCADE"),), **more)
 
 

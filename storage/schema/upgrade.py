@@ -46,13 +46,12 @@ LAST_UPGRADER = "git commit 5776301"
 """The last version that can upgrade those."""
 
 SCRIPTS = Path(migrations.__path__[0])
-"""Where the migrations are."""
 
 _LONGEST_REVISION = 32
 """Characters of a revision, as its column is defined; a file that claims another one is not ours."""
 
 APPLICATION_ID = 0x49435352
-"""``PRAGMA application_id`` of an archive: the letters ICSR."""
+"""The letters ICSR."""
 
 _BESIDE_TABLES = (
     f"PRAGMA application_id = {APPLICATION_ID}",
@@ -75,7 +74,7 @@ def _config(scripts: Path) -> Config:
 
 
 def revisions(scripts: Path = SCRIPTS) -> list[str]:
-    """All revisions, oldest first."""
+    """Oldest first."""
     from alembic.script import ScriptDirectory
 
     walk = ScriptDirectory.from_config(_config(scripts)).walk_revisions()
@@ -83,7 +82,7 @@ def revisions(scripts: Path = SCRIPTS) -> list[str]:
 
 
 def current(path: Path) -> str | None:
-    """Return the revision of a file; None for an empty database."""
+    """None: an empty database."""
     if path.is_dir():
         raise StorageError(f"{path} is a folder, not an archive: give the archive's file with --db.")
     if not path.is_file():
@@ -106,7 +105,7 @@ def current(path: Path) -> str | None:
 
 
 def _why_unreadable(path: Path) -> str | None:
-    """What the rights of a file and its folder forbid, and what to do; None: nothing that reading needs."""
+    """None: nothing that reading needs."""
     if not os.access(path, os.R_OK):
         return "you may not read this file"
     for log in () if os.access(path.resolve().parent, os.W_OK | os.X_OK) else unwritten(path):
@@ -115,7 +114,7 @@ def _why_unreadable(path: Path) -> str | None:
 
 
 def require_current(path: Path) -> None:
-    """Refuse a file whose schema is not the newest one; the text names the command or version that upgrades it."""
+    """The text names the command or version that upgrades it."""
     revision = current(path)
     if revision is None:
         raise StorageError(f"{path} is an empty database, not an archive: import a log into it first.")
@@ -159,14 +158,7 @@ def create(path: Path) -> None:
 
 
 def upgrade(path: Path, scripts: Path = SCRIPTS, target: str = "head") -> Path | None:
-    """Bring an archive to the newest schema in one transaction, after a backup beside it; fill an empty file.
-
-    That transaction also rebuilds the views, names the openings of all games, and merges the games of several
-    sources. An archive of the newest schema whose games were not merged, because an older version was killed between
-    the two, is merged now.
-    Return the backup's path, or None when there was nothing to do. After an error the archive is as it was. Tests have
-    their own ``scripts``.
-    """
+    """In one transaction, after a backup beside it, which is returned; after an error the archive is as it was."""
     revision, known = current(path), revisions(scripts)
     if revision is None:
         create(path)
@@ -221,7 +213,6 @@ def _migrate(path: Path, scripts: Path, target: str) -> None:
 
 
 def _finish_merging(path: Path) -> None:
-    """Merge the games of several sources where that was interrupted."""
     from storage.write.merged import relate_all, unmerged
 
     with closing(open_sqlite(path, read_only=True)) as driver, storage_errors(path):
@@ -236,10 +227,7 @@ def _finish_merging(path: Path) -> None:
 
 @contextmanager
 def _for_alembic(driver: sqlite3.Connection) -> Iterator[Connection]:
-    """SQLAlchemy's view of a connection.
-
-    It ends the transaction of the driver before the block; one that is begun in the block is committed at its end.
-    """
+    """It ends the driver's transaction before the block; one that is begun in the block is committed at its end."""
     from sqlalchemy import create_engine
     from sqlalchemy.pool import StaticPool
 
@@ -266,10 +254,7 @@ def _row_counts(driver: sqlite3.Connection) -> dict[str, int]:
 
 
 def differences(path: Path) -> list[object]:
-    """What ``alembic check`` would report: differences between the tables there and ``storage.schema.tables``.
-
-    Where each table and index was made by the statement that makes it today, there are none, and Alembic is not asked.
-    """
+    """What ``alembic check`` would report; Alembic is not asked where equal statements made all."""
     with reading(path, read_only=True) as driver:
         there = driver.execute(
             "SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'index') AND sql IS NOT NULL "
@@ -288,7 +273,7 @@ def differences(path: Path) -> list[object]:
 
 @cache
 def _statements() -> dict[str, str]:
-    """What makes each table and index of a new archive, by its name, as SQLite keeps it."""
+    """By name, as SQLite keeps it."""
     from sqlalchemy.dialects import sqlite
     from sqlalchemy.schema import CreateIndex, CreateTable
 

@@ -64,4 +64,4 @@ LEFT JOIN games m ON m.id = g.merged_into
 JOIN analysed_positions p ON p.analysis_id = a.id AND p.stands
 JOIN analysis_lines l ON l.position_id = p.id""",
 )
-"""The statements that make them, in their order: ``v_clocks`` reads the one before."""
+"""``v_clocks`` reads the one before."""

@@ -1,1 +1,0 @@
-"""Writing an archive: rows, merged games, links."""

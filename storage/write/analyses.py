@@ -33,11 +33,7 @@ def store_positions(
     *,
     replace: bool = False,
 ) -> None:
-    """Store an engine's analysis of positions, not yet marked as valid.
-
-    The analysis's own lines are not looked at. ``replace`` replaces stored analyses of the same positions, and the time
-    of the analysis; otherwise positions that are stored already are skipped.
-    """
+    """Not yet marked as valid; positions that are stored already are skipped unless ``replace``."""
     named = (key, analysis.engine, analysis.protocol, analysis.settings)
     row = driver.execute(_FIND, named).fetchone()
     if row is None:
@@ -63,7 +59,7 @@ def store_positions(
 
 
 def move_analyses(driver: sqlite3.Connection, keys: Mapping[str, str]) -> None:
-    """Apply other keys of games, which may be keys that others of them had."""
+    """These may be keys that others of them had."""
     if has_analyses(driver):
         moving = [(f"{_MOVING}{now}", was) for was, now in keys.items()]
         driver.executemany("UPDATE analyses SET game_key = ? WHERE game_key = ?", moving)
@@ -85,11 +81,7 @@ _POSITIONS: Final = (
 
 
 class AnalysisCounts(NamedTuple):
-    """What an archive has of analyses.
-
-    ``fallen`` are positions that their game no longer has, ``homeless`` analyses of games that are not in the archive,
-    ``wrong`` keys of games with a wrong mark of a position.
-    """
+    """``fallen``: positions that their game no longer has; ``wrong``: keys of games with a wrong mark of a position."""
 
     analyses: int
     positions: int
@@ -99,16 +91,12 @@ class AnalysisCounts(NamedTuple):
 
 
 def shown_games(driver: sqlite3.Connection, key: str) -> list[int]:
-    """The row number of the shown game that some source has under this key; none: it is not there."""
     query = "SELECT coalesce(merged_into, id) FROM games WHERE key = ? AND source_id IS NOT NULL"
     return [number for (number,) in driver.execute(query, (key,))]
 
 
 def touched_analyses(driver: sqlite3.Connection, members: Collection[int]) -> list[int]:
-    """Return the rows of games whose analyses are to be checked after those in ``temp.touched`` changed.
-
-    ``members`` are rows of other members of their merged games.
-    """
+    """After games in ``temp.touched`` changed; ``members`` are rows of other members of their merged games."""
     if not has_analyses(driver):
         return []
     driver.executemany("INSERT OR IGNORE INTO temp.touched VALUES (?)", [(number,) for number in members])
@@ -121,7 +109,6 @@ def touched_analyses(driver: sqlite3.Connection, members: Collection[int]) -> li
 
 
 def settle_analyses(driver: sqlite3.Connection, games: Collection[int]) -> None:
-    """Determine again which positions are valid."""
     for _, changed in find_changed_validity(driver, games):
         driver.executemany("UPDATE analysed_positions SET stands = ? WHERE id = ?", changed)
 
@@ -129,7 +116,7 @@ def settle_analyses(driver: sqlite3.Connection, games: Collection[int]) -> None:
 def find_changed_validity(
     driver: sqlite3.Connection, games: Collection[int]
 ) -> list[tuple[str, list[tuple[bool, int]]]]:
-    """By key of a game: whether each position is valid whose stored mark differs, and its row number."""
+    """Whether each position is valid whose stored mark differs, and its row number, by the game's key."""
     if not games:
         return []
     from recorder.model.boards import boards_by_ply, shown_board
@@ -150,7 +137,7 @@ def find_changed_validity(
 
 
 def count_analyses(driver: sqlite3.Connection) -> AnalysisCounts:
-    """Count, and determine again which positions are valid; nothing is changed."""
+    """Nothing is changed."""
     shown = [number for (number,) in driver.execute(_SHOWN)]
     (analyses, homeless), (positions, fallen) = (
         driver.execute(query).fetchone()

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 import zstandard
 
 CHUNK_BYTES = 1 << 20
-"""Most decompressed bytes in one stored chunk."""
 
 
 class ChunkCutter:
-    """Cuts the bytes of a source into the compressed chunks that are stored; ``rest`` begins the first one."""
+    """``rest`` begins the first chunk."""
 
     def __init__(self, rest: bytes = b"") -> None:
         self._pending = [rest]
@@ -20,22 +19,19 @@ class ChunkCutter:
 
     @property
     def rest(self) -> bytes:
-        """The bytes that are in no chunk yet."""
         return b"".join(self._pending)
 
     def receive(self, block: bytes) -> Iterator[tuple[int, bytes]]:
-        """Take the next bytes, of any number; yields the size of each full chunk, and the chunk compressed."""
+        """Yields the size of each full chunk, and the chunk compressed."""
         self._pending.append(block)
         self._size += len(block)
         if self._size >= CHUNK_BYTES:
             yield from self._cut(CHUNK_BYTES)
 
     def finish(self) -> Iterator[tuple[int, bytes]]:
-        """End the source; yields its last chunk."""
         return self._cut(1)
 
     def _cut(self, least: int) -> Iterator[tuple[int, bytes]]:
-        """Cut what is pending into chunks, but for a rest of fewer than ``least`` bytes."""
         data = memoryview(self.rest)
         done = 0
         while len(data) - done >= least:

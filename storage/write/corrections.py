@@ -35,8 +35,6 @@ _SHIFT: Final = (
 
 
 class Decided(NamedTuple):
-    """A correction as a person decided it, of a game by its key in its source."""
-
     key: str
     field: str
     value: str
@@ -44,20 +42,17 @@ class Decided(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A row of ``games`` with what it is to be, without observations."""
-
     row_id: int
     before: Game
     after: Game
 
 
 def corrections_of(driver: sqlite3.Connection) -> list[Decided]:
-    """All corrections, by key and field."""
     return [Decided(*row) for row in driver.execute(f"{select_sql('corrections')} ORDER BY game_key, field")]
 
 
 def decide_corrections(driver: sqlite3.Connection, key: str, values: Mapping[str, str] | None, now_ms: int) -> None:
-    """Record what a person corrected of a game; None: nothing any more."""
+    """None: nothing is corrected any more."""
     if values is None:
         driver.execute("DELETE FROM corrections WHERE game_key = ?", (key,))
     else:
@@ -65,7 +60,6 @@ def decide_corrections(driver: sqlite3.Connection, key: str, values: Mapping[str
 
 
 def rename_corrections(driver: sqlite3.Connection, renamed: Callable[[str], str]) -> None:
-    """Give corrections other keys, which may be keys that others of them had."""
     changed = [one for one in corrections_of(driver) if renamed(one.key) != one.key]
     driver.executemany("DELETE FROM corrections WHERE game_key = ?", [(one.key,) for one in changed])
     driver.executemany(_STORE, [one._replace(key=renamed(one.key)) for one in changed])
@@ -74,7 +68,7 @@ def rename_corrections(driver: sqlite3.Connection, renamed: Callable[[str], str]
 def take_over_corrections(
     theirs: sqlite3.Connection, driver: sqlite3.Connection, home: Callable[[str], str | None]
 ) -> set[str]:
-    """As ``storage.settings.take_over_decisions``; returns the keys here of the games that are concerned."""
+    """The keys here of the games that are concerned."""
     known = {(one.key, one.field): one.decided_ms for one in corrections_of(driver)}
     found = [one._replace(key=home(one.key) or one.key) for one in corrections_of(theirs)]
     taken = [one for one in found if one.decided_ms > known.get((one.key, one.field), -1)]
@@ -83,7 +77,6 @@ def take_over_corrections(
 
 
 def wanted_changes(driver: sqlite3.Connection) -> list[Change]:
-    """The touched games of sources whose rows are not as people decided."""
     changes = []
     for (number,) in driver.execute(_TOUCHED).fetchall():
         before = game_from_row(*checked_rows(driver, GAMES, f"WHERE id = {number}"))
@@ -105,7 +98,7 @@ def _require_sound(key: str, decided: Iterable[tuple[str, str, int]]) -> None:
 
 
 def store_changes(driver: sqlite3.Connection, changes: Iterable[Change]) -> None:
-    """Write rows of games, and move what was seen of these games to their times."""
+    """And move what was seen of these games to their times."""
     for number, before, after in changes:
         players = [_player(driver, after.server, player) for player in (after.white, after.black)]
         row = zip(COLUMNS["games"], game_row(after, number, players[0], players[1], None), strict=True)
@@ -117,7 +110,6 @@ def store_changes(driver: sqlite3.Connection, changes: Iterable[Change]) -> None
 
 
 def _player(driver: sqlite3.Connection, server: str | None, player: Player) -> int:
-    """The row number of a player, who may be new."""
     place = (server or "", fold(player.handle))
     found = driver.execute("SELECT id FROM players WHERE server = ? AND handle_folded = ?", place).fetchone()
     if found is None:

@@ -39,17 +39,15 @@ _MOVING = "~"  # no key begins with it
 
 
 def successor(wanted: str, number: int) -> str:
-    """The key of the game that is number 2, 3 … among those with the key ``wanted``."""
     return hashlib.sha256(f"{wanted}:{number}".encode()).hexdigest()[: len(wanted)]
 
 
 def find_successors(driver: sqlite3.Connection) -> dict[str, list[str]]:
-    """Keys that several games want, each with itself and all its successors that are in use, in their order."""
+    """Each with itself and all its successors that are in use, in their order."""
     return successors_among({key for (key,) in driver.execute("SELECT key FROM games WHERE source_id IS NOT NULL")})
 
 
 def successors_among(keys: Collection[str]) -> dict[str, list[str]]:
-    """As ``find_successors``, of these keys."""
     found: dict[str, list[str]] = {}
     for wanted in keys:
         if successor(wanted, 2) in keys:
@@ -61,7 +59,7 @@ def successors_among(keys: Collection[str]) -> dict[str, list[str]]:
 
 @contextmanager
 def closing_up(driver: sqlite3.Connection) -> Iterator[None]:
-    """Games may be deleted in the block: afterwards those with equal keys have the key and its first successors."""
+    """Games may be deleted in the block; those left with equal keys have the key and its first successors."""
     before = find_successors(driver)
     yield
     for chain in before.values():
@@ -74,7 +72,7 @@ def _close_up(driver: sqlite3.Connection, chain: list[str]) -> None:
 
 
 def _move(driver: sqlite3.Connection, moving: list[tuple[str, int]]) -> None:
-    """Give games other keys; those may be keys that others of them have."""
+    """Those may be keys that others of them have."""
     keys: dict[str, str] = {}
     for key, number in moving:
         touch(driver, "VALUES (?)", (number,))
@@ -85,7 +83,6 @@ def _move(driver: sqlite3.Connection, moving: list[tuple[str, int]]) -> None:
 
 
 def _rename(driver: sqlite3.Connection, keys: dict[str, str]) -> None:
-    """Give what belongs to games by their keys the keys that the games get."""
     move_analyses(driver, keys)
     for rename in (rename_decisions, rename_corrections):
         rename(driver, lambda key: keys.get(key, key))
@@ -96,7 +93,7 @@ def _game(driver: sqlite3.Connection, key: str) -> list[int]:
 
 
 def order_of_sources(driver: sqlite3.Connection) -> dict[str, list[str]]:
-    """For each key that several games want the sha256 of their sources, in the order of the keys they have."""
+    """The sha256 of their sources, in the order of the keys they have."""
     query = "SELECT sha256 FROM games JOIN sources ON sources.id = source_id WHERE key = ? AND source_id IS NOT NULL"
     return {
         wanted: [sha256 for key in chain for (sha256,) in driver.execute(query, (key,))]
@@ -105,7 +102,7 @@ def order_of_sources(driver: sqlite3.Connection) -> dict[str, list[str]]:
 
 
 def restore_order(driver: sqlite3.Connection, wanted: dict[str, list[str]]) -> None:
-    """Give games with equal keys the order of another archive, as far as they are of the same sources."""
+    """As far as they are of the same sources."""
     for key, order in order_of_sources(driver).items():
         before = wanted.get(key, order)
         if before == order or sorted(before) != sorted(order) or len(set(order)) < len(order):
@@ -116,13 +113,11 @@ def restore_order(driver: sqlite3.Connection, wanted: dict[str, list[str]]) -> N
 
 
 BATCH_VALUES = 120_000
-"""Values of plies (11 or 12 each) held back before they are inserted."""
+"""11 or 12 values a ply."""
 
 BATCH_EVENTS = 10_000
-"""Events, and lines of engines' thinking, held back at most."""
 
 KNOWN_PLAYERS = 20_000
-"""Players whose row numbers are remembered."""
 
 _TABLES = (
     "players",
@@ -151,8 +146,6 @@ _PLACE_OF = f"SELECT {_PLACE} FROM sources WHERE id = ?"
 
 
 class GameRows:
-    """The games of one source on their way into the tables."""
-
     def __init__(self, driver: sqlite3.Connection, source_id: int) -> None:
         self._driver = driver
         self._source_id = source_id
@@ -172,7 +165,7 @@ class GameRows:
         return max(int(last or 0), 0) + 1  # rows below 0 are of games in progress
 
     def add(self, games: Sequence[Game]) -> None:
-        """Take games, each with all its observations; ``flush`` gives them the keys that they have then."""
+        """With all their observations; ``flush`` gives them the keys that they have then."""
         batches = self._batches
         if len(self._players) > KNOWN_PLAYERS:
             self.flush()
@@ -190,7 +183,7 @@ class GameRows:
                 self.flush()
 
     def _add(self, game: Game, game_id: int) -> None:
-        """Add a game to the batches; the row number of a game in progress is below 0."""
+        """The row number of a game in progress is below 0."""
         batches = self._batches
         white, black = self._player(game.server, game.white), self._player(game.server, game.black)
         batches["games"].append(game_row(game, game_id, white, black, self._source_id))
@@ -214,7 +207,6 @@ class GameRows:
         ]
 
     def touch(self) -> None:
-        """Note the games that were added since the last time, for those that are made of them."""
         self.flush()
         if self._first_game < self._next_game:
             numbers = (self._first_game, self._next_game, self._source_id)
@@ -222,7 +214,6 @@ class GameRows:
             self._first_game = self._next_game
 
     def flush(self) -> None:
-        """Insert what is held back."""
         if not self._held:
             return  # no row is without its game
         for name, rows in self._batches.items():
@@ -241,10 +232,7 @@ class GameRows:
         self._ply_values.clear()
 
     def _insert_games(self, games: list[Row]) -> list[str]:
-        """Insert rows of games with free keys; games of the archive may have moved on to make them free.
-
-        Return the keys that they got.
-        """
+        """Games of the archive may have moved on to make keys free; returns the keys."""
         wanted = Counter(row[_KEY] for row in games)
         found = {key for (key,) in select_in(self._driver, _FIND_KEYS, [(key,) for key in wanted])}
         free = {key: self._make_room(key, count) for key, count in wanted.items() if count > 1 or key in found}
@@ -279,7 +267,6 @@ class GameRows:
         return (successor(wanted, index) if index > 1 else wanted for index in range(first + 1, first + count + 1))
 
     def _learn_players(self, games: Sequence[Game]) -> None:
-        """Look up the players of games that are not known yet."""
         wanted = {
             (game.server or "", fold(player.handle)) for game in games for player in (game.white, game.black)
         } - self._players.keys()
@@ -287,11 +274,11 @@ class GameRows:
             self._players[server, folded] = number
 
     def _player(self, server: str | None, player: Player) -> int:
-        """The row number of a player; ``server`` None: unknown, which is a server of its own."""
+        """``server`` None: unknown, which is a server of its own."""
         return self._player_at((server or "", fold(player.handle)), player.handle)
 
     def _player_at(self, place: tuple[str, str], handle: str) -> int:
-        """Return the row number of a player by server and folded handle; the first spelling is kept."""
+        """The first spelling is kept."""
         known = self._players.get(place)
         if known is None:
             known = self._players[place] = self._next_player
@@ -301,7 +288,7 @@ class GameRows:
 
 
 def _rows_of_observation(observation: Observation, row_id: int, ply_id: int) -> Iterator[tuple[str, list[Row]]]:
-    """The rows of one observation's children but for its plies, as (table, rows), parents first."""
+    """But for its plies, as (table, rows), parents first."""
     base = observation.started_at_ms or 0
     for line in observation.lines:
         count = len(line.rows)

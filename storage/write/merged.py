@@ -36,10 +36,7 @@ _CACHED_GAMES: Final = 256
 COMPARABLE: Final = """(g.ending IN ('result', 'adjourned', 'aborted') OR NOT EXISTS (
   SELECT 1 FROM observations n JOIN ply_lines l ON l.observation_id = n.id
   WHERE n.game_id = g.id AND l.first_ply_id < 0))"""
-"""Condition that game ``g`` can be compared with games of other sources: it has ended, or is not in progress.
-
-The plies of games in progress have row numbers below 0: see ``storage.write.source``.
-"""
+"""For comparison: it has ended, or is not in progress (its plies have row numbers below 0)."""
 _NEIGHBOURS: Final = f"""
 SELECT g.id, g.first_offset, g.last_offset, w.handle_folded, b.handle_folded, g.server_game_no
 FROM games g JOIN players w ON w.id = g.white_id JOIN players b ON b.id = g.black_id
@@ -58,8 +55,6 @@ WHERE g.kind = 'played' AND o.kind IN ('live', 'engine') AND o.started_at_ms IS 
 
 
 class _Row(NamedTuple):
-    """A game's place in its source."""
-
     row_id: int
     first_offset: int
     last_offset: int
@@ -69,15 +64,13 @@ class _Row(NamedTuple):
 
 
 class _Source:
-    """The games of a source, by their places in it."""
-
     def __init__(self, driver: sqlite3.Connection, source_id: int) -> None:
         self._rows = [_Row(*row) for row in driver.execute(_NEIGHBOURS, (source_id,))]
         self._by_id = {row.row_id: row for row in self._rows}
         self._ends = list(accumulate((row.last_offset for row in self._rows), max))
 
     def row(self, row_id: int) -> _Row | None:
-        """The place of a game; None: it was not seen live, or has an arrival time."""
+        """None: it was not seen live, or has an arrival time."""
         return self._by_id.get(row_id)
 
     def untouched(self, touched: set[int]) -> Iterator[int]:
@@ -96,7 +89,6 @@ class _Source:
                 yield row.row_id
 
     def around(self, row: _Row) -> Iterator[_Row]:
-        """The other games that overlap one."""
         for at in range(bisect_left(self._ends, row.first_offset), len(self._rows)):
             other = self._rows[at]
             if other.first_offset > row.last_offset:
@@ -106,7 +98,7 @@ class _Source:
 
 
 class NeighbourGames:
-    """Finds games that overlap two games of two sources, in one transaction while this object is used."""
+    """In one transaction while this object is used."""
 
     def __init__(self, driver: sqlite3.Connection) -> None:
         self._driver = driver
@@ -115,16 +107,12 @@ class NeighbourGames:
 
     @cached_property
     def orders(self) -> BoardOrders:
-        """Compares the order of their lines; made on first use."""
         from recorder.relating.board_order import BoardOrders
 
         return BoardOrders(self)
 
     def __call__(self, game: Game, other: Game) -> list[tuple[Game, Game]]:
-        """Pairs of games with equal players and number: the first overlaps ``one``, the second ``other``.
-
-        Those that overlap longest come first; none for games whose times of day are known.
-        """
+        """The first overlaps ``game``, the second ``other``, longest first; none if times of day are known."""
         (first, mine), (second, its) = self._place(game), self._place(other)
         if mine is None or its is None or first is second:
             return []
@@ -136,7 +124,7 @@ class NeighbourGames:
         return [(self._game(near.row_id), self._game(far.row_id)) for near, far in pairs[:_MOST_PAIRS]]
 
     def _place(self, game: Game) -> tuple[_Source, _Row | None]:
-        """The source of a game and its row there; None: it was not seen live, or has an arrival time."""
+        """None: it was not seen live, or has an arrival time."""
         row_id, source_id = self._driver.execute(_PLACES, (game.key,)).fetchone()
         if source_id not in self._sources:
             self._sources[source_id] = _Source(self._driver, source_id)
@@ -144,7 +132,7 @@ class NeighbourGames:
 
 
 def overlapping(driver: sqlite3.Connection) -> list[int]:
-    """Row numbers of games that overlap those in ``temp.touched``, in logs without times of day."""
+    """In logs without times of day."""
     touched = {number for (number,) in driver.execute("SELECT id FROM temp.touched")}
     found: set[int] = set()
     for (source_id,) in driver.execute(_TOUCHED_SPANS).fetchall():
@@ -153,7 +141,7 @@ def overlapping(driver: sqlite3.Connection) -> list[int]:
 
 
 def _shared(one: _Row, other: _Row) -> int:
-    """Bytes of a source in which two games overlap."""
+    """In bytes of the source."""
     return min(one.last_offset, other.last_offset) - max(one.first_offset, other.first_offset)
 
 
@@ -174,10 +162,7 @@ JOIN games a ON a.id = l.game_id JOIN games b ON b.id = l.other_game_id WHERE l.
 
 @dataclass
 class _Board:
-    """A game of one or several sources. ``row_id``: its own, or that of the merged game.
-
-    ``spans``: from when to when it was played, in UTC. ``latest``: the latest moment at which it may have begun.
-    """
+    """``row_id``: the merged game's, if there is one; ``latest``: when it may have begun at last."""
 
     row_id: int
     facts: tuple[object, ...]
@@ -200,11 +185,7 @@ class _Board:
 
 
 def boards_of_several(driver: sqlite3.Connection, again: Collection[int]) -> Iterator[list[int]]:
-    """Yield groups of games of which some may be partners though no source shows both; links between them are deleted.
-
-    Merged games are in place of their members. ``again`` are the games that are new or changed, or whose links were
-    rebuilt; the links within each source are there.
-    """
+    """Some may be partners though no source shows both; links between them are deleted."""
     boards: dict[int, _Board] = {}
     of: dict[int, int] = {}
     for number, one, source, server, base_s, increment_s, no, partner, begun, ended, within in driver.execute(_BOARDS):
@@ -236,7 +217,6 @@ def boards_of_several(driver: sqlite3.Connection, again: Collection[int]) -> Ite
 
 
 def _connected(free: list[_Board]) -> list[list[int]]:
-    """Row numbers of boards that are connected by what may be partners."""
     pairs = ((one.row_id, other.row_id) for one, other in _partner_pairs(free) if one.may_be(other))
     return connected((board.row_id for board in free), pairs)
 
@@ -291,7 +271,6 @@ _NUMBER: Final = "SELECT id FROM games WHERE key = ? AND source_id IS NOT NULL"
 
 
 def link(driver: sqlite3.Connection) -> None:
-    """Rebuild the links of the games in ``temp.touched``."""
     _link_partners(driver)
     _link_examined(driver)
 
@@ -414,7 +393,7 @@ _MEMBERS: Final = "SELECT id, white_id, black_id, server IS NOT NULL FROM games 
 
 
 _Pair = tuple[int, int]
-"""Row numbers of two players, White's first."""
+"""White's first."""
 
 _TOUCHED_HANDLES: Final = """
 SELECT DISTINCT w.handle_folded, b.handle_folded
@@ -431,8 +410,6 @@ _PLAYED: Final = "SELECT 1 FROM games WHERE white_id = ? AND black_id = ? AND ki
 
 
 class _Candidate(NamedTuple):
-    """Facts that show cheaply that two games are unrelated."""
-
     row_id: int
     source_id: int
     merged_into: int | None
@@ -445,19 +422,16 @@ class _Candidate(NamedTuple):
 
 
 def touch(driver: sqlite3.Connection, games: str, values: Sequence[Any] = ()) -> None:
-    """Note games that are new or changed."""
     driver.execute("CREATE TEMP TABLE IF NOT EXISTS touched (id INTEGER PRIMARY KEY)")
     driver.execute(f"INSERT OR IGNORE INTO temp.touched {games}", values)
 
 
 def touch_keys(driver: sqlite3.Connection, keys: Iterable[str]) -> None:
-    """Note the games that sources give under these keys."""
     query = "SELECT g.id FROM json_each(?) wanted JOIN games g ON g.key = wanted.value AND g.source_id IS NOT NULL"
     touch(driver, query, (json.dumps(sorted(keys)),))
 
 
 def touch_others(driver: sqlite3.Connection, games: Iterable[int]) -> None:
-    """Note the games that may be of several sources, or linked, only because these are to be deleted."""
     numbers = list(games)
     if not numbers:
         return
@@ -487,10 +461,7 @@ def dissolve(driver: sqlite3.Connection, merged: Iterable[int]) -> None:
 
 
 def relate(driver: sqlite3.Connection) -> None:
-    """Make the games of several sources and the links that follow from what was touched; called before each commit.
-
-    Which analysed positions those games still have is found out, too.
-    """
+    """Called before each commit; also finds which analysed positions those games still have."""
     if driver.execute(_TOUCHED).fetchone() is None:
         return
     if changes := wanted_changes(driver):
@@ -521,7 +492,7 @@ def _correct(driver: sqlite3.Connection, changes: list[Change]) -> None:
 
 
 def relate_all(driver: sqlite3.Connection) -> None:
-    """Rebuild all merged games and all links, as after an upgrade from a schema without them."""
+    """As after an upgrade from a schema without them."""
     touch(driver, "SELECT id FROM games WHERE source_id IS NOT NULL")
     relate(driver)
 
@@ -539,7 +510,7 @@ def stale(driver: sqlite3.Connection) -> list[str]:
 
 
 def candidate_groups(driver: sqlite3.Connection, decided: Decided) -> Iterator[list[int]]:
-    """Row numbers of games, each as one source gives it, that may be one: what merging compares."""
+    """Each as one source gives it: what merging compares."""
     touch(driver, "SELECT id FROM games WHERE kind = 'played' AND source_id IS NOT NULL")
     pairs = _pairs(driver, decided)
     driver.execute("DELETE FROM temp.touched")
@@ -548,13 +519,11 @@ def candidate_groups(driver: sqlite3.Connection, decided: Decided) -> Iterator[l
 
 
 def unmerged(driver: sqlite3.Connection) -> list[str]:
-    """Keys of merged games that are missing."""
     stored = {key for (key,) in driver.execute("SELECT key FROM games WHERE source_id IS NULL")}
     return sorted(_wanted(driver).keys() - stored)
 
 
 def _wanted(driver: sqlite3.Connection) -> dict[str, Game]:
-    """The games of several sources that there should be, by their keys."""
     wanted: dict[str, Game] = {}
     beside = NeighbourGames(driver)
     for group in candidate_groups(driver, load_decided(driver)):
@@ -589,7 +558,6 @@ def _bare(game: Game) -> Game:
 
 
 def load_feeds(driver: sqlite3.Connection, ids: list[int], *, with_lines: bool = True) -> list[Game]:
-    """Games, with the events that show until when they were in sight."""
     feeds = load_games(
         driver, ids, with_events=EventKind.FEED, with_holdings=False, with_thinking=False, with_lines=with_lines
     )
@@ -597,10 +565,7 @@ def load_feeds(driver: sqlite3.Connection, ids: list[int], *, with_lines: bool =
 
 
 def _pairs(driver: sqlite3.Connection, decided: Decided) -> list[tuple[_Pair, ...]]:
-    """Players of touched games that may be of several sources, and of those that a person decided about.
-
-    The pairs are of row numbers. Those with the same handles are together, if the server of one of them is not known.
-    """
+    """Of touched games of several sources; pairs of the same handles are together if a server is not known."""
     pairs: list[_Pair] = driver.execute(_PAIRS).fetchall()
     if decided.same:
         keys = json.dumps(sorted({key for pair in decided.same for key in pair}))
@@ -610,7 +575,6 @@ def _pairs(driver: sqlite3.Connection, decided: Decided) -> list[tuple[_Pair, ..
 
 
 def _of_unknown_servers(driver: sqlite3.Connection) -> Iterator[tuple[_Pair, ...]]:
-    """Pairs with the same handles who have played a touched game, the first one of an unknown server."""
     known = [server for (server,) in driver.execute(_SERVERS) if server]
     for handles in driver.execute(_TOUCHED_HANDLES).fetchall():
         found = [pair for server in ("", *known) if (pair := _pair_of_server(driver, server, *handles)) is not None]
@@ -619,7 +583,7 @@ def _of_unknown_servers(driver: sqlite3.Connection) -> Iterator[tuple[_Pair, ...
 
 
 def _pair_of_server(driver: sqlite3.Connection, server: str, white: str, black: str) -> _Pair | None:
-    """The two players of a server with these folded handles; None: they have not played there."""
+    """None: they have not played there."""
     rows = [driver.execute(_HANDLE, (server, handle)).fetchone() for handle in (white, black)]
     if None in rows:
         return None
@@ -671,7 +635,6 @@ def _store(driver: sqlite3.Connection, game: Game) -> None:
 
 
 def _groups(driver: sqlite3.Connection, pairs: Sequence[_Pair], decided: Decided) -> Iterator[list[int]]:
-    """Row numbers of two players' games of which each may have to do with another."""
     candidates = [_Candidate(*row) for pair in pairs for row in driver.execute(_CANDIDATES, pair)]
     openings: dict[int, tuple[int, ...]] = {}
     if any(candidate.begun_ms is None for candidate in candidates):
@@ -712,11 +675,7 @@ def _near(candidates: list[_Candidate]) -> Iterator[tuple[_Candidate, _Candidate
 def _untimed(
     candidates: list[_Candidate], openings: dict[int, tuple[int, ...]]
 ) -> Iterator[tuple[_Candidate, _Candidate]]:
-    """Enough pairs to connect all games whose first moves may be the same, where the time of one is not known.
-
-    An archive may have thousands of games of two players: in the order of their first moves those that go on from a
-    game's known ones follow it.
-    """
+    """Where a time is not known: in the order of first moves those that go on from a game's known ones follow it."""
     if all(candidate.begun_ms is not None for candidate in candidates):
         return
     ordered = sorted((openings.get(one.row_id, ()), one.row_id, one) for one in candidates if one.moved)

@@ -22,7 +22,6 @@ _UPDATE = "UPDATE games SET eco = ?, opening = ?, opening_ply = ? WHERE id = ?"
 
 
 def name_openings(driver: sqlite3.Connection, wanted: int | None = None) -> None:
-    """Store the opening of every game, or of one."""
     found = []
     for (number,) in driver.execute(f"{_STANDARD} AND id = coalesce(?, id)", (wanted,)).fetchall():
         opening = find_opening(sorted(driver.execute(_PLIES, (number,))))

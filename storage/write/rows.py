@@ -29,7 +29,6 @@ def insert_into(table: str) -> str:
 
 
 def insert_sql(table: str) -> str:
-    """An INSERT of one row."""
     return f"{insert_into(table)}({', '.join('?' * len(COLUMNS[table]))})"
 
 
@@ -44,14 +43,14 @@ sqlite3.register_adapter(type(None), _NONE.get)
 
 
 def insert_rows(driver: sqlite3.Connection, into: str, rows: Collection[Sequence[Any]]) -> None:
-    """Insert rows of one width, in order; ``into`` is an INSERT up to the word VALUES."""
+    """Rows have one width; ``into`` ends with the word VALUES."""
     if rows:
         width = len(next(iter(rows)))
         insert_values(driver, into, width, list(chain.from_iterable(rows)))
 
 
 def insert_values(driver: sqlite3.Connection, into: str, width: int, values: list[Any]) -> None:
-    """Insert rows of ``width`` values that follow one another in one list, as ``insert_rows``."""
+    """The values follow one another in one list."""
     most = driver.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) // width
     for at, rows in _steps(len(values) // width, most):
         driver.execute(_statement(into, width, rows), values[at * width : (at + rows) * width])
@@ -77,12 +76,7 @@ def _statement(into: str, width: int, rows: int) -> str:
 
 
 def select_in(driver: sqlite3.Connection, select: str, keys: Collection[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
-    """The rows of a SELECT from a table of keys.
-
-    ``select`` is from ``wanted``, whose columns are ``column1`` and ``column2``; keys are one or two values. With
-    ``CROSS JOIN`` each key is looked up in an index; for a list of pairs after ``IN`` the database would read the whole
-    index.
-    """
+    """Keys are one or two values; ``CROSS JOIN`` looks each up in an index, ``IN`` with pairs would read all of it."""
     most = driver.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) // _WIDEST_KEY
     wanted = list(keys)
     for at, count in _steps(len(wanted), most):
@@ -103,11 +97,7 @@ _NUMBERED: Final = {
 def add_plies(
     values: list[Any], plies: list[Ply] | list[PlyRow], base_ms: int, base_offset: int, *, timed: bool = True
 ) -> bool:
-    """Append the columns of plies, without ``id``, row after row in one flat list for ``insert_plies``.
-
-    ``base_ms`` and ``base_offset`` are its observation's ``started_at_ms`` (0 if None) and ``offset``. False: an
-    arrival is known and ``timed``, which adds the column of arrivals, is False; then nothing is appended.
-    """
+    """In one flat list for ``insert_plies``. False: an arrival is known and not ``timed``; nothing is appended."""
     codes = PRECISION_CODES
     before = len(values)
     for (
@@ -128,11 +118,7 @@ def add_plies(
 
 
 def insert_plies(driver: sqlite3.Connection, values: list[Any], end: int, *, timed: bool = True) -> None:
-    """Insert what was gathered, in this order.
-
-    Rows from 1 on are those behind the largest ``id``, so SQLite numbers them. Rows below 0 are of games in progress:
-    see ``storage.write.source``. ``end`` is the number behind the last of them.
-    """
+    """Rows from 1 on are numbered by SQLite; those below 0 are of games in progress. ``end`` is behind the last."""
     columns = _TIMED if timed else _UNTIMED
     width = len(columns)
     first = end - len(values) // width

@@ -40,11 +40,7 @@ _INSERT_CHUNK = insert_sql("source_chunks")
 
 
 class SourceWriter:
-    """What ``Archive.write_source`` gives: everything one source has to say goes through here.
-
-    Nothing is visible to others before the ``with`` block ends without an exception. ``keep_from`` is the offset at
-    which ``keep`` goes on.
-    """
+    """Nothing is visible to others before the block ends; ``keep_from`` is where ``keep`` goes on."""
 
     def __init__(
         self, driver: sqlite3.Connection, row_id: int, *, size_bytes: int, keep: bool, chunk_offset: int, rest: bytes
@@ -61,7 +57,7 @@ class SourceWriter:
         self.corrected: list[tuple[int, str]] = []
 
     def resize(self, sha256: str, size_bytes: int) -> None:
-        """The source is only so long: what comes behind is not taken yet."""
+        """What comes behind is not taken yet."""
         self._size_bytes = size_bytes
         if self._keep:
             kept = self._cutter.rest
@@ -75,41 +71,29 @@ class SourceWriter:
         )
 
     def keep(self, block: bytes) -> None:
-        """Store the next bytes of the source, secrets already replaced. Does nothing if they are not to be kept.
-
-        Blocks follow each other from ``keep_from`` on.
-        """
+        """Secrets are replaced already; blocks follow each other from ``keep_from`` on."""
         if self._keep:
             for chunk in self._cutter.receive(block):
                 self.keep_chunk(*chunk)
 
     def keep_chunk(self, size_bytes: int, zstd: bytes) -> None:
-        """Store the next bytes of the source, as a ``ChunkCutter`` gives them."""
         self._driver.execute(_INSERT_CHUNK, (self.row_id, self._chunk_offset, size_bytes, zstd))
         self._chunk_offset += size_bytes
 
     def keep_nothing(self) -> None:
-        """Do not store the source's bytes after all, nor those that were stored before."""
+        """Nor those that were stored before."""
         self._keep = False
         drop_kept(self._driver, self.row_id)
 
     def add_games(self, games: Sequence[Game]) -> None:
-        """Store games of this source, each with all its observations.
-
-        Of games with one key, that of the source with the least sha256 has it and the others have its successors in
-        that order, whichever came first. Journals follow in the order of their names.
-        """
+        """Of games with one key, that of the source with the least sha256 has it; the others have its successors."""
         self._rows.add(games)
 
     def flush(self) -> None:
-        """Insert what is held back."""
         self._rows.flush()
 
     def finish(self, report: SourceReport, read_up_to: int = 0, unfinished: str | None = None) -> None:
-        """Store what was found besides games, in place of an earlier report; the others are as in ``SourceRow``.
-
-        StorageError: other bytes were kept than the source's size says.
-        """
+        """In place of an earlier report; StorageError: other bytes were kept than the source's size says."""
         if self._keep:
             for chunk in self._cutter.finish():
                 self.keep_chunk(*chunk)
@@ -152,7 +136,7 @@ class SourceWriter:
         self._finished = True
 
     def close(self) -> None:
-        """Check at the end of the ``with`` block, before the commit, that ``finish`` was called."""
+        """Before the commit."""
         if not self._finished:
             raise StorageError("A source was written without its report: call finish before the block ends.")
         if self.corrected:  # another server, for example, gives the games of a PGN other keys
@@ -166,7 +150,7 @@ class SourceWriter:
 
 
 def start_source(driver: sqlite3.Connection, values: dict[str, Any]) -> int:
-    """Insert a source's row and return its number."""
+    """Returns its number."""
     row = {"time_basis": "none", "read_up_to": 0, "kept_bytes": 0, "line_count": 0, "warnings": "[]", **_stored(values)}
     into = f"INSERT INTO sources ({', '.join(row)}) VALUES ({', '.join('?' * len(row))}) RETURNING id"
     return int(driver.execute(into, list(row.values())).fetchone()[0])
@@ -179,10 +163,7 @@ def _stored(values: dict[str, Any]) -> dict[str, Any]:
 def continue_source(
     driver: sqlite3.Connection, row_id: int, read_up_to: int, values: dict[str, Any]
 ) -> list[tuple[int, str]]:
-    """Prepare a source's row for its grown bytes: games from ``read_up_to`` on are not final and are stored again.
-
-    Return offset and key of those that a person corrected.
-    """
+    """Games from ``read_up_to`` on are stored again; returns offset and key of those that a person corrected."""
     corrected = driver.execute(_CORRECTED, (row_id, read_up_to)).fetchall()
     changes = ", ".join(f"{name} = ?" for name in values)
     driver.execute(f"UPDATE sources SET {changes} WHERE id = ?", (*_stored(values).values(), row_id))
@@ -193,10 +174,7 @@ def continue_source(
 
 
 def reopen_last_chunk(driver: sqlite3.Connection, row_id: int) -> tuple[int, bytes]:
-    """Take the last kept chunk out to be continued, so that a growing log does not leave many small ones.
-
-    Return its offset and bytes; 0 and none if nothing was kept.
-    """
+    """So that a growing log does not leave many small ones; 0 and no bytes if nothing was kept."""
     last = driver.execute(
         'SELECT "offset", zstd FROM source_chunks WHERE source_id = ? ORDER BY "offset" DESC LIMIT 1', (row_id,)
     ).fetchone()
@@ -218,8 +196,6 @@ class OvertakenError(StorageError):
 
 
 class _RowsInProgress(GameRows):
-    """Rows of games in progress."""
-
     def __init__(self, driver: sqlite3.Connection, source_id: int, games: Sequence[Game]) -> None:
         super().__init__(driver, source_id)
         seen = [observation for game in games for observation in game.observations]
@@ -227,12 +203,12 @@ class _RowsInProgress(GameRows):
         self._next_ply = self._below("plies", sum(len(line.rows) for one in seen for line in one.lines))
 
     def _below(self, table: str, count: int) -> int:
-        """The first of so many row numbers below 0 and below all others; the number behind them is below 0, too."""
+        """The number behind them is below 0, too."""
         (lowest,) = self._driver.execute(f"SELECT min(id) FROM {table}").fetchone()
         return min(lowest or 0, 0) - 1 - count
 
     def add_as(self, game: Game, game_id: int | None) -> int:
-        """Take a game; return its row number, which is a new one if ``game_id`` is None."""
+        """Return its row number, which is a new one if ``game_id`` is None."""
         self._learn_players([game])
         if game_id is None:
             game_id = self._next_game
@@ -242,11 +218,7 @@ class _RowsInProgress(GameRows):
 
 
 class SourceInProgress:
-    """Writes one source that is in the archive already, again and again.
-
-    ``mark`` is ``unfinished`` in its row; ``in_progress`` are row numbers of the games that are stored as they stand.
-    After a StorageError, which every method may raise, close it and start again.
-    """
+    """``in_progress``: rows of games stored as they stand. After a StorageError, close it and start again."""
 
     def __init__(self, path: Path, sha256: str, mark: str) -> None:
         self._path = path
@@ -270,12 +242,10 @@ class SourceInProgress:
         self._removed = False  # a game in progress was removed: players of it may be left over
 
     def close(self) -> None:
-        """Let go of the archive."""
         self._driver.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit what is written in the block when it ends, and undo it when it raises."""
         try:
             self._begin()
             yield
@@ -291,7 +261,7 @@ class SourceInProgress:
             self._rows = None
 
     def _begin(self) -> None:
-        """Begin a transaction, and check the source if another program has written; OvertakenError: it changed it."""
+        """OvertakenError: another program has changed the source."""
         self._driver.execute("BEGIN IMMEDIATE")
         (version,) = self._driver.execute("PRAGMA data_version").fetchone()
         if identity_of(self._where) != self._file:
@@ -301,7 +271,6 @@ class SourceInProgress:
         self._rows = GameRows(self._driver, self._row_id)
 
     def commit(self) -> None:
-        """Insert what is held back, and commit."""
         self._open_rows.touch()
         mark_changed(self._driver)
         self._driver.execute("COMMIT")
@@ -310,10 +279,7 @@ class SourceInProgress:
             self.checkpoint()
 
     def _look_around(self, version: int) -> None:
-        """Make sure that source, games in progress and erased players are as this program left them.
-
-        ``version`` counts commits of other connections.
-        """
+        """``version`` counts commits of other connections."""
         found = self._driver.execute(_MARK, (self._row_id,)).fetchone()
         there = {number for (number,) in self._driver.execute(_GAMES, (self._row_id,))} if self.in_progress else set()
         forgotten = self._driver.execute(_FORGOTTEN).fetchall()
@@ -331,14 +297,10 @@ class SourceInProgress:
     # --- in a transaction
 
     def add_games(self, games: Sequence[Game]) -> None:
-        """Store games that are over."""
         self._open_rows.add(games)
 
     def replace(self, games: Sequence[tuple[int | None, Game]]) -> list[int]:
-        """Store games in progress as they are now, each with its row number if it was stored before.
-
-        Return the row numbers.
-        """
+        """Each with its row number if it was stored before; returns the row numbers."""
         if not games:
             return []
         self._open_rows.touch()
@@ -355,18 +317,15 @@ class SourceInProgress:
         return numbers
 
     def remove(self, number: int) -> None:
-        """Remove a game in progress."""
         self._delete(number)
         self._driver.execute("DELETE FROM game_links WHERE game_id = ? OR other_game_id = ?", (number, number))
         self.in_progress.discard(number)
 
     def _delete(self, number: int) -> None:
-        """Delete all of a game but its links."""
         delete_rows(self._driver, [number])
         self._removed = True
 
     def relate(self) -> None:
-        """Make the games of several sources that follow from those that are over: the last step of a transaction."""
         self._open_rows.touch()
         relate(self._driver)
 
@@ -383,11 +342,7 @@ class SourceInProgress:
         unfinished: str | None,
         report: SourceReport,
     ) -> None:
-        """Record in the source's row how far it was read, in one transaction.
-
-        ``kept`` are the bytes that came since the last time, secrets replaced; None: they are not kept. ``drop``: those
-        that were kept are to be kept no more.
-        """
+        """``kept``: bytes since the last time, None: not kept; ``drop``: those that were kept are kept no more."""
         with self.transaction():
             driver = self._driver
             driver.execute(
