@@ -154,10 +154,7 @@ class CecpSession:
     async def _wait(
         self, is_last: Callable[[Answer], bool], until_ms: int, take: Callable[[Answer], object] = _ignore
     ) -> bool:
-        """Read answers up to the last one; False: it did not arrive in time. Harmless commands are sent meanwhile.
-
-        GNU Chess reads all available lines, processes one, and processes the next when another arrives.
-        """
+        """Read answers up to the last one; False: it did not arrive in time."""
         wait_ms = _NUDGE_MS
         nudge_ms = self.process.now_ms + wait_ms
         while self.process.now_ms < until_ms:
@@ -167,6 +164,7 @@ class CecpSession:
             if answer is not None:
                 take(answer)
             if self.process.now_ms >= nudge_ms:
+                # Harmless: GNU Chess reads all available lines, processes one, and the next when another arrives.
                 self.send(Plain("easy"))
                 wait_ms *= 2
                 nudge_ms = self.process.now_ms + wait_ms
@@ -488,10 +486,9 @@ class CecpDriver:
 
 
 def _assumes_right_castling(position: Position, has_moved: bool) -> bool:
-    """Whether the engine assumes the right castling rights, though ``edit`` cannot set them.
-
-    It assumes a right if king and rook are at home and neither has moved since. It knows en passant only from moves.
-    """
+    """Though ``edit`` cannot set castling rights."""
+    # The engine assumes a right if king and rook are at home and neither has moved since. It knows en passant only from
+    # moves.
     board = position.board
     assumed = sum(bit for (king, one, rook, other), bit in _HOME.items() if board[king] == one and board[rook] == other)
     return assumed == position.castling and (position.push_col < 0 or has_moved)

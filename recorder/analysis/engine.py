@@ -208,15 +208,13 @@ def _why_unusable(board: chess.Board, look: Look) -> str | None:
 
 
 def _thinking_of(info: chess.engine.InfoDict, line: str, seq: int, look: Look, engine: str) -> Thinking | None:
-    """Convert one ``info``; None: it has no score. ``line`` is its text, whose moves are kept even if they are illegal.
-
-    The principal variation of a bound ends with ``!`` (lower) or ``?`` (upper), as in xboard's protocol.
-    """
+    """Convert one ``info``; None: it has no score. ``line`` is its text."""
     score = info.get("score")
     if score is None:
         return None
     moves = info.get("pv")
     pv = line.partition(" pv ")[2].strip() if moves is None else " ".join(move.uci() for move in moves)
+    # As in xboard's protocol the pv of a bound ends with a mark. Moves are kept even if they are illegal.
     mark = "!" if info.get("lowerbound") else "?" if info.get("upperbound") else ""
     time_s = info.get("time")
     seen = score.relative

@@ -7,10 +7,8 @@ from pathlib import Path
 
 
 def _refuse_foreign_packages() -> None:
-    """Raise ImportError if a file in the program's folder has the name of a package of ours.
-
-    Python looks for modules in that folder first; nothing of the file is run.
-    """
+    """Raise ImportError if a file in the program's folder has the name of a package of ours."""
+    # Python looks for modules in that folder first; nothing of the file is run.
     home = Path(__file__).parents[2]
     for name in ("storage", "exporters", "migrations"):
         spec = find_spec(name)

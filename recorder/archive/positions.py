@@ -54,11 +54,7 @@ def index_sentence(state: IndexState) -> str | None:
 def occurrences_of(
     archive: ArchiveStore, position: str, where: GameFilter | None = None, limit_s: float | None = None
 ) -> list[Occurrence]:
-    """Occurrences of a position in the indexed games, of the newest game first.
-
-    Two positions may have one key, so games are replayed: all of few; of many one for each ply and next move, and all
-    such games if that one did not have the position.
-    """
+    """Of a position in the indexed games, of the newest game first."""
     index = archive.positions
     wanted = position_from_fen(position, Rules.CHESS)
     found = index.occurrences(wanted) if where is None else index.occurrences(wanted, where)
@@ -71,6 +67,8 @@ def occurrences_of(
             if position not in _positions_of(archive, one.row_id, one.ply):
                 yield one
 
+    # Two positions may have one key, so games are replayed: all of few; of many one for each ply and next move, and all
+    # such games if that one did not have the position.
     wrong = set(others(found if len(found) <= _FEW else {(one.ply, one.move): one for one in reversed(found)}.values()))
     if wrong and len(found) > _FEW:
         doubtful = {(one.ply, one.move) for one in wrong}

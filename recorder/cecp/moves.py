@@ -41,12 +41,9 @@ class MoveText(NamedTuple):
 
 
 def parse_move(text: str) -> MoveText | None:
-    """Read a move; None: the text does not have the form of a move.
-
-    Source: the protocol's section 8, MOVE: ``e2e4``, ``e7e8q``, ``P@h3``, ``O-O``, ``c4d5,d5e4``, ``@@@@``, or SAN;
-    xboard's parser, which also reads ``e7-e8``, ``e7xd8=Q``, ``exd8(Q)``, ``Ng1-f3``, ``P/e7-e8=Q``.
-    A comma at the end means that the engine's next ``move`` continues with the next leg.
-    """
+    """Read a move; None: the text does not have the form of a move."""
+    # Source: section 8, MOVE: e2e4, e7e8q, P@h3, O-O, "c4d5,d5e4", @@@@, or SAN; a comma at the end: the engine's next
+    # "move" is the next leg. xboard's parser also reads e7-e8, e7xd8=Q, exd8(Q), Ng1-f3, P/e7-e8=Q.
     if match := _CASTLING.fullmatch(text):
         return MoveText(MoveKind.CASTLING, text, long=any(match.groups()))
     if match := _DROP.fullmatch(text):

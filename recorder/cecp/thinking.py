@@ -43,14 +43,12 @@ class ThinkingLine(NamedTuple):
 
     @property
     def mate(self) -> int | None:
-        """Moves to the mate, negative if the engine is mated; None: not a mate score, or the distance is uncertain.
-
-        Source: section 10. Two engines count plies instead, as their scores of known mates show: Sjeng from a million
-        (999998 before the mating move, -999997 a move before it is mated), GNU Chess from ten thousand (9999, -9998).
-        The mating side needs an odd number of plies and the mated side an even one, else the score is not a distance.
-        """
+        """Negative if the engine is mated; None: not a mate score, or the distance is uncertain."""
         if _is_standard_mate(self.score):
             return self.score - _MATE if self.score > 0 else self.score + _MATE
+        # Source: section 10. Two engines count plies instead, as their scores of known mates show: Sjeng from a million
+        # (999998 before the mating move, -999997 a move before it is mated), GNU Chess from ten thousand (9999, -9998).
+        # The mating side needs an odd number of plies and the mated side an even one, else the score is not a distance.
         plies = _plies_to_mate(self.score)
         if plies is None or not 1 <= plies <= _FARTHEST_PLIES or (plies % 2 == 1) != (self.score > 0):
             return None
@@ -75,17 +73,15 @@ class ThinkingLine(NamedTuple):
 
 
 def parse_thinking(text: str) -> ThinkingLine | None:
-    """Read a line of thinking output; None: another line.
-
-    Source: section 10: numbers between nodes and pv are extras only before the last tab in front of the first word
-    that is not a number; the first is the selective depth, the second the speed, the last the tablebase hits.
-    """
+    """Read a line of thinking output; None: another line."""
     match = _LINE.fullmatch(text)
     if match is None:
         return None
     depth, mark, score, time, nodes, rest = match.groups()
     if rest and rest[0] not in " \t":
         return None
+    # Source: section 10. Numbers are extras only before the last tab in front of the first word that is no number; the
+    # first is the selective depth, the second the speed, the last the tablebase hits.
     extras: tuple[int, ...] = ()
     numbers = _NUMBERS.match(rest)
     head = numbers[0] if numbers is not None else ""

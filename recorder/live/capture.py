@@ -202,13 +202,10 @@ class Capture:
         journal.note(NoteKind.CONNECTED, **facts)
 
     def _end(self, journal: JournalWriter, how: str, connection: Connection | None, *, attempt: bool = False) -> None:
-        """Note how a connection ended, and close its journal, or remove it: nothing came before the login.
-
-        An outage begins with the last bytes that arrived: a dead connection is noticed minutes later. Without a
-        connection a failure ended it. ``attempt``: the journal is worth nothing if it ends before the login.
-        """
+        """Note how a connection ended; ``attempt``: its journal is removed if it ends before the login."""
         if connection is not None and connection.lost:
             self.progress.outages += 1
+            # An outage begins with the last bytes that arrived: a dead connection is noticed minutes later.
             since: dict[str, int] = {} if self._heard_ns is None else {"since_utc_ns": self._heard_ns}
             if self._been_in and self._lost_ns is None:
                 self._lost_ns = self._heard_ns

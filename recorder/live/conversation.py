@@ -412,11 +412,9 @@ class Lasting:
 
 
 def setting_commands(family: Family | None, own: Mapping[str, str]) -> tuple[list[str], list[str]]:
-    """Return commands that complete the server's output and make it announce games, and those to restore settings.
-
-    The server does not have a setting that is missing in ``own``. Source: ``help iset`` and ``help set`` of FICS;
-    chess.net and ICC take a ``/`` in front. ICC's description of its formats (section 3) names ``gin``, too.
-    """
+    """Commands that complete the server's output and make it announce games, and those to restore settings."""
+    # Source: "help iset" and "help set" of FICS; chess.net and ICC take a / in front. ICC's description of its formats
+    # (section 3) names gin, too. The server does not have a setting that is missing in ``own``.
     words = {name: f"set {name}" for name in _LASTING}
     if family is Family.ICC:
         words = {name: f"/set-quietly {name}" for name in _LASTING}

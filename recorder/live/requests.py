@@ -39,10 +39,7 @@ class Observe(OfGame):
 
 @dataclass(frozen=True, slots=True)
 class AskPartner:
-    """Observe the other board of game ``game_no``, on which ``handle`` plays. Like ``observe`` it toggles.
-
-    Source: FICS, ``help pobserve``.
-    """
+    """Observe the other board of game ``game_no``, on which ``handle`` plays. Like ``observe`` it toggles."""
 
     game_no: int
     handle: str
@@ -105,6 +102,7 @@ Request = (
 
 _COMMANDS: dict[type, str] = {
     Observe: "observe",
+    # Source: FICS, "help pobserve".
     AskPartner: "pobserve",
     Unobserve: "unobserve",
     AskMoves: "moves",

@@ -20,12 +20,10 @@ _LOOK_S: Final = 0.1
 
 
 class ServiceManager:
-    """The service manager, if there is one; without one every method does nothing.
-
-    Its variables are removed from ``environment``, so that no child process reports in the recorder's place.
-    """
+    """The service manager, if there is one; without one every method does nothing."""
 
     def __init__(self, environment: MutableMapping[str, str], failed: Callable[[str], object]) -> None:
+        # Removed, so that no child process reports in the recorder's place.
         self._address = environment.pop("NOTIFY_SOCKET", "")
         interval = environment.pop("WATCHDOG_USEC", "")
         process = environment.pop("WATCHDOG_PID", str(os.getpid()))

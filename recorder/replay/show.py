@@ -349,13 +349,11 @@ def _is_joined_later(at: _At) -> bool:
 
 
 def _look_ahead(at: _At, board: ReplayBoard) -> bool:
-    """Apply to a board the values of later moments that are printed with it; return whether holdings are printed.
-
-    The archive stores changes of holdings only: without a change a board has the holdings of the board before it.
-    """
+    """Apply the values of later moments that are printed with a board; return whether holdings are."""
     what = at.next
     if isinstance(what, HoldingsChange) and what.passed is None:
         board.printed_holdings = (what.white, what.black)
+    # The archive stores changes only: without one a board has the holdings of the board before it.
     board.holdings = board.printed_holdings
     for what in at.following:
         if isinstance(what, Begin | ShownPly):

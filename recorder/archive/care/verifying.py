@@ -443,11 +443,7 @@ class _Task:
 def read_again(
     old: ArchiveStore, new: ArchiveStore, progress: Progress, *, carry_over: bool = False, jobs: int | None = None
 ) -> tuple[list[Unread], list[str]]:
-    """Read every source of an archive into an empty one, and take over the analyses.
-
-    With the options of then, and no further: bytes that a journal got since wait for its next import. ``carry_over``
-    copies sources that cannot be read. Return these, and a sentence about each that our errors kept from being whole.
-    """
+    """Read all into an empty archive; return what cannot be read, and a sentence about each broken source."""
     missing: list[Unread] = []
     unread: list[str] = []
     wanted = old.successors() if carry_over else {}
@@ -508,6 +504,7 @@ def _open(old: ArchiveStore, row: SourceRow, forgotten: Forgotten, progress: Pro
         blocks = timing = None
     if blocks is None:
         return Unread(row, _why_unreadable(row), False)
+    # No further than then: bytes that a journal got since wait for its next import.
     return read_kept(row, whole_blocks(blocks, row.name, row.size_bytes, progress), timing, forgotten)
 
 

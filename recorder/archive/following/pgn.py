@@ -442,11 +442,7 @@ class FinishedGames(Outlet):
             self.problem = None
 
     def _append_missing(self, archive: ArchiveStore, source: str, final: bool, ended: bool) -> None:
-        """Write the games that the file lacks; one that cannot be written does not keep the others out.
-
-        ``ended``: no game of the source is in progress; those that are cannot be known as parts of others, so games of
-        their players have to wait. StorageError: another process has continued the source, which has another hash now.
-        """
+        """Write the games that the file lacks; one that cannot be written does not keep the others out."""
         failure: ExportError | OSError | None = None
         keys: dict[Path, tuple[set[str], set[str]]] = {}
         own: set[str] = set()  # keys that this source's games have, or had when they were written
@@ -457,6 +453,7 @@ class FinishedGames(Outlet):
         if not self._split:
             self._look_at(self._target, keys)
         refuse_protected(self._target, protected(archive))
+        # StorageError: another process has continued the source, which has another hash now.
         read_up_to = archive.source(source).read_up_to
         every = GameFilter(source=source, per_source=True)  # the games of this log alone
         for only_torn in (True, False):
@@ -477,6 +474,8 @@ class FinishedGames(Outlet):
                     pair = frozenset((game.white.handle.lower(), game.black.handle.lower()))
                     if not (over or ended):
                         playing.add(pair)
+                    # A game in progress may go on with it, and which entries are one game is not known yet: it has to
+                    # wait.
                     elif not only_torn and not there and pair in playing:
                         self._later = True
                         continue

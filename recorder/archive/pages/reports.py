@@ -92,11 +92,7 @@ def page_of_player(
     form: Mapping[str, Any] | None = None,
     versus: tuple[str, GameFilter, Mapping[str, str]] | None = None,
 ) -> ReportPage:
-    """The page of one player's games.
-
-    ``filters`` is ``chosen`` by the names of the site's addresses, ``versus`` the same of another player to compare
-    with.
-    """
+    """``filters`` is ``chosen`` by the names of the site's addresses, ``versus`` is of another player."""
     from exporters.report.player import games_by_server, player_of_handle, player_values, render_player
     from exporters.tables.tables import open_tables
 

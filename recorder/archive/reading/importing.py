@@ -310,12 +310,10 @@ class Fingerprint:
 
 
 def fingerprint(source: Input, marks: Sequence[int] = (), progress: Progress | None = None) -> Fingerprint:
-    """Hash a file's decompressed bytes, and the bytes up to each of ``marks``.
-
-    The name that ``progress`` gets ends in ``(hash)``: reading the games is another operation, which begins at 0 again.
-    """
+    """Hash a file's decompressed bytes, and the bytes up to each of ``marks``."""
     head, size = bytearray(), 0
     held: list[bytes] | None = []
+    # It has another name, because reading the games is another operation, which begins at 0 again.
     reading = LogReading(source, progress and (lambda name, done, total: progress(f"{name} (hash)", done, total)))
 
     def noted() -> Iterator[bytes]:

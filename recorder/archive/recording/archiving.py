@@ -166,15 +166,13 @@ class ArchiveChild:
         self._running = asyncio.create_task(self._run())
 
     async def finish(self, hurry: asyncio.Event | None = None, taking: asyncio.Task[None] | None = None) -> list[Path]:
-        """Wait until everything that was written is in the archive; return the journals that are not in it.
-
-        ``taking`` takes what a crash left; it is waited for as long as the archive can be written, and then cancelled.
-        """
+        """Wait until the archive has everything that was written; return the journals that are not in it."""
         hurrying = asyncio.create_task((hurry or asyncio.Event()).wait())
 
         async def wait(task: asyncio.Task[None]) -> None:
             await asyncio.wait({task, hurrying}, timeout=_END_S, return_when=asyncio.FIRST_COMPLETED)
 
+        # What a crash left is taken as long as the archive can be written.
         if taking is not None:  # the process gets a journal that was just ended while it still listens
             self._leaving = True
             self._changed.set()

@@ -139,13 +139,11 @@ def _check_versions(client: Client) -> None:
 
 
 def _load(client: Client) -> None:
-    """Have each worker load the program, also those that start later.
-
-    Dask puts the worker's own folder on ``sys.path``, and the folder ``storage`` in it hides the package ``storage`` of
-    an editable installation. The class is local: Dask sends its source, which needs nothing of this program.
-    """
+    """Have each worker load the program, also those that start later."""
     from distributed import WorkerPlugin
 
+    # Dask puts the worker's own folder on sys.path, and the folder "storage" in it hides the package of an editable
+    # installation. The class is local: Dask sends its source, which needs nothing of this program.
     class Loading(WorkerPlugin):
         def setup(self, worker: Any) -> None:
             import sys

@@ -99,13 +99,11 @@ _KEEPALIVE: Final = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT"
 
 
 async def connect(address: Address) -> socket.socket:
-    """Connect to the first IP address of a host that answers, in the system's order; the socket does not block.
-
-    If one does not answer, as where IPv6 is not routed, the next is tried a quarter of a second later (RFC 8305, "Happy
-    Eyeballs"). TimeoutError: none answers within half a minute; ``socket.gaierror``: the name has no address.
-    """
+    """OSError: no address answers, within half a minute; ``socket.gaierror``: the name has none."""
     async with asyncio.timeout(CONNECT_S):
         attempts = [partial(_dial, *number) for number in await _look_up(address)]
+        # Where one does not answer, as where IPv6 is not routed, the next is tried a moment later (RFC 8305, "Happy
+        # Eyeballs").
         connection, _, failures = await staggered_race(attempts, _NEXT_S)
     if connection is None:
         raise next(filter(None, reversed(failures)), OSError(f"{address.host} has no address"))

@@ -25,11 +25,8 @@ class Share(NamedTuple):
         return f"{self.number}/{self.of}"
 
     def has(self, game: Listed) -> bool:
-        """Whether a game is in this share; the answer is the same on every machine.
-
-        Games of the same two players are always in the same share. All bughouse games are in the first one: before they
-        are observed no line states which two boards are one match.
-        """
+        """The answer is the same on every machine, and for all games of the same two players."""
+        # Before they are observed no line states which two boards are one match, so the first share has them all.
         if read_category(game.facts.category) == "bughouse":
             return self.number == 1
         names = sorted((name or "").lower()[:_PRINTED] for name in (game.facts.white, game.facts.black))

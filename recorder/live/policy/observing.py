@@ -228,11 +228,7 @@ _PATIENCE_MS: Final = 3_000
 
 
 class Polling:
-    """When to request the table of games, on one connection after another.
-
-    ``every_ms`` is the time between two tables while a place is free and no game waits for it; None: as it suits the
-    server.
-    """
+    """When to request the table of games; ``every_ms``: while a place is free. None: as it suits the server."""
 
     def __init__(self, every_ms: int | None) -> None:
         self.every_ms = every_ms
@@ -442,11 +438,7 @@ class Observing:
     # -- what arrives ------------------------------------------------------------------------------------------
 
     def feed(self, events: Iterable[Event], now_ms: int, answered: Request | None = None) -> None:
-        """Take events in order; of the boards only the first of an observation matters here, for its players.
-
-        Without ``answered``, the request that they answer, a refusal without a number is about the game asked for
-        first.
-        """
+        """In order; of the boards only the first of an observation matters here, for its players."""
         for event in events:
             if type(event) is Style12:
                 self._shown(event, now_ms)
@@ -573,6 +565,7 @@ class Observing:
         else:
             game.give_up("the recorder's own account is examining a game", now_ms)
 
+    # Without a request that is known, a refusal without a number is about the game that was asked for first.
     def _meant(self, reason: Refusal, answered: Request | None) -> Candidate | None:
         if isinstance(answered, Observe):
             return self._games.get(answered.game_no)

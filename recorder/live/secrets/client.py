@@ -308,16 +308,14 @@ class AnswerGuard:
         return places
 
     def _clean_echo(self, data: bytes, clean: bytes, begun: bytes) -> bytes:
-        """Mask the echo of lines that are not complete, or were not when it began, so that their texts are not known.
-
-        It ends where the read ends, or with the line. Other text of the server may look like its beginning.
-        """
+        """Mask the echo of lines that are not complete, or were not when it began: their texts are not known."""
         if begun.lstrip().startswith(_NO_ECHO):
             return clean
         out = bytearray(clean)
         letters, places = _shown(data)
         shown = b"".join(letters)
         for line in self._echoes:
+            # It ends where the read ends, or with the line. Other text of the server may look like its beginning.
             for begin in dict.fromkeys((line.done, 0)):
                 rest = line.text[begin:]
                 sizes = range(min(len(rest), len(shown)), 0, -1)

@@ -188,11 +188,7 @@ class _Connection:
 
 
 def scrubbed(blocks: Iterable[bytes], kind: SourceKind, redactor: Redactor | None = None) -> Iterator[bytes]:
-    """A log's bytes with its secrets masked: as many bytes, in other blocks, which end with a complete line.
-
-    ``blocks`` begin with the log's first byte: whether a line is a password depends on earlier lines. The bytes of a
-    journal are unchanged: its writer has masked its secrets.
-    """
+    """A log's bytes, from its first one on, with its secrets masked: as many, in blocks of complete lines."""
     scrubbing = Scrubbing(kind, redactor)
     for block in blocks:
         if clean := scrubbing.receive(block):

@@ -276,16 +276,13 @@ def _piece_text(letter: str) -> str:
 
 
 def delta_text(board: ReplayBoard, what: object) -> str | None:
-    """A board's last move as a bare move; None: servers print the whole board.
-
-    They do for first boards, takebacks, other clocks and all variants; a replay does also where the times were recorded
-    in whole seconds, since ``<d1>`` always has thousandths.
-    """
+    """A board's last move as a bare move; None: servers print the whole board."""
     if not isinstance(what, ShownPly) or board.game.variant != "chess" or len(board.line) < 2 or board.state is None:
         return None
     ply, before, after = what.ply, board.line[-2], board.state
     uci = ply.uci
     clock_ms = ply.clock_ms
+    # ``<d1>`` always has thousandths: a replay prints the board, too, where times were recorded in whole seconds.
     if not after.exact or uci is None or clock_ms is None or before.ply != after.ply - 1:
         return None
     letters = before.position.board

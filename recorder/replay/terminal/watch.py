@@ -201,12 +201,10 @@ def _boards(
 
 
 def _layout(boards: int, width: int, height: int, pockets: bool) -> tuple[list[int], bool]:
-    """The columns of a square on each board of a match, and whether they are one above the other.
-
-    The first that fits: both boards with the list of moves, as large as possible, rather side by side; both without it;
-    one board.
-    """
+    """The columns of a square on each board of a match, and whether they are one above the other."""
     if boards == 2:
+        # The first that fits: both boards with the list of moves, as large as possible, rather side by side; both
+        # without it; one board.
         for moves in (_MOVES, -_GAP):
             for cells in ([_LARGE, _LARGE], [_LARGE, _CELL], [_CELL, _CELL]):
                 columns, lines = [_columns_of(cell) for cell in cells], [_lines_of(cell, pockets) for cell in cells]
@@ -543,10 +541,8 @@ def colours_of(environment: Mapping[str, str]) -> int:
 
 
 def has_unicode(environment: Mapping[str, str], encoding: str) -> bool:
-    """By its locale and the encoding of standard output.
-
-    Without a locale it is POSIX; for C and POSIX Python takes UTF-8, and sets ``LC_CTYPE`` then.
-    """
+    """By its locale and the encoding of standard output."""
+    # Without a locale it is POSIX; for C and POSIX Python takes UTF-8, and sets LC_CTYPE then.
     forced = sys.flags.utf8_mode and environment.get("LC_CTYPE") == "C.UTF-8"
     names = ("LC_ALL", "LANG") if forced else ("LC_ALL", "LC_CTYPE", "LANG")
     locale = next((environment[name] for name in names if environment.get(name)), "POSIX")
