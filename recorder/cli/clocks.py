@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,7 +10,7 @@ import click
 from recorder.archive.exporting import protected
 from recorder.archive.game_measures import CLOCK_TABLES, DIMENSIONS, measure_games
 from recorder.archive.locate import open_games
-from recorder.cli.export_options import csv_option, format_of, output_options, say_excluded, write_json
+from recorder.cli.export_options import csv_option, format_of, output_options, say_excluded
 from recorder.cli.option_types import complete_names
 from recorder.cli.options import (
     Command,
@@ -151,12 +152,12 @@ def command(
             raise click.UsageError(f"--by {' --by '.join(by)} does not go with --table {name}: {error}.") from None
         table, reasons = found.table.sorted_by(sort) if sort else found.table, found.excluded
         table = _of_games(table) if name == "games" else table
-        if format_name == "json":
-            whole = table.records() if name == "games" else _as_json(table, name, by, reasons)
-            write_json(whole, output, force, protected(archive))
-        elif format_name != "table":
+        if format_name != "table":
             with open_output(output, force, protected(archive)) as out:
-                if format_name == "csv":
+                if format_name == "json":
+                    whole = table.records() if name == "games" else _as_json(table, name, by, reasons)
+                    out.write(json.dumps(whole, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+                elif format_name == "csv":
                     write_csv(table.columns, table.rows, out, raw=csv_raw)
                 else:
                     write_json_lines(tuple(table.columns), table.rows, out)

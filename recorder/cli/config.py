@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
@@ -65,7 +64,7 @@ def _path(ctx: click.Context) -> None:
 
     The file need not exist. --config FILE before the command, or ICS_RECORDER_CONFIG, names another one.
     """
-    click.echo(_file(ctx))
+    click.echo(chosen_file(ctx.find_root()))
 
 
 @command.command(
@@ -115,8 +114,8 @@ def _show(ctx: click.Context, words: tuple[str, ...], everything: bool, as_json:
         return
     for hook in hooks:
         say(f"Hook {hook.name}: {', '.join(hook.events)}.")
-    missing = "" if _file(ctx).exists() else " (it does not exist)"
-    say(f"Configuration file: {_file(ctx)}{missing}.")
+    file = chosen_file(root)
+    say(f"Configuration file: {file}{'' if file.exists() else ' (it does not exist)'}.")
     if not words and not everything:
         number = "No option" if not shown else plural(len(rows), "option")
         say(f"{number} set by the environment or the file; --all also shows options that have their default.")
@@ -128,10 +127,6 @@ class _Value(NamedTuple):
     value: str | None
     set_by: str
     place: str | None
-
-
-def _file(ctx: click.Context) -> Path:
-    return chosen_file(ctx.find_root())
 
 
 def _chosen_commands(root: click.Context, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:

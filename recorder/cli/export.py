@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -338,8 +337,6 @@ def _draw(where: str, key: str, output: str, force: bool, kind: str, look: dict[
     from exporters.base import open_output, refuse_existing
     from recorder.archive.pages.reports import picture_of_game
 
-    if output == "-" and sys.stdout.isatty():
-        raise click.UsageError("A picture cannot be printed on a terminal; write it to a file with -o.")
     refuse_existing(output, force)
     with open_archive(where) as archive:
         data = picture_of_game(archive, archive.game(key), kind, **look)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
@@ -132,16 +131,19 @@ def pgn_options(command: _AnyCommand) -> _AnyCommand:
     )
 
 
+_NOT_PRINTED = ("parquet", "html", "png", "pdf", "gif", "webp", "mp4")
+
+
 def format_of(format_name: str | None, output: str, formats: tuple[str, ...]) -> str:
     """As ``--format`` says, else as the output's suffix says, else the first one."""
-    suffix = Path(output).suffix.lower().lstrip(".")
+    suffix, params = Path(output).suffix.lower().lstrip("."), click.get_current_context().params
     if format_name is None and suffix and suffix not in formats:
         names = ", ".join(f".{name}" for name in formats if name != "table")
-        other = " or name the format with --format" if "format_name" in click.get_current_context().params else ""
+        other = " or name the format with --format" if "format_name" in params and params["output"] == output else ""
         raise click.UsageError(f"{output}: .{suffix} is no format of this command; name a file {names}{other}.")
     chosen = format_name or suffix or formats[0]
-    if chosen == "parquet" and output == "-" and sys.stdout.isatty():
-        raise click.UsageError("Parquet cannot be printed on a terminal; write it to a file with -o.")
+    if chosen in _NOT_PRINTED and output == "-" and sys.stdout.isatty():
+        raise click.UsageError(f"The format {chosen} cannot be printed on a terminal; write it to a file with -o.")
     return chosen
 
 
@@ -173,11 +175,3 @@ def say_written(report: ExportReport, output: str, reasons: dict[str, int]) -> N
     target = "standard output" if output == "-" else output
     say(f"Wrote {plural(report.games, 'game')}, {plural(report.plies, 'ply', 'plies')} to {target}.")
     say_excluded([*reasons.items(), *sorted(report.excluded.items())])
-
-
-def write_json(value: Any, output: str, force: bool, keep: Collection[Path]) -> None:
-    """One JSON document on one line, to standard output or a file."""
-    from exporters.base import open_output
-
-    with open_output(output, force, keep) as out:
-        out.write(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace") + b"\n")

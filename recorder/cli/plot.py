@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -141,8 +140,9 @@ def command(
 
     Requires matplotlib: install the extra `plot`.
     """
-    chosen_format, data_format = _format_of(output, format_name), _data_format_of(data)
-    assert output is not None
+    if output is None or not (format_name or Path(output).suffix):
+        raise click.UsageError("Name an output file: -o FILE.svg, .png or .pdf; another name, and -, need --format.")
+    chosen_format, data_format = format_of(format_name, output, _FORMATS), format_of(None, data or "-", _DATA_FORMATS)
     if data is not None and Path(data).resolve() == Path(output).resolve():
         raise click.UsageError("--data and -o name the same file.")
     from exporters.base import open_output, refuse_existing
@@ -205,30 +205,6 @@ def _draw(
 
             reasons |= player_of(data.plies, wishes.player).excluded
         yield _Drawn(figure, data.plies, wishes, data.games, reasons, protected(archive))
-
-
-def _format_of(output: str | None, format_name: str | None) -> str:
-    if output is None:
-        raise click.UsageError("Name an output file: -o FILE.svg, .png or .pdf.")
-    if output == "-":
-        if format_name is None:
-            raise click.UsageError("-o - needs --format svg, png or pdf.")
-        if format_name != "svg" and sys.stdout.isatty():
-            raise click.UsageError(
-                f"{format_name.upper()} cannot be printed on a terminal; write it to a file with -o."
-            )
-        return format_name
-    suffix = Path(output).suffix.lower().lstrip(".")
-    if format_name is None and suffix not in _FORMATS:
-        raise click.UsageError(f"{output}: unknown picture format; name the file .svg, .png or .pdf, or give --format.")
-    return format_name or suffix
-
-
-def _data_format_of(data: str | None) -> str:
-    suffix = "csv" if data in (None, "-") else Path(str(data)).suffix.lower().lstrip(".")
-    if suffix not in _DATA_FORMATS:
-        raise click.UsageError(f"{data}: unknown table format; name the file .csv, .jsonl or .parquet.")
-    return suffix
 
 
 def _pictures() -> Any:
@@ -316,8 +292,6 @@ def report(
         return
     if base_url is not None or pseudonyms or chat is not None:
         raise click.UsageError("--base-url, --pseudonyms and --chat are for --site.")
-    if output == "-" and sys.stdout.isatty():
-        raise click.UsageError("A page cannot be printed on a terminal; write it to a file with -o.")
     format_of(None, output, ("html", "htm"))
     players = filters["player"]
     if not index and len(players) > 1:

@@ -115,13 +115,13 @@ def test_either_board_names_a_match(archive: Cli, tmp_path: Path) -> None:
     ("words", "code", "sentence"),
     [
         (["race", "-o", "x.svg"], 2, "race shows one game, and 12 match: name one by its key, or last."),
-        (["race", "last"], 2, "Name an output file: -o FILE.svg, .png or .pdf."),
+        (["race", "last"], 2, "Name an output file: -o FILE.svg, .png or .pdf;"),
         (
             ["race", "last", "-o", "x.gif"],
             2,
-            "x.gif: unknown picture format; name the file .svg, .png or .pdf, or give --format.",
+            "x.gif: .gif is no format of this command; name a file .svg, .png, .pdf or name the format with --format.",
         ),
-        (["race", "last", "-o", "-"], 2, "-o - needs --format svg, png or pdf."),
+        (["race", "last", "-o", "-"], 2, "Name an output file: -o FILE.svg, .png or .pdf;"),
         (["race", "last", "-o", "x.svg", "--size", "9"], 2, "'9' is no size"),
         (["race", "last", "-o", "x.svg", "--size", "0x5"], 2, "'0x5' is no size"),
         (
@@ -129,8 +129,12 @@ def test_either_board_names_a_match(archive: Cli, tmp_path: Path) -> None:
             5,
             "does not fit into 2 x 1.5 inches; choose a larger size.",
         ),
-        (["race", "last", "-o", "x.svg", "--data", "x.xls"], 2, "x.xls: unknown table format"),
-        (["race", "last", "-o", "x.svg", "--data", "./x.svg"], 2, "unknown table format"),
+        (
+            ["race", "last", "-o", "x.svg", "--data", "x.xls"],
+            2,
+            "x.xls: .xls is no format of this command; name a file .csv, .jsonl, .parquet.",
+        ),
+        (["race", "last", "-o", "x.svg", "--data", "./x.svg"], 2, "./x.svg: .svg is no format of this command"),
         (["pie", "last", "-o", "x.svg"], 2, "'pie' is not one of"),
         (["profile", "-o", "x.svg"], 2, "profile shows one player: give --player HANDLE once."),
         (
