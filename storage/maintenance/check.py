@@ -351,7 +351,7 @@ def check(path: Path) -> list[str]:
         if findings := [*findings, *foreign_statements(driver)]:
             return findings  # the rules between tables are about values of the right types
         return list(broken_rules(driver)) or [
-            f"Game {key} is not merged from its sources: run `ics-recorder db upgrade`." for key in unmerged(driver)
+            f"Game {key} is not merged from its sources: run `ics-recorder db rebuild`." for key in unmerged(driver)
         ]
 
 

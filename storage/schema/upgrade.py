@@ -1,8 +1,8 @@
 """Which schema a file has, how it gets the newest one, and how an archive is created.
 
 There are two ways to the newest schema: a new archive is made straight from ``storage.schema.tables`` and the views,
-because loading Alembic takes longer than reading a small log; an older one is upgraded by the migrations. The tests
-keep both ways equal. Code that only asks which schema a file has loads neither Alembic nor SQLAlchemy.
+because loading Alembic takes longer than reading a small log; an older one is upgraded by the migrations. Code that
+only asks which schema a file has loads neither Alembic nor SQLAlchemy.
 """
 
 from __future__ import annotations
@@ -21,10 +21,8 @@ from recorder.text import clean
 from storage.files import (
     backup,
     create_file,
-    open_sqlite,
     open_to_write,
     reading,
-    storage_errors,
     unwritten,
 )
 from storage.schema.views import VIEWS
@@ -39,10 +37,10 @@ if TYPE_CHECKING:
 HEAD = "0013"
 """The newest revision. Known without the scripts, so that opening an archive does not load Alembic."""
 
-_DEVELOPMENT = frozenset({"0001", "0002", "0003", "0004", "0005", "0006"})
+_DEVELOPMENT = frozenset(f"{number:04}" for number in range(1, 12))
 """Revisions of development versions, whose migrations are not part of this program."""
 
-LAST_UPGRADER = "git commit 5776301"
+LAST_UPGRADER = "git commit 16b3ba7"
 """The last version that can upgrade those."""
 
 SCRIPTS = Path(migrations.__path__[0])
@@ -157,22 +155,19 @@ def create(path: Path) -> None:
         raise StorageError(f"The archive {path} could not be created: {error}.") from error
 
 
-def upgrade(path: Path, scripts: Path = SCRIPTS, target: str = "head") -> Path | None:
+def upgrade(path: Path, scripts: Path = SCRIPTS) -> Path | None:
     """In one transaction, after a backup beside it, which is returned; after an error the archive is as it was."""
     revision, known = current(path), revisions(scripts)
     if revision is None:
         create(path)
         return None
-    wanted = known[-1] if target == "head" else target
-    if revision == wanted:
-        if target == "head":
-            _finish_merging(path)
+    if revision == known[-1]:
         return None
     if revision not in known:
         raise _unknown(path, revision, known[-1])
     copy = _backup_name(path, revision)
     backup(path, copy)
-    _migrate(path, scripts, target)
+    _migrate(path, scripts)
     return copy
 
 
@@ -183,8 +178,8 @@ def _backup_name(path: Path, revision: str) -> Path:
     return copy
 
 
-def _migrate(path: Path, scripts: Path, target: str) -> None:
-    """Run migrations up to ``target`` with foreign keys off, then prove that no row was lost or orphaned."""
+def _migrate(path: Path, scripts: Path) -> None:
+    """Run migrations with foreign keys off, then prove that no row was lost or orphaned."""
     from alembic import command
 
     config = _config(scripts)
@@ -195,34 +190,20 @@ def _migrate(path: Path, scripts: Path, target: str) -> None:
             driver.execute("BEGIN IMMEDIATE")
             before = _row_counts(driver)
             config.attributes["connection"] = connection
-            command.upgrade(config, target)
+            command.upgrade(config, "head")
             _prove(driver, before)
-            if target == "head":
-                from storage.write.merged import relate_all
+            from storage.write.merged import relate_all
 
-                for view in VIEWS:
-                    driver.execute(f"DROP VIEW IF EXISTS {view.split()[2]}")
-                    driver.execute(view)
-                name_openings(driver)
-                relate_all(driver)
-                mark_changed(driver)
+            for view in VIEWS:
+                driver.execute(f"DROP VIEW IF EXISTS {view.split()[2]}")
+                driver.execute(view)
+            name_openings(driver)
+            relate_all(driver)
+            mark_changed(driver)
     except StorageError:
         raise
     except Exception as error:  # whatever a migration raises, the message says that nothing changed
         raise StorageError(f"The schema of {path} could not be upgraded and is unchanged: {error}") from error
-
-
-def _finish_merging(path: Path) -> None:
-    from storage.write.merged import relate_all, unmerged
-
-    with closing(open_sqlite(path, read_only=True)) as driver, storage_errors(path):
-        if not unmerged(driver):
-            return
-    with storage_errors(path), closing(open_to_write(path)) as driver:
-        driver.execute("BEGIN IMMEDIATE")
-        relate_all(driver)
-        mark_changed(driver)
-        driver.execute("COMMIT")
 
 
 @contextmanager
