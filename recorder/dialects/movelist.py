@@ -12,7 +12,7 @@ import re
 from datetime import UTC, date, datetime, time, timedelta, timezone
 
 from recorder.dialects.forms import RATING, RUNNING, read_rating
-from recorder.dialects.results import read_reason
+from recorder.dialects.results import read_reason, read_unmarked
 from recorder.dialects.style12 import check_frame
 from recorder.errors import LineError
 from recorder.events import Line, ListRow, MovelistRead, RatingText
@@ -35,11 +35,12 @@ _MATCH_TRANSLATED = later(
 _COLUMNS = later(r"\s*Move\s+(\S+)\s+(\S+)\s*")
 _DASHES = later(r"\s*-{2,}\s+-{2,}\s+-{2,}\s*")
 _HALF = r"(\.\.\.|[A-Za-z][A-Za-z0-9@=x-]*[+#]*)(?:\s+(\([-0-9:.]+\)))?"
-_ROW = later(rf"\s*([0-9]{{1,9}})\.\s+{_HALF}(?:\s+{_HALF})?\s*")
+_ROW = later(rf"\s*([0-9]{{1,9}})(?:\.| (?= ))\s+{_HALF}(?:\s+{_HALF})?\s*")
 _ODD_ROW = later(r"\s*(\S{1,9})\.\s+(\S.*)")
 _TIME = later(r"(\([^()]*\))")
 _WIDE_GAP = later(r"\s{2,}")
 _TRAILER = later(r"\s*\{([^{}]*)\} (1-0|0-1|1/2-1/2|\*)(?: \[[^\]]*\])?\s*")
+_SENTENCE = later(r" {6}([A-Z].*\.)\s*")  # the oldest server's
 _RUNNING = ("Still in progress", "Game in progress", RUNNING)
 _NO_MOVE = ("...", "NONE")
 
@@ -199,6 +200,10 @@ class MovelistReader:
         trailer = _TRAILER().fullmatch(text)
         if trailer is not None:
             return self._made(trailer[1], trailer[2])
+        if (sentence := _SENTENCE().fullmatch(text)) is not None:
+            result = read_unmarked(sentence[1], "White", "Black", self._rows[-1].ply if self._rows else None)
+            if result is not None:
+                return self._made(sentence[1], result)
         return self._row(line) or self._odd_row(line)
 
     def _row(self, line: Line) -> bool:

@@ -290,7 +290,7 @@ class Recogniser:
 
     def _known(self, line: Line, out: list[Event]) -> bool:
         text = line.text
-        if text[-1:] != "}" and text.startswith("{Game "):  # a result ends with its token
+        if text.startswith("{Game "):
             created = parse_created(line)  # some servers write * behind it
             ends = [created] if created is not None else parse_results(line)
             if ends:

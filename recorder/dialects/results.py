@@ -18,6 +18,7 @@ _PLAYER = r"(\S[^\s()]*+(?:[()][^\s()]*+)*?)(?: ?\([^()]*\))?"
 GAME = rf"\{{Game ([0-9]{{1,9}}) \({_PLAYER} vs\. {_PLAYER}\) "
 
 RESULT = re.compile(rf"{GAME}(.*?)\}} (1-0|0-1|1/2-1/2|\*)(?: \[[^\[\]{{}}]*+\])?\s*+")
+_WITHOUT_TOKEN = re.compile(rf"{GAME}([^{{}}]*\.)\}}\s*+")  # as the oldest server prints it
 
 _TERMINATIONS = {
     "time": "time forfeit",
@@ -48,7 +49,10 @@ _AFTER_NAME = {
     " lost connection, game adjourned": "adjourned-lost",
     " lost connection and too few moves; game aborted": "aborted-lost",
     " lost connection; game aborted": "aborted-lost",
+    " lost connection. Game adjourned": "adjourned-lost",
+    " lost connection. Game aborted": "aborted-lost",
     " aborts by disconnection": "aborted-lost",
+    " courtesy abort": "aborted-courtesy",
     # ICC's words
     " stalemated": "stalemate",
     " declared the winner by adjudication": "adjudicated",
@@ -87,6 +91,7 @@ _BEFORE_NAME = {
     "Game courtesyadjourned by ": "adjourned-courtesy",
     "Game courtesyaborted by ": "aborted-courtesy",
     "Bughouse game courtesyaborted by ": "aborted-bug",
+    "Was courtesy-aborted by ": "aborted-courtesy",
     "Game aborted on move 1 by ": "aborted-early",
 }
 _WHOLE = {
@@ -94,6 +99,7 @@ _WHOLE = {
     "Game drawn by stalemate (equal material)": "stalemate",
     "Game drawn by stalemate (opposite color bishops)": "stalemate",
     "Stalemate": "stalemate",
+    "Checkmate": "checkmate",
     "Game drawn by mutual agreement": "agreed",
     "Game drawn by agreement": "agreed",
     "Game drawn by repetition": "repetition",
@@ -102,6 +108,9 @@ _WHOLE = {
     "Game drawn by timeout vs insufficient material": "time-vs-bare",
     "Game drawn by the 50 move rule": "fifty",
     "Draw by the 50 move rule": "fifty",
+    "Was drawn by the 50 move rule": "fifty",
+    "Draw by move repetition": "repetition",
+    "Was drawn by position repitition": "repetition",
     "Neither player has mating material": "no-material",
     "Game drawn because neither player has mating material": "no-material",
     "Game drawn because both players ran out of time": "both-flag",
@@ -114,6 +123,8 @@ _WHOLE = {
     "Partners' game drawn": "partner-draw",
     "Game adjourned by mutual agreement": "adjourned-agreed",
     "Game adjourned by agreement": "adjourned-agreed",
+    "Was adjourned": "adjourned-agreed",
+    "The game was adjourned and saved": "adjourned-agreed",
     "adjourned": "adjourned-lost",
     "Game adjourned by server shutdown": "adjourned-server",
     "Game adjourned by simul holder": "adjourned-simul",
@@ -121,6 +132,8 @@ _WHOLE = {
     "Partners' game adjourned": "partner-adjourned",
     "Game aborted by mutual agreement": "aborted-agreed",
     "Game aborted by agreement": "aborted-agreed",
+    "Was aborted by agreement": "aborted-agreed",
+    "The game was aborted": "aborted-agreed",
     "Game aborted on move 1": "aborted-early",
     "aborted": "aborted-lost",
     "Bughouse game aborted": "aborted-bug",
@@ -217,10 +230,29 @@ def read_winner(words: str, white: str, black: str) -> str | None:
     return "1-0" if (actor == white) is wins else "0-1"
 
 
+def read_unmarked(words: str, white: str, black: str, last_ply: int | None = None) -> str | None:
+    """The result of the oldest server's words, which print no token; None: they do not say how a game ended.
+
+    ``Checkmate.`` below a list names no player: it was given by the list's last ply.
+    """
+    key = read_reason(words, white, black, "*").key
+    if key.startswith(("adjourned", "aborted")):
+        return "*"
+    if key == "checkmate" and last_ply is not None and words.startswith("Checkmate"):
+        return "1-0" if last_ply % 2 else "0-1"
+    return "1/2-1/2" if key == "stalemate" else read_winner(words, white, black)
+
+
 def parse_results(line: Line) -> list[GameEnded]:
     """Loggers lose line ends between two results; empty: the line is not made of them."""
     results: list[GameEnded] = []
     text, at = line.text, 0
+    if (match := _WITHOUT_TOKEN.fullmatch(text)) is not None:
+        number, white, black, words = match.groups()
+        result = read_unmarked(words, white, black)
+        if result is not None:
+            reason = read_reason(words, white, black, result)
+            return [GameEnded(line, int(number), white, black, words, result, *reason)]
     while at < len(text):
         match = RESULT.match(text, at)
         if match is None:
@@ -232,9 +264,7 @@ def parse_results(line: Line) -> list[GameEnded]:
             if at == 0 and match.end() == len(text)
             else line._replace(text=match[0].rstrip(), offset=line.offset + at)
         )
-        results.append(
-            GameEnded(part, int(number), white, black, words, result, reason.key, reason.termination, reason.actor)
-        )
+        results.append(GameEnded(part, int(number), white, black, words, result, *reason))
         at = match.end()
     return results
 

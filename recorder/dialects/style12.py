@@ -34,6 +34,7 @@ from recorder.events.frames import (
     parse_elapsed,
 )
 from recorder.events.lines import LineRow
+from recorder.rules.notation import castle_side, read_pretty, split_verbose
 
 if TYPE_CHECKING:
     from mypy_extensions import i64  # compiled: an integer of the processor, several times quicker than Python's
@@ -70,7 +71,7 @@ _NUMBERS: Final = re.compile(
 )
 # Text that may follow the verbose move of a cut frame: parts of the two next fields, and the prompt.
 _CUT: Final = re.compile(
-    r"(?: (?:(?P<elapsed>\(-?[0-9][-0-9:.]*+\))(?: [A-Za-z0-9@=+#-]*+)?|\([-0-9:.]*+)?)?"
+    r"(?: (?:(?P<elapsed>\(-?[0-9][-0-9:.]*+\))(?: (?P<pretty>[A-Za-z0-9@=+#-]*+))?|\([-0-9:.]*+)?)?"
     r"(?:\S*+(?<=[%>]))? ?(?>(?:\S++(?<=[%>])(?: |\Z))*)"
 )
 _LAST_NUMBER = re.compile(r"(-?[0-9]{1,12})(?![0-9])(\S*)")
@@ -372,7 +373,17 @@ def _split(text: str) -> tuple[str, list[str], bool]:
     if verbose is None or cut is None:
         raise LineError(f"the fields from the move on cannot be {' '.join(tail[TAIL_VERBOSE:])!r}", text)
     elapsed = [] if cut["elapsed"] is None else [cut["elapsed"]]
-    return board, [*tail[:TAIL_VERBOSE], verbose[0], *elapsed], True
+    pretty = [cut["pretty"]] if cut.end() == cut.end("pretty") and _is_uncut(verbose[0], cut["pretty"]) else []
+    return board, [*tail[:TAIL_VERBOSE], verbose[0], *elapsed, *pretty], True
+
+
+def _is_uncut(verbose: str, pretty: str) -> bool:
+    """Whether the pretty move with which a frame ends is whole: the oldest servers print nothing behind it."""
+    side, parts, named = castle_side(verbose), split_verbose(verbose), read_pretty(pretty)
+    if named is None or parts is None:
+        return named is not None and side is not None and named.castle == 1 + side
+    letter, _, target, promotion = parts
+    return named.to == target and bool(letter != "P" or target // 9 not in (0, 7) or promotion or named.promotion)
 
 
 def frame_end(text: str) -> int | None:

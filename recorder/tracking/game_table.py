@@ -204,7 +204,7 @@ class GameTable:
     ) -> None:
         """Without squares in ``played`` the ply is not proved."""
         move, san, after = played
-        if frame.partial:
+        if frame.partial and frame.pretty is None:
             proof = Proof.UNPROVED  # a cut frame has no pretty move that could agree with the rest
         run.rows.append(ply_from_frame(frame, ply, move, san, after, proof, self.lag_meaningless))
         run.join_deltas()

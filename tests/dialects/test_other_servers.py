@@ -13,6 +13,7 @@ import pytest
 from recorder.dialects.recogniser import Recogniser
 from recorder.events import ChatLine, Chunk, Event, GameEnded, HoldingsLine, Line, Malformed, MovelistRead, Unrecognised
 from recorder.events.frames import Style12
+from recorder.model import Proof
 from recorder.wire.lines import LineReader
 from tests.dialects.lines import CORPUS
 from tests.edge_cases.scripts import Table, log, only, proved, read, sans
@@ -62,6 +63,45 @@ def test_servers_that_print_the_number_of_the_last_move(numbers: tuple[int, ...]
     assert (game.result, game.reason_key, game.complete) == ("1/2-1/2", "drawn", True)
     assert proved(game)
     assert not found.anomalies()
+
+
+@pytest.mark.parametrize(
+    ("words", "listed", "result", "key"),
+    [
+        ("Ann resigns.", "White resigned.", "0-1", "resign"),
+        ("Bob forfeits on time.", "Black forfeits on time.", "1-0", "time"),
+        ("Bob checkmated.", "Checkmate.", "1-0", "checkmate"),
+        ("Stalemate.", "Stalemate.", "1/2-1/2", "stalemate"),
+        ("Was drawn by position repitition.", "Draw by move repetition.", "1/2-1/2", "repetition"),
+        ("Ann lost connection. Game adjourned.", "White lost connection, game adjourned.", "*", "adjourned-lost"),
+        ("Was courtesy-aborted by Bob.", "Black courtesy abort.", "*", "aborted-courtesy"),
+    ],
+)
+def test_the_first_server_prints_neither_flip_nor_dots_nor_tokens(
+    words: str, listed: str, result: str, key: str
+) -> None:
+    # Source: FICS of 1993 (board.c, gamedb.c, gameproc.c).
+    table, moves = Table(tokens=31), ["e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "O-O"]
+    frames = [table.frame(flip=None), *(table.play(san, flip=None) for san in moves)]
+    end = f"{{Game 7 (Ann vs. Bob) {words}}}"
+    found = read(log(*frames, "", end))
+    game = only(found)
+    assert (sans(game), proved(game), found.report.shapes) == (moves, True, [])
+    assert (game.result, game.reason_key) == (result, key)
+    head = ["Ann (1500) vs. Bob (UNR) --- Sun Nov  7, 13:49 PST 1993"]
+    head += ["Rated Blitz match, initial time: 5 minutes, increment: 0 seconds.", "", "Move  Ann                Bob"]
+    rows = ["   1  e4      (0:00)         e5      (0:05)        ", "   2  Nf3     (0:02)     "]
+    found = read(log(*head, "----  ----------------   ----------------", *rows, f"      {listed}", "fics% "))
+    game = only(found)
+    assert (sans(game), game.result, game.reason_key) == (["e4", "e5", "Nf3"], result, key)
+    assert not found.anomalies()
+
+
+def test_a_pretty_move_that_may_be_cut_proves_nothing() -> None:
+    table = Table(tokens=31, fen="7k/4P3/8/8/8/7Q/8/K6Q w - - 0 1")
+    frames = [table.frame(), table.play("e8=Q+", verbose="P/e7-e8", pretty="e8", flip=None)]
+    frames += [table.play("Kg7", flip=None), table.play("Q1h2", pretty="Q1h", flip=None)]
+    assert [ply.proof for ply in only(read(log(*frames))).plies] == [Proof.UNPROVED, Proof.FULL, Proof.UNPROVED]
 
 
 def test_another_board_at_the_start_is_where_the_game_begins() -> None:
