@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from exporters.plots.figures import new_axes
+from exporters.plots.panels import GamePanel, Legend
+from exporters.plots.shown import GameShown, rows_of
 from exporters.plots.style import (
     LegendEntry,
     Theme,
-    add_legend,
-    add_titles,
     clock_axis,
     draw_points,
     numbers,
-    theme_of,
 )
 from exporters.plots.words import (
-    about_game,
-    footer_marks,
-    footer_text,
     handles_of,
     one,
-    title_of,
     usable,
     whole_seconds,
 )
@@ -45,55 +39,37 @@ class _Board(NamedTuple):
     seconds: dict[int, float]
 
 
-def bughouse_clocks(
-    plies: pd.DataFrame,
-    *,
-    ax: Axes | None = None,
-    theme: str | Theme = "light",
-    titles: bool = True,
-    footer: bool = True,
-) -> Axes:
-    """Draw the four clocks of a match on one time axis; partners share a colour, board B has dashed lines.
+class _Match(NamedTuple):
+    shown: GameShown
+    boards: list[_Board]
+    by_arrival: bool
 
-    The time axis is the arrival of the boards. Where no arrival times are known, or those of the two boards cannot be
-    compared, it is what both players of a board had used up by then: in bughouse all clocks start together.
 
-    Args:
-        plies: the ply frame of both games. Board A is the one with the lower server's number.
-        ax, theme, titles, footer: as for ``clock_race``.
-    Returns:
-        The axes. The point of half-move 17 on board A has the gid ``A-ply-17``.
-    Raises:
-        ExportError: these are not two games, or a board has no clocks.
-    """
+def _compute_match(plies: pd.DataFrame) -> _Match:
     games = list(dict.fromkeys(plies["key"]))
     if len(games) != len(_BOARDS):
         raise ExportError(f"The picture bughouse shows the two games of one match, and {len(games):,} were given.")
     drawn = usable(plies, "clock_after_ms", clocks=True)
     if drawn["key"].nunique() < len(_BOARDS):
         raise ExportError("No data: the clocks of one board are unknown.")
-    look = theme_of(theme)
-    ax = new_axes(ax, look)
     rows = _rows_of_boards(drawn, games)
     by_arrival = bool(drawn["arrival_ms"].notna().all()) and drawn["time_basis"].nunique() == 1
-    boards = _by_arrival(rows) if by_arrival else _by_clocks(rows)
+    return _Match(GameShown(rows, drawn), _by_arrival(rows) if by_arrival else _by_clocks(rows), by_arrival)
+
+
+def _draw_match(ax: Axes, look: Theme, data: _Match) -> Legend:
     entries: list[LegendEntry] = []
     seen: list[float] = []
-    for board in boards:
+    for board in data.boards:
         added, clocks = _draw_clocks(ax, look, board)
         entries += added
         seen += clocks
-    _scale(ax, look, boards, seen, by_arrival, whole_seconds(drawn) > 0)
-    if titles:
-        title = "  |  ".join(title_of(board.plies) for board in boards)
-        add_titles(ax, look, title, f"Bughouse · {about_game(boards[0].plies)}")
-    note = None if by_arrival else "no arrival times that can be compared"
-    add_legend(ax, look, entries, footer_text(drawn.attrs, footer_marks(drawn), note) if footer else "")
-    return ax
+    _scale(ax, look, data.boards, seen, data.by_arrival, whole_seconds(data.shown.drawn) > 0)
+    return Legend(entries, (None if data.by_arrival else "no arrival times that can be compared",))
 
 
 def _draw_clocks(ax: Axes, look: Theme, board: _Board) -> tuple[list[LegendEntry], list[float]]:
-    """Draw both clocks of a board; return what the legend says of them, and their values in seconds."""
+    """Draw both clocks; return what the legend says of them, and values in seconds between which they are."""
     entries: list[LegendEntry] = []
     seen: list[float] = []
     for side, handle in zip(("white", "black"), handles_of(board.plies), strict=True):
@@ -210,3 +186,15 @@ def _curve(board: _Board, side: str) -> tuple[list[float], list[float]]:
             xs.append(board.seconds[ply])
             ys.append(last)
     return xs, ys
+
+
+MATCH: Final = GamePanel("Bughouse", _compute_match, _draw_match, rows_of("clock_after_ms", "elapsed_ms", "arrival_ms"))
+bughouse_clocks = MATCH.function(
+    "bughouse_clocks",
+    """Draw the four clocks of a match on one time axis; partners share a colour, board B has dashed lines.
+
+    The time axis is the arrival of the boards. Where no arrival times are known, or those of the two boards cannot be
+    compared, it is what both players of a board had used up by then: in bughouse all clocks start together. Board A is
+    the one with the lower server's number. The point of half-move 17 on it has the gid ``A-ply-17``.
+    """,
+)

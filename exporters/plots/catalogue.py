@@ -11,19 +11,18 @@ from matplotlib.figure import Figure
 
 from exporters.measures.program import frame_of_rows
 from exporters.measures.source import Plies
-from exporters.plots.bughouse import bughouse_clocks
-from exporters.plots.curve import CURVE, clock_curve
-from exporters.plots.evaluations import blunder_sheet, blunders, evaluated_moves, evaluation_sheet
+from exporters.plots.bughouse import MATCH
+from exporters.plots.curve import CURVE
+from exporters.plots.evaluations import COURSE, blunder_sheet, blunders, evaluation_sheet
 from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
 from exporters.plots.lag import HISTOGRAM, lag_sheet
-from exporters.plots.panels import Panel, computed_panels
-from exporters.plots.race import clock_race, move_times
-from exporters.plots.scores import ENDINGS, endings, leads, score_by_lead
-from exporters.plots.shown import Drawn, Shown, reasons_against, shown_of
+from exporters.plots.panels import Panel
+from exporters.plots.race import RACE, TIMES
+from exporters.plots.scores import ENDINGS, leads
+from exporters.plots.shown import MOVE_COLUMNS, Drawn, Shown, reasons_against, shown_of
 from exporters.plots.style import Theme, numbers, plain, theme_of
-from exporters.plots.thinking import HEATMAP, THINKS, think_heatmap, think_times
-from exporters.plots.words import PlySource, Who, about_games, only_game, usable, who_of
-from exporters.tables.columns import EVALUATIONS
+from exporters.plots.thinking import HEATMAP, THINKS
+from exporters.plots.words import PlySource, Who, about_games, who_of
 from recorder.errors import ExportError
 
 _SIZE = (13.0, 11.5)
@@ -50,16 +49,14 @@ def player_profile(
     source = Plies.of(plies)
     who = who_of(source, player)
     own = _player(source, who)
-    found = computed_panels(PANELS, source, who)
     look = theme_of(theme)
     figure = new_figure(look, size)
     places: list[Axes] = [*figure.subplots(3, 2).flat]
     for ax, (name, panel) in zip(places, PANELS.items(), strict=True):
-        data = found[name]
-        if isinstance(data, ExportError):
-            _say(ax, look, str(data))
-        else:
-            panel.drawn(data, ax=ax, theme=look, titles=False)
+        try:
+            panel.drawn(panel.compute(source, who), ax=ax, theme=look, titles=False)
+        except ExportError as error:
+            _say(ax, look, str(error))
         ax.set_title(name, loc="left", fontsize=10, fontweight="bold", color=look.text)
     add_sheet_titles(places[0], look, *_head(own), _footer(own))
     return figure
@@ -80,14 +77,13 @@ _OF_PLAYER = ["server", "mover_score", "mover_rating", "mover_guest", "mover_com
 
 
 class _Player(NamedTuple):
-    """What the sheet states; ``games``: how many, ``n``, by ``_OF_PLAYER``."""
+    """What the sheet states; ``games`` has how many, ``n``, by ``_OF_PLAYER``."""
 
     shown: Shown
     games: pd.DataFrame
 
 
 def _player(plies: Plies, who: Who) -> _Player:
-    """What the sheet states of a player's moves."""
     own = who.moves(plies)
     shown = shown_of(Drawn(own, ()), player=who.player)
     if not shown.attrs["plies"]:
@@ -134,11 +130,7 @@ def _say(ax: Axes, look: Theme, sentence: str) -> None:
 
 
 class PlotOptions(NamedTuple):
-    """Options of a picture.
-
-    ``size`` is in inches; None: the picture's own. ``chat``: mark kibitzes in a race. ``move``: after which move the
-    lead on the clock is measured.
-    """
+    """Options of a picture: ``size`` in inches, else its own; ``move``: after which the lead is measured."""
 
     player: str | None = None
     theme: str = "light"
@@ -164,69 +156,41 @@ class Picture(NamedTuple):
     size: tuple[float, float] = (9.0, 5.0)
 
 
-_COLUMNS = ["key", "ply", "move_no", "side", "mover", "san", "phase", "precision", "proof", "origin"]
-
-
-def _rows(
-    column: str, *more: str, one_game: str = "", **how: Any
-) -> Callable[[pd.DataFrame, PlotOptions], pd.DataFrame]:
-    """The rows of the ply frame whose ``column`` is known, with the columns that a picture of them needs."""
-
-    def table(plies: pd.DataFrame, _: PlotOptions) -> pd.DataFrame:
-        if one_game:
-            only_game(plies, one_game)
-        drawn = usable(plies, column, **how)
-        rows = drawn[[*_COLUMNS, column, *more]].reset_index(drop=True)
-        rows.attrs = drawn.attrs
-        return rows
-
-    return table
-
-
 def _lag_table(plies: PlySource, _: PlotOptions) -> Any:
     drawn = Drawn(Plies.of(plies), reasons_against("lag_ms"))
-    return _each_ply(drawn.kept, [*_COLUMNS, "lag_ms", "mover_sealed"])
+    return _each_ply(drawn.kept, [*MOVE_COLUMNS, "lag_ms", "mover_sealed"])
 
 
 def _each_ply(plies: Plies, names: Sequence[str]) -> Any:
-    """A row for each ply, in the order of the games."""
     order = " ORDER BY place, ply" if "place" in plies.columns else ""
     return plies.sql(f"SELECT {', '.join(names)} FROM plies{order}")
 
 
-def _given(options: Sequence[str], events: pd.DataFrame | None, wishes: PlotOptions) -> dict[str, Any]:
-    return {name: events if name == "events" else getattr(wishes, name) for name in (*options, "theme")}
-
-
-def _on_axes(draw: Callable[..., Any], *options: str) -> Callable[[Any, pd.DataFrame | None, PlotOptions], Figure]:
+def _on_axes(scope: str, panel: Panel[Any] | Callable[[PlotOptions], Panel[Any]], *options: str) -> Picture:
     """A picture that is drawn on axes, with these options."""
+
+    def of(wishes: PlotOptions) -> Panel[Any]:
+        return panel if isinstance(panel, Panel) else panel(wishes)
 
     def drawn(plies: Any, events: pd.DataFrame | None, wishes: PlotOptions) -> Figure:
         figure = new_figure(wishes.theme, wishes.size or (9.0, 5.0))
-        draw(plies, ax=figure.add_subplot(), **_given(options, events, wishes))
+        given: dict[str, Any] = {name: events if name == "events" else getattr(wishes, name) for name in options}
+        of(wishes).drawn(of(wishes).computed(plies, **given), ax=figure.add_subplot(), theme=wishes.theme)
         return figure
 
-    return drawn
+    return Picture(scope, drawn, lambda plies, wishes: of(wishes).rows(plies, wishes.player))
 
 
 def _sheet(
-    name: str, draw: Callable[..., Figure], *options: str
-) -> Callable[[Any, pd.DataFrame | None, PlotOptions], Figure]:
-    """A picture that is a sheet of several, with these options."""
+    scope: str, draw: Callable[..., Figure], table: Callable[[Any, PlotOptions], Any], size: tuple[float, float]
+) -> Picture:
+    """A picture that is a sheet of several; of one game it shows the events, of many the player."""
 
     def drawn(plies: Any, events: pd.DataFrame | None, wishes: PlotOptions) -> Figure:
-        return draw(plies, size=wishes.size or PICTURES[name].size, **_given(options, events, wishes))
+        given = {"events": events} if scope == "game" else {"player": wishes.player}
+        return draw(plies, theme=wishes.theme, size=wishes.size or size, **given)
 
-    return drawn
-
-
-def _player_table(panel: Panel[Any]) -> Callable[[PlySource, PlotOptions], pd.DataFrame]:
-    return lambda plies, wishes: panel.rows(plies, wishes.player)
-
-
-def _evaluation_table(plies: pd.DataFrame, _: PlotOptions) -> pd.DataFrame:
-    columns = [*_COLUMNS, "clock_before_ms", "clock_after_ms", *EVALUATIONS, "chances", "trouble"]
-    return evaluated_moves(plies)[columns].reset_index(drop=True)
+    return Picture(scope, drawn, table, size)
 
 
 def _blunders_table(plies: PlySource, wishes: PlotOptions) -> pd.DataFrame:
@@ -242,33 +206,23 @@ def _blunders_table(plies: PlySource, wishes: PlotOptions) -> pd.DataFrame:
 
 def _profile_table(plies: PlySource, wishes: PlotOptions) -> Any:
     """The player's own moves: all six pictures are made from them."""
-    names = [*_COLUMNS, "time_control", "mover_score", "clock_after_ms", "elapsed_ms", "lag_ms"]
+    names = [*MOVE_COLUMNS, "time_control", "mover_score", "clock_after_ms", "elapsed_ms", "lag_ms"]
     source = Plies.of(plies)
     return _each_ply(who_of(source, wishes.player).moves(source), names)
 
 
 PICTURES: Final[dict[str, Picture]] = {
-    "race": Picture(
-        "game",
-        _on_axes(clock_race, "events", "chat"),
-        _rows("clock_after_ms", "elapsed_ms", one_game="race", clocks=True),
-    ),
-    "times": Picture("game", _on_axes(move_times), _rows("elapsed_ms", one_game="times")),
-    "thinking": Picture("games", _on_axes(think_times, "player"), _player_table(THINKS)),
-    "heatmap": Picture("games", _on_axes(think_heatmap, "player"), _player_table(HEATMAP)),
-    "lag": Picture("games", _sheet("lag", lag_sheet, "player"), _lag_table, (9.0, 5.0)),
-    "curve": Picture("games", _on_axes(clock_curve, "player"), _player_table(CURVE)),
-    "leads": Picture(
-        "games",
-        _on_axes(score_by_lead, "player", "move"),
-        lambda plies, wishes: leads(wishes.move).rows(plies, wishes.player),
-    ),
-    "evaluation": Picture("game", _sheet("evaluation", evaluation_sheet, "events"), _evaluation_table, (9.0, 8.0)),
-    "blunders": Picture("games", _sheet("blunders", blunder_sheet, "player"), _blunders_table, (11.0, 5.0)),
-    "endings": Picture("player", _on_axes(endings, "player"), _player_table(ENDINGS)),
-    "profile": Picture("player", _sheet("profile", player_profile, "player"), _profile_table, (13.0, 11.5)),
-    "bughouse": Picture(
-        "match", _on_axes(bughouse_clocks), _rows("clock_after_ms", "elapsed_ms", "arrival_ms", clocks=True)
-    ),
+    "race": _on_axes("game", RACE, "events", "chat"),
+    "times": _on_axes("game", TIMES),
+    "thinking": _on_axes("games", THINKS, "player"),
+    "heatmap": _on_axes("games", HEATMAP, "player"),
+    "lag": _sheet("games", lag_sheet, _lag_table, (9.0, 5.0)),
+    "curve": _on_axes("games", CURVE, "player"),
+    "leads": _on_axes("games", lambda wishes: leads(wishes.move), "player"),
+    "evaluation": _sheet("game", evaluation_sheet, lambda plies, _: COURSE.rows(plies), (9.0, 8.0)),
+    "blunders": _sheet("games", blunder_sheet, _blunders_table, (11.0, 5.0)),
+    "endings": _on_axes("player", ENDINGS, "player"),
+    "profile": _sheet("player", player_profile, _profile_table, (13.0, 11.5)),
+    "bughouse": _on_axes("match", MATCH),
 }
 """Every picture by the name that the command line takes."""

@@ -33,20 +33,13 @@ _REASONS = [*reasons_against("clock_after_ms", clocks=True), Reason(_NO_BASE, "c
 
 
 class _CurveData(NamedTuple):
-    """What ``clock_curve`` draws; ``table`` has a row for each move number of the player, the opponents or all.
-
-    Counted and rounded as ``exporters.measures.clock_curve`` does. Columns are ``who`` (``player``, ``opponents``,
-    ``all``), ``move_no``, ``games``, ``sides``, and quartiles: ``q25_ms``, ``median_ms``, ``q75_ms`` where all games
-    have one base time, else ``q25_share`` … of the base times; in ``attrs`` ``games``, ``plies``, ``excluded``,
-    ``base_s`` (a list of all base times).
-    """
+    """``table`` has a row for each move number of the player, the opponents or all; shares if base times differ."""
 
     shown: Shown
     table: pd.DataFrame
 
 
 def _compute_curve(plies: Plies, who: Who) -> _CurveData:
-    """The clocks of the games of a player or of all."""
     drawn = Drawn(who.games(plies), _REASONS)
     shown = shown_of(drawn, player=who.player, mark_all=True)
     if not shown.attrs["plies"]:

@@ -18,15 +18,13 @@ from exporters.evaluations import BLUNDER_PERMILLE, BOUND_CP, CHANCES, INACCURAC
 from exporters.measures import definitions
 from exporters.measures.program import Reason, run
 from exporters.measures.source import Plies
-from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
-from exporters.plots.panels import Legend, Panel
+from exporters.plots.figures import add_sheet_titles, new_figure
+from exporters.plots.panels import GamePanel, Legend, Panel
 from exporters.plots.race import clock_race
-from exporters.plots.shown import Drawn, Shown, shown_of
+from exporters.plots.shown import Drawn, GameShown, Shown, rows_of, shown_of
 from exporters.plots.style import (
     LegendEntry,
     Theme,
-    add_legend,
-    add_titles,
     draw_points,
     move_axis,
     numbers,
@@ -37,17 +35,12 @@ from exporters.plots.style import (
 from exporters.plots.words import (
     PlySource,
     Who,
-    about_game,
-    footer_marks,
-    footer_text,
     handles_of,
-    headline,
     one,
     only_game,
-    title_of,
     usable,
-    who_of,
 )
+from exporters.tables.columns import EVALUATIONS
 from recorder.errors import ExportError
 from recorder.times import low_limit_ms
 
@@ -72,11 +65,7 @@ _EXCLUDED: Final = {
 
 
 def evaluated_moves(plies: pd.DataFrame) -> pd.DataFrame:
-    """The rows that ``evaluation_course`` draws: the moves of one game after which an evaluation is known.
-
-    Its additional columns are ``chances`` (White's, in thousandths, of the evaluation after the move) and ``trouble``
-    (whether the mover's clock was low); in ``attrs`` ``games``, ``plies``, ``excluded``.
-    """
+    """The moves after which an evaluation is known, with White's ``chances``, and ``trouble``: a low clock."""
     only_game(plies, "evaluation")
     mate = plies["eval_after_mate"]
     bound = pd.Series(np.where(mate.fillna(0) >= 0, BOUND_CP, -BOUND_CP), index=plies.index, dtype="Int64")
@@ -91,30 +80,8 @@ def evaluated_moves(plies: pd.DataFrame) -> pd.DataFrame:
     return moves
 
 
-def evaluation_course(
-    plies: pd.DataFrame,
-    *,
-    ax: Axes | None = None,
-    theme: str | Theme = "light",
-    titles: bool = True,
-    footer: bool = True,
-) -> Axes:
-    """Draw the evaluation after each move of one game, with its bad moves and where the mover was in time trouble.
-
-    The axis is linear in chances of winning, so half a pawn is far at 0 and near at 8. Its ticks are pawns from White's
-    side; a mate is drawn at 10.
-
-    Args:
-        plies: the ply frame of one game.
-        ax, theme, titles, footer: as for ``clock_race``.
-    Returns:
-        The axes. The point of half-move 17 has the gid ``ply-17``.
-    Raises:
-        ExportError: there is not exactly one game, or it has no evaluations.
-    """
-    drawn = evaluated_moves(plies)
-    look = theme_of(theme)
-    ax = new_axes(ax, look)
+def _draw_course(ax: Axes, look: Theme, data: GameShown) -> Legend:
+    plies, drawn = data.plies, data.drawn
     first, last = int(plies["ply"].min()), int(plies["ply"].max())
     _draw_curve(ax, look, drawn, range(first, last + 1))
     entries: list[LegendEntry] = []
@@ -130,12 +97,24 @@ def evaluation_course(
     ax.set_xlim(ply_place(first) - 0.7, ply_place(last) + 0.7)
     move_axis(ax)
     ax.set_ylabel("evaluation (pawns)")
-    if titles:
-        add_titles(ax, look, title_of(plies), f"Evaluation · {about_game(plies)}")
     engine = one(drawn["eval_engine"])
-    note = None if engine is None else f"evaluated by {engine}"
-    add_legend(ax, look, entries, footer_text(drawn.attrs, footer_marks(drawn), note) if footer else "")
-    return ax
+    return Legend(entries, (None if engine is None else f"evaluated by {engine}",))
+
+
+COURSE: Final = GamePanel(
+    "Evaluation",
+    lambda plies: GameShown([plies], evaluated_moves(plies)),
+    _draw_course,
+    rows_of("clock_before_ms", "clock_after_ms", *EVALUATIONS, "chances", "trouble"),
+)
+evaluation_course = COURSE.function(
+    "evaluation_course",
+    """Draw the evaluation after each move of one game, with its bad moves and where the mover was in time trouble.
+
+    The axis is linear in chances of winning, so half a pawn is far at 0 and near at 8. Its ticks are pawns from White's
+    side; a mate is drawn at 10. The point of half-move 17 has the gid ``ply-17``.
+    """,
+)
 
 
 def _draw_curve(ax: Axes, look: Theme, drawn: pd.DataFrame, plies: range) -> None:
@@ -174,7 +153,6 @@ def _draw_judged(ax: Axes, own: pd.DataFrame, look: Theme, side: str) -> str:
 
 
 def _marker(shape: str, size: float, colour: str) -> Line2D:
-    """A point without a place."""
     return Line2D([], [], marker=shape, markersize=size, color=colour, markeredgewidth=0, linestyle="none", zorder=4)
 
 
@@ -223,15 +201,12 @@ def _losses(plies: Plies, who: Who, by: str) -> pd.DataFrame:
 
 
 class _BlunderData(NamedTuple):
-    """What ``blunder_rates`` draws; ``table``: of ``_losses``."""
-
     shown: Shown
     table: pd.DataFrame
     by: str
 
 
 def _compute_blunders(plies: Plies, who: Who, by: str) -> _BlunderData:
-    """Blunders by the time left or by the time used."""
     table = _losses(plies, who, by)
     return _BlunderData(replace(_judged(plies, who), attrs=table.attrs), table, by)
 
@@ -263,7 +238,6 @@ def blunder_rates(
 
 
 def blunders(by: str) -> Panel[_BlunderData]:
-    """The picture of blunders by ``clock`` or ``think``."""
     return Panel(f"Blunders by {_AXES[by]}", partial(_compute_blunders, by=by), _draw_blunders)
 
 
@@ -337,19 +311,14 @@ def blunder_sheet(
     Raises:
         ExportError: no move has a loss and a clock.
     """
-    figure, look = new_figure(theme, size), theme_of(theme)
-    places = dict(zip(("clock", "think"), figure.subplots(1, 2), strict=True))
-    source = Plies.of(plies)
-    who = who_of(source, player)
-    tables = {by: _losses(source, who, by) for by in places}
-    shown = _judged(source, who)
-    for by, ax in places.items():
-        entries = _draw_rates(new_axes(ax, look), look, tables[by], by)
-        add_legend(ax, look, entries, footer_text(tables[by].attrs, shown.marks, "n: moves"))
-    highest = max(ax.get_ylim()[1] for ax in places.values())
-    for ax in places.values():
+    figure = new_figure(theme, size)
+    source, places = Plies.of(plies), figure.subplots(1, 2)
+    found = [(blunders(by), blunders(by).computed(source, player)) for by in ("clock", "think")]
+    for ax, (panel, data) in zip(places, found, strict=True):
+        panel.drawn(data, ax=ax, theme=theme, titles=False)
+    highest = max(ax.get_ylim()[1] for ax in places)
+    for ax in places:
         ax.set_ylim(0, highest)
-    places["think"].set_ylabel("")
-    about = headline(shown.sample, player, "Blunders against the clock")
-    add_sheet_titles(places["clock"], look, *about, "")
+    places[1].set_ylabel("")
+    add_sheet_titles(places[0], theme_of(theme), *found[0][1].shown.head("Blunders against the clock"), "")
     return figure

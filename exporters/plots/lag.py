@@ -31,9 +31,7 @@ from exporters.plots.style import (
 from exporters.plots.words import (
     PlySource,
     Who,
-    footer_text,
     handles_of,
-    headline,
     name_of,
     no_data,
 )
@@ -44,11 +42,7 @@ _QUANTILES = {"p05_ms": 5, "p50_ms": None, "p95_ms": 95}
 
 
 class _Series(NamedTuple):
-    """The lag of a side of one game, or of several games the player's, all others' or everybody's.
-
-    ``counts`` are ``lag_ms`` and ``n``. ``bands`` are of several games, by ``move_no``, with ``_QUANTILES``; ``moves``
-    of one game, the plies.
-    """
+    """The lag of a side, a player, all others or everybody: counts by ``lag_ms``, and bands by move, or ``moves``."""
 
     side: str
     name: str
@@ -68,7 +62,6 @@ class _LagData(NamedTuple):
 
 
 def _compute_lag(plies: Plies, who: Who) -> _LagData:
-    """The lag of the games of a player or of all."""
     drawn = Drawn(who.games(plies), reasons_against("lag_ms"))
     shown = shown_of(drawn, player=who.player)
     if not shown.attrs["plies"]:
@@ -94,7 +87,6 @@ def _compute_lag(plies: Plies, who: Who) -> _LagData:
 
 
 def _series(drawn: Drawn, whose: Mapping[str, str], names: Mapping[str, tuple[str, str]]) -> list[_Series]:
-    """The series that have moves."""
     bands = figures_of(drawn, ("who", "move_no"), "lag_ms", _QUANTILES, whose).frame()
     counts = counts_of(drawn, "who", "lag_ms", whose)
     series = []
@@ -128,7 +120,6 @@ def _draw_course(ax: Axes, look: Theme, lags: _LagData) -> Legend:
 
 
 def _draw_moves(ax: Axes, rows: pd.DataFrame, side: str, colour: str, face: str) -> None:
-    """Draw the lag of each of one side's moves."""
     lags = numbers(rows["lag_ms"])
     moves = ply_place(numbers(rows["ply"]))
     ax.plot(moves, lags, color=colour, linewidth=1.0, alpha=0.8, gid=f"lag-{side}")
@@ -136,7 +127,6 @@ def _draw_moves(ax: Axes, rows: pd.DataFrame, side: str, colour: str, face: str)
 
 
 def _draw_bands(ax: Axes, bands: pd.DataFrame, side: str, colour: str, face: str) -> None:
-    """Draw the median and the band of the lag of several games by move."""
     known = numbers(bands["move_no"])
     low, middle, high = (numbers(bands[name]) for name in _QUANTILES)
     ax.fill_between(known, low, high, color=colour, alpha=0.2, linewidth=0, gid=f"band-{side}")
@@ -190,14 +180,11 @@ def lag_sheet(
     """
     figure = new_figure(theme, size)
     course, histogram = figure.subplots(1, 2, width_ratios=(5, 3))
-    look = theme_of(theme)
-    lags = HISTOGRAM.computed(plies, player)
-    course, histogram = new_axes(course, look), new_axes(histogram, look)
-    legend, shown = _draw_course(course, look, lags), lags.shown
+    look, lags = theme_of(theme), HISTOGRAM.computed(plies, player)
+    legend = _draw_course(new_axes(course, look), look, lags)
     add_legend(course, look, legend.entries)
-    _draw_histogram(histogram, look, lags)
-    footer = footer_text(shown.attrs, shown.marks, *legend.notes)
-    add_sheet_titles(course, look, *headline(shown.sample, player, "Lag"), footer)
+    _draw_histogram(new_axes(histogram, look), look, lags)
+    add_sheet_titles(course, look, *lags.shown.head("Lag"), lags.shown.footer(*legend.notes))
     return figure
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,28 +14,22 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter
 
-from exporters.plots.figures import new_axes
+from exporters.plots.panels import GamePanel, Legend
+from exporters.plots.shown import GameShown, rows_of
 from exporters.plots.style import (
     LegendEntry,
     Theme,
-    add_legend,
-    add_titles,
     clock_axis,
     draw_points,
     dress,
     move_axis,
     numbers,
     ply_place,
-    theme_of,
 )
 from exporters.plots.words import (
-    about_game,
-    footer_marks,
-    footer_text,
     handles_of,
     one,
     only_game,
-    title_of,
     usable,
     whole_seconds,
 )
@@ -114,30 +108,36 @@ def clock_race(
     Raises:
         ExportError: there is not one game, or it has no clocks.
     """
+    data = RACE.computed(plies, events=events, chat=chat)
+    return RACE.drawn(data, ax=ax, theme=theme, titles=titles, footer=footer)
+
+
+class _Race(NamedTuple):
+    shown: GameShown
+    marks: list[Mark]
+
+
+def _compute_race(plies: pd.DataFrame, events: pd.DataFrame | None = None, *, chat: bool = False) -> _Race:
     only_game(plies, "race")
     drawn = usable(plies, "clock_after_ms", clocks=True)
-    look = theme_of(theme)
-    ax = new_axes(ax, look)
+    return _Race(GameShown([plies], drawn), _marks_with_flag(events, plies, chat=chat))
+
+
+def _draw_race(ax: Axes, look: Theme, data: _Race) -> Legend:
+    plies, drawn = data.shown.plies, data.shown.drawn
     stepped = whole_seconds(drawn) == len(drawn)
     entries, seen = _draw_clocks(ax, look, plies, drawn, stepped)
     entries += _draw_budgets(ax, look, plies)
-    entries += _draw_marks(ax, look, plies, _marks_with_flag(events, plies, chat=chat))
+    entries += _draw_marks(ax, look, plies, data.marks)
     entries += _shade_gaps(ax, look, plies)
     _scale_clocks(ax, look, plies, seen, stepped)
-    if titles:
-        add_titles(ax, look, title_of(plies), about_game(plies))
-    add_legend(ax, look, entries, footer_text(drawn.attrs, footer_marks(drawn)) if footer else "")
-    return ax
+    return Legend(entries)
 
 
 def _draw_clocks(
     ax: Axes, look: Theme, plies: pd.DataFrame, drawn: pd.DataFrame, stepped: bool
 ) -> tuple[list[LegendEntry], list[float]]:
-    """Draw both sides' clocks; return the legend's entries, and values in seconds between which all clocks are.
-
-    ``drawn`` are the rows with a known clock. ``stepped``: draw steps, because the clocks were printed in whole
-    seconds.
-    """
+    """Draw both clocks; return what the legend says of them, and values in seconds between which they are."""
     entries: list[LegendEntry] = []
     seen = [0.0]
     size = 4.5 if len(drawn) <= _MANY_POINTS else 2.5
@@ -243,7 +243,6 @@ def _draw_marks(ax: Axes, look: Theme, plies: pd.DataFrame, marks: list[Mark]) -
 
 
 def _shade_gaps(ax: Axes, look: Theme, plies: pd.DataFrame) -> list[LegendEntry]:
-    """Shade the moves that no source recorded."""
     known = sorted(plies["ply"].astype(int))
     holes = [(before, after) for before, after in pairwise(known) if after > before + 1]
     for before, after in holes:
@@ -274,30 +273,13 @@ def _scale_both_ways(axes: Axes, highest: float, coarse: bool) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: clock_text(abs(value))))
 
 
-def move_times(
-    plies: pd.DataFrame,
-    *,
-    ax: Axes | None = None,
-    theme: str | Theme = "light",
-    titles: bool = True,
-    footer: bool = True,
-) -> Axes:
-    """Draw the time of each move of one game: White's bars go up, Black's down; two lines show the sums.
-
-    Times are those that the server charged (``elapsed_ms``), without lag. The sums belong to the axis on the right.
-
-    Args:
-        plies: the ply frame of one game.
-        ax, theme, titles, footer: as for ``clock_race``.
-    Returns:
-        The axes of the bars; those of the sums share its x axis. The bar of half-move 17 has the gid ``ply-17``.
-    Raises:
-        ExportError: there is not one game, or no time is known.
-    """
+def _compute_times(plies: pd.DataFrame) -> GameShown:
     only_game(plies, "times")
-    drawn = usable(plies, "elapsed_ms")
-    look = theme_of(theme)
-    ax = new_axes(ax, look)
+    return GameShown([plies], usable(plies, "elapsed_ms"))
+
+
+def _draw_both(ax: Axes, look: Theme, data: GameShown) -> Legend:
+    plies, drawn = data.plies, data.drawn
     right = ax.twinx()
     dress(right, look, grid=None)
     right.spines["right"].set_visible(True)
@@ -309,19 +291,13 @@ def move_times(
     move_axis(ax)
     ax.set_ylabel("time for the move (min:s)\nBlack ↓   White ↑")
     right.set_ylabel("lines: sum of the times (min:s)")
-    if titles:
-        add_titles(ax, look, title_of(plies), about_game(plies))
-    add_legend(ax, look, entries, footer_text(drawn.attrs, footer_marks(drawn)) if footer else "")
-    return ax
+    return Legend(entries)
 
 
 def _draw_times(
     ax: Axes, right: Axes, look: Theme, plies: pd.DataFrame, drawn: pd.DataFrame
 ) -> tuple[list[LegendEntry], float, float]:
-    """Draw the bars of both sides and the lines of their sums (on ``right``).
-
-    Return the legend's entries, the longest time and the larger sum, both in seconds.
-    """
+    """Draw bars and the lines of their sums; return the legend's entries, the longest time and the larger sum."""
     entries: list[LegendEntry] = []
     highest, most = 0.0, 0.0
     medians = side_medians(drawn)
@@ -353,3 +329,15 @@ def _draw_times(
             text += f", median {_time_text(medians[side], seconds)} from move 2"
         entries.append((Patch(color=colour), text))
     return entries, highest, most
+
+
+RACE: Final = GamePanel("", _compute_race, _draw_race, rows_of("clock_after_ms", "elapsed_ms"))
+TIMES: Final = GamePanel("", _compute_times, _draw_both, rows_of("elapsed_ms"))
+move_times = TIMES.function(
+    "move_times",
+    """Draw the time of each move of one game: White's bars go up, Black's down; two lines show the sums.
+
+    Times are those that the server charged (``elapsed_ms``), without lag. The sums belong to the axis on the right,
+    whose axes share the x axis. The bar of half-move 17 has the gid ``ply-17``.
+    """,
+)

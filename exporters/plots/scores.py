@@ -36,15 +36,12 @@ _OUTCOMES = ((1.0, "won"), (0.5, "drawn"), (0.0, "lost"))
 
 
 class _LeadData(NamedTuple):
-    """What ``score_by_lead`` draws; ``table``: of ``_scores_of``. ``move``: whose lead it is."""
-
     shown: Shown
     table: pd.DataFrame
     move: int
 
 
 def _compute_leads(plies: Plies, who: Who, move: int) -> _LeadData:
-    """The scores by the lead after a move."""
     # Black's ply, and White's next one with the clocks before it.
     decisive = who.moves(plies).where(f"move_no = CASE side WHEN 'white' THEN {move + 1} ELSE {move} END")
     table = run(clock_lead(moves=[move], edges_percent=_LEADS), decisive).frame()
@@ -53,12 +50,7 @@ def _compute_leads(plies: Plies, who: Who, move: int) -> _LeadData:
 
 
 def _scores_of(table: pd.DataFrame, move: int) -> pd.DataFrame:
-    """A row for each class of clock leads after move ``move`` of both sides, of the measure's table.
-
-    Leads and scores are those of ``exporters.measures.clock_lead``, as shares of the side's own base time. Columns are
-    ``lead`` (the class), ``lead_no``, ``sides``, ``score`` (mean points); in ``attrs`` ``games``, ``plies`` (of those
-    moves), ``excluded``.
-    """
+    """A row for each class of clock leads after move ``move`` of both sides, as shares of the side's own base time."""
     if not table.attrs["plies"] and not table.attrs["excluded"]:
         raise ExportError(f"No data: no game in this selection reached move {move}.")
     if table.empty:
@@ -122,7 +114,6 @@ def _draw_leads(ax: Axes, look: Theme, data: _LeadData) -> Legend:
 
 
 def leads(move: int = 20) -> Panel[_LeadData]:
-    """The picture of scores by the lead after a move."""
     return Panel(f"Score by clock lead at move {move}", partial(_compute_leads, move=move), _draw_leads)
 
 
@@ -134,7 +125,6 @@ class _Endings(NamedTuple):
 
 
 def _compute_endings(plies: Plies, who: Who) -> _Endings:
-    """How the games of a player ended."""
     if who.player is None:
         raise ExportError("The picture endings shows the games of one player: name one.")
     own = who.moves(plies)

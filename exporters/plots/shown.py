@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from exporters.measures.program import Measured, Program, Reason, Stats, frame_of_rows, run
 from exporters.measures.source import Plies, among
-from exporters.plots.words import COARSE, MEANINGS, dates_of, footer_marks
+from exporters.plots.words import COARSE, MEANINGS, about_game, dates_of, footer_marks, footer_text, headline, title_of
 
 _ALIKE: Final = "server, rated, category, variant, side, time_control, base_s, increment_s"
 _ENDED: Final = "result, ending, termination, arrival_ms, time_basis"
@@ -22,10 +22,7 @@ _SAMPLED: Final = f"key, {_ALIKE}, mover, opponent, mover_rating, opponent_ratin
 
 @dataclass(frozen=True)
 class Shown:
-    """What a picture states of its plies.
-
-    ``attrs`` (``games``, ``plies``, ``excluded``) are of the plies that are drawn.
-    """
+    """What a picture states of its plies; ``attrs`` (``games``, ``plies``, ``excluded``) are of the drawn ones."""
 
     titled: Plies
     player: str | None
@@ -37,6 +34,51 @@ class Shown:
         """Rows of which titles are made: of sides that are alike in all that titles state the first and the last."""
         return _sample(self.titled, self.player)
 
+    def head(self, what: str) -> tuple[str, str]:
+        return headline(self.sample, self.player, what)
+
+    def footer(self, *notes: str | None) -> str:
+        return footer_text(self.attrs, self.marks, *notes)
+
+
+@dataclass(frozen=True)
+class GameShown:
+    """What a picture states of one game, or of those of a match: all their plies, and those that are ``drawn``."""
+
+    games: Sequence[pd.DataFrame]
+    drawn: pd.DataFrame
+
+    @property
+    def shown(self) -> GameShown:
+        """Itself: most pictures of a game show nothing else."""
+        return self
+
+    @property
+    def plies(self) -> pd.DataFrame:
+        """Of the only game."""
+        return self.games[0]
+
+    def head(self, what: str) -> tuple[str, str]:
+        return "  |  ".join(map(title_of, self.games)), " · ".join(filter(None, (what, about_game(self.plies))))
+
+    def footer(self, *notes: str | None) -> str:
+        return footer_text(self.drawn.attrs, footer_marks(self.drawn), *notes)
+
+
+MOVE_COLUMNS: Final = ("key", "ply", "move_no", "side", "mover", "san", "phase", "precision", "proof", "origin")
+
+
+def rows_of(*more: str) -> Callable[[Any], pd.DataFrame]:
+    """The plies of one game that a picture draws, as a table with these columns, too."""
+
+    def table(data: Any) -> pd.DataFrame:
+        drawn: pd.DataFrame = data.shown.drawn
+        rows = drawn[[*MOVE_COLUMNS, *more]].reset_index(drop=True)
+        rows.attrs = drawn.attrs
+        return rows
+
+    return table
+
 
 @dataclass(frozen=True)
 class Drawn:
@@ -47,7 +89,6 @@ class Drawn:
 
     @property
     def kept(self) -> Plies:
-        """Those that are drawn."""
         found = self.plies
         for reason in self.reasons:
             found = found.where(f"({reason.condition}) IS NOT TRUE")
@@ -55,10 +96,7 @@ class Drawn:
 
 
 def reasons_against(column: str, *, clocks: bool = False, thinks: bool = False) -> list[Reason]:
-    """Say why a ply is not drawn.
-
-    ``column`` is unknown, with ``clocks`` also untimed games, with ``thinks`` first moves too.
-    """
+    """Why a ply is not drawn: ``column`` is unknown, with ``clocks`` also untimed, with ``thinks`` first moves."""
     measured = thinks or column == "lag_ms"  # the measures of these exclude inferred plies
     inferred = "origin = 'inferred'" if measured else f"origin = 'inferred' AND {column} IS NULL"
     return [
@@ -71,10 +109,7 @@ def reasons_against(column: str, *, clocks: bool = False, thinks: bool = False) 
 
 
 def shown_of(drawn: Drawn, *, about: Plies | None = None, player: str | None = None, mark_all: bool = False) -> Shown:
-    """Return what a picture states; its title is about ``about``, by default all of ``drawn``.
-
-    ``mark_all``: the footer is about all plies, not only those that are drawn.
-    """
+    """What a picture states: its title of ``about``, by default ``drawn``; its footer of all plies if ``mark_all``."""
     titled = drawn.plies if about is None else about
     counted = run(Program((), drawn.reasons, {"n": "games"}), drawn.plies).attrs
     attrs = {name: counted[name] for name in ("games", "plies", "excluded")}

@@ -50,7 +50,6 @@ class Theme(NamedTuple):
     scale: tuple[str, str]
 
     def side(self, side: str) -> str:
-        """The colour of ``white`` or ``black``."""
         return self.white if side == "white" else self.black
 
 
@@ -98,7 +97,6 @@ _STEPS_PERCENT = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 
 
 def theme_of(theme: str | Theme) -> Theme:
-    """A theme by its name."""
     if isinstance(theme, Theme):
         return theme
     if theme not in THEMES:
@@ -141,7 +139,6 @@ def ply_place(ply: float | npt.NDArray[np.float64]) -> float | npt.NDArray[np.fl
 
 
 def move_axis(ax: Axes) -> None:
-    """Label the x axis as one of move numbers, with ticks at whole moves."""
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
     ax.set_xlabel("move")
 
@@ -149,10 +146,7 @@ def move_axis(ax: Axes) -> None:
 def draw_points(
     ax: Axes, xs: Iterable[float], ys: Iterable[float], gids: Iterable[str], *, size: float, colour: str, face: str
 ) -> None:
-    """Draw points that have names of their own (``ply-17``), which pages use to find a move's point.
-
-    Sizes are in points.
-    """
+    """Draw points that have names of their own (``ply-17``), by which a page finds a move's point."""
     for x, y, gid in zip(xs, ys, gids, strict=True):
         ax.add_artist(
             Line2D(
@@ -196,7 +190,6 @@ def add_titles(ax: Axes, theme: Theme, title: str, subtitle: str = "") -> None:
 
 
 def width_points(ax: Axes) -> float:
-    """How wide the axes will be, as far as one can tell before they are laid out."""
     figure = ax.get_figure(root=True)
     place = ax.get_subplotspec()
     assert figure is not None
@@ -260,10 +253,7 @@ def _columns(labels: Sequence[str], width: float) -> int:
 
 
 def add_footer(ax: Axes, theme: Theme, footer: str, *, drop: float = 0.0) -> None:
-    """A small line below the axes: how much was drawn, and what was excluded and why.
-
-    ``drop`` are the points of what else is below the axes besides usual tick labels and the axis label.
-    """
+    """A small line below the axes, ``drop`` points lower than usual."""
     if footer:
         ax.annotate(
             "\n".join(_wrapped(footer, ax, FOOTER_POINTS)),
@@ -297,7 +287,6 @@ def percent_axis(axis: Axis, most: float) -> None:
 
 
 def clock_axis(axis: Axis, low_s: float, high_s: float, *, ticks: int = 7, whole_seconds: bool = False) -> None:
-    """Ticks at round times between two limits in seconds."""
     steps = [step for step in SECONDS if step >= 1 or not whole_seconds]
     step = round_step(max(high_s - low_s, 0.0), ticks, steps)
     axis.set_major_locator(MultipleLocator(step))

@@ -36,10 +36,7 @@ _WHOLE_S = (0.0, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0
 
 
 class Classes(NamedTuple):
-    """Think times in classes; ``places`` has the class of each time.
-
-    ``edges`` and ``ends`` are where the classes in use begin and end, in seconds.
-    """
+    """Think times in classes: ``places`` has that of each time, ``edges`` and ``ends`` their limits in seconds."""
 
     labels: list[str]
     places: NDArray[np.int64]
@@ -55,10 +52,7 @@ class Classes(NamedTuple):
 
 
 def classes_of(times_ms: NDArray[np.int64], *, whole_seconds: bool) -> Classes:
-    """Sort times into classes; where one of them was printed in whole seconds, into classes of whole seconds.
-
-    The first class of the finer ones holds what servers charge at least: a tenth of a second.
-    """
+    """Sort times into classes, of whole seconds if one was printed so; the first is what servers charge at least."""
     edges = _WHOLE_S if whole_seconds else _FINE_S
     classes = np.clip(np.searchsorted(edges, times_ms / 1000, side="right") - 1, 0, len(edges) - 2)
     first, last = (int(classes.min()), int(classes.max())) if len(classes) else (0, -1)
@@ -99,7 +93,6 @@ class _Thinks(NamedTuple):
 
 
 def _compute_thinks(plies: Plies, who: Who, by: str) -> _Thinks:
-    """The think times of a player or of all, counted by a column."""
     drawn = Drawn(who.moves(plies), reasons_against("elapsed_ms", thinks=True))
     shown = shown_of(drawn, player=who.player)
     if not shown.attrs["plies"]:
@@ -119,11 +112,7 @@ def _step_of(times_ms: NDArray[np.int64], count: NDArray[np.int64], *, whole_sec
 
 
 def _shares_of(found: _Thinks) -> pd.DataFrame:
-    """What ``think_times`` draws: one row for each phase and step of times.
-
-    Columns are ``phase``, ``think`` (the step, in seconds), ``plies``, ``share`` (of the phase's moves),
-    ``phase_plies``, ``median_ms``, ``precision`` (of the median); in ``attrs`` ``games``, ``plies``, ``excluded``.
-    """
+    """A row for each phase and step of times (``think``, in seconds), with the phase's median and its precision."""
     times_ms, coarse, count = (found.counts[name].to_numpy(dtype=np.int64) for name in ("elapsed_ms", "coarse", "n"))
     step, steps = _step_of(times_ms, count, whole_seconds=bool(coarse.any()))
     places = np.minimum(times_ms // step, steps - 1)
@@ -192,11 +181,7 @@ def _draw_shares(ax: Axes, look: Theme, shares: pd.DataFrame) -> list[LegendEntr
 
 
 def _cells_of(found: _Thinks) -> tuple[pd.DataFrame, dict[int, float]]:
-    """What ``think_heatmap`` draws: the cells that have moves, and by column the height of the median of its times.
-
-    Columns are ``move_from``, ``move_to`` (a column's move numbers), ``think`` (the class), ``think_no``, ``plies``; in
-    ``attrs`` ``games``, ``plies``, ``excluded``, ``labels``, ``columns`` (a column's width in moves).
-    """
+    """The cells that have moves, by ``move_from`` and ``think_no``, and by column the height of its median."""
     names = ("move_no", "elapsed_ms", "coarse", "n")
     moves, times_ms, coarse, count = (found.counts[name].to_numpy(dtype=np.int64) for name in names)
     classes = classes_of(times_ms, whole_seconds=bool(coarse.any()))
@@ -253,7 +238,6 @@ def _draw_heatmap(ax: Axes, look: Theme, found: _Thinks) -> Legend:
 
 
 def _draw_cells(ax: Axes, look: Theme, cells: pd.DataFrame) -> QuadMesh:
-    """Draw the map (``cells``: of ``_cells_of``)."""
     width = cells.attrs["columns"]
     rows, columns = len(cells.attrs["labels"]), int(cells["move_to"].max()) // width
     grid = np.full((rows, columns), np.nan)

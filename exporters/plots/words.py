@@ -20,7 +20,6 @@ _RATED = {True: "rated", False: "unrated"}
 
 
 def only_game(plies: pd.DataFrame, picture: str) -> None:
-    """Check that a frame holds one game."""
     games = plies["key"].nunique()
     if games == 0:
         raise ExportError(f"No data: no game in this selection has a known move ({picture}).")
@@ -29,15 +28,11 @@ def only_game(plies: pd.DataFrame, picture: str) -> None:
 
 
 def player_of(plies: PlySource, player: str) -> ChosenPlayer:
-    """The player that a handle names (``exporters.tables.facts.choose_player``)."""
     return Plies.of(plies).player(player)
 
 
 class Who:
-    """Whose games and moves a picture of many games shows; without a player, everybody's.
-
-    ``alone``: there are no games of others.
-    """
+    """Whose games and moves a picture shows; without a player, everybody's. ``alone``: there are no games of others."""
 
     def __init__(
         self, player: str | None = None, identities: frozenset[str] = frozenset(), *, alone: bool = False
@@ -48,20 +43,16 @@ class Who:
 
     @property
     def condition(self) -> str:
-        """That a ply is a move of the player."""
         return among("mover_id", self.identities)
 
     def moves(self, plies: Plies) -> Plies:
-        """The moves of the player."""
         return plies if self.player is None else plies.where(self.condition)
 
     def games(self, plies: Plies) -> Plies:
-        """All moves of the games in which the player moved."""
         return plies if self.player is None or self.alone else plies.in_games(self.condition)
 
 
 def who_of(plies: Plies, player: str | None) -> Who:
-    """Whose games and moves a picture shows."""
     return Who() if player is None else Who(player, plies.player(player).identities)
 
 
@@ -75,10 +66,7 @@ def name_of(plies: pd.DataFrame, player: str) -> str:
 
 
 def usable(plies: pd.DataFrame, column: str, *, clocks: bool = False) -> pd.DataFrame:
-    """Return the rows of one game or match whose ``column`` is known, with their ``attrs``.
-
-    ``clocks`` excludes untimed games. ExportError: there are none; the message has the reason.
-    """
+    """The rows of one game or match whose ``column`` is known, without untimed games if ``clocks`` are drawn."""
     excluded: dict[str, int] = {}
     kept = plies
 
@@ -167,7 +155,6 @@ def one(values: Iterable[Any]) -> Any:
 
 
 def handles_of(plies: pd.DataFrame) -> tuple[str, str]:
-    """White's and Black's handle of one game."""
     white, black = _players(plies)
     return plain(white[0] or "?"), plain(black[0] or "?")
 
@@ -192,10 +179,7 @@ def title_of(plies: pd.DataFrame) -> str:
 
 
 def about_game(plies: pd.DataFrame) -> str:
-    """``freechess.org · 2020-01-01 · rated blitz · 5 min + 0 s · normal`` of one game.
-
-    The date is that of the moves' arrival; who knows it from elsewhere puts it into the frame's ``attrs["dates"]``.
-    """
+    """As ``freechess.org · 2020-01-01 · rated blitz · 5 min + 0 s · normal``; ``attrs["dates"]`` may have the date."""
     return " · ".join(
         part
         for part in (
@@ -217,7 +201,6 @@ def about_games(plies: pd.DataFrame) -> str:
 
 
 def headline(plies: pd.DataFrame, player: str | None, what: str) -> tuple[str, str]:
-    """Title and subtitle of a picture about one game, a player, or many games."""
     if plies["key"].nunique() == 1:
         who = "" if player is None else f", moves of {name_of(plies, player)}"
         return title_of(plies), f"{what}{who} · {about_game(plies)}"
