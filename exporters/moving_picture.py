@@ -50,11 +50,7 @@ Check = Callable[[], None]
 
 
 class Look(NamedTuple):
-    """How a game is shown.
-
-    ``size`` is the side of a board in pixels, ``speed`` how much faster than it was played; no position is shown longer
-    than ``max_pause_ms``. ``flip``: the first board from Black's side. ``first`` and ``last`` are half-moves.
-    """
+    """How a game is shown: boards of ``size`` pixels, positions for ``max_pause_ms`` at most, some half-moves."""
 
     size: int = 400
     speed: float = 10.0
@@ -108,7 +104,6 @@ def _palette() -> Image.Image:
 
 
 def _numbered(picture: Image.Image) -> Image.Image:
-    """A picture in colours as numbers of the palette."""
     found = picture.quantize(palette=_palette(), dither=Image.Dither.NONE)
     return Image.frombytes("L", found.size, found.tobytes())
 
@@ -176,7 +171,6 @@ class _Board:
         self.ends = True
 
     def view(self, tick: int, longest_ms: int) -> _View:
-        """What is shown at a tick."""
         place = max(bisect_right(self.steps, tick, key=itemgetter(0)) - 1, 0)
         at, one = self.steps[place]
         state = one.state
@@ -287,7 +281,6 @@ class Film:
         yield lasts, screen
 
     def still(self) -> bytes:
-        """The last picture as PNG."""
         out = io.BytesIO()
         screen = _Screen(self._boards, self._look.size)
         screen.show([board.view(self.ticks, self._longest_ms) for board in self._boards])
@@ -301,8 +294,6 @@ _Box = tuple[int, int, int, int]
 
 
 class _Screen:
-    """The picture: ``canvas`` has numbers of the palette."""
-
     def __init__(self, boards: Sequence[_Board], size: int) -> None:
         self._boards = boards
         self._side = side = size // 8
@@ -321,7 +312,6 @@ class _Screen:
                 self._name(number, board, white)
 
     def show(self, views: Sequence[_View]) -> None:
-        """Draw what differs."""
         for number, (view, before) in enumerate(zip(views, self._shown, strict=True)):
             if before is None or (view.board, view.marks) != (before.board, before.marks):
                 self._squares(number, view, before)

@@ -87,15 +87,11 @@ _MARKS = (
 
 
 def mark_of(kind: str, detail: str) -> str | None:
-    """The words of an event's mark; None: it has none."""
     return next((words for known, begin, words in _MARKS if kind == known and detail.startswith(begin)), None)
 
 
 def event_words(event: GameEvent, exact: bool) -> EventWords | None:
-    """An event in words; None where the boards already show it, or it is about the log and not about the game.
-
-    ``exact``: the game's clocks were printed with thousandths.
-    """
+    """None where the boards already show it, or it is about the log. ``exact``: clocks were printed in thousandths."""
     kind, detail = event.kind, event.detail
     if kind is EventKind.CHAT:
         return EventWords("chat", event.actor, detail, event.text)
@@ -189,7 +185,6 @@ def result_words(game: Game, in_progress: bool) -> str:
 
 
 def player_words(player: Player) -> list[str]:
-    """A player's marks besides the name: ``guest``, ``computer``, titles."""
     words = ["computer"] if player.is_computer else []
     words += ["guest"] if player.is_guest else []
     return words + [word for word in player.title_words if word not in ("C", "U")]

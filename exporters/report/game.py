@@ -173,7 +173,6 @@ def _showing(one: Showing, after_ms: int, state: int | None) -> dict[str, Any] |
 
 
 def is_untimed(game: Game) -> bool:
-    """Whether the game had no clocks."""
     return game.base_s == 0 and not game.increment_s
 
 
@@ -207,11 +206,7 @@ def game_report(
     site: Site | None = None,
     ply: int | None = None,
 ) -> bytes:
-    """Make a self-contained page that plays a game (no mere set-up position) back; the same game gives the same bytes.
-
-    ``match`` has both boards, if the game is one of them, with the ``evidence`` that they are one match. Anomalies are
-    of the game or of both boards. ``ply`` is the half-move of the game that is shown first, also without the script.
-    """
+    """A self-contained page that plays a game back, or a ``match``; ``ply`` is the half-move that is shown first."""
     games = [game] if match is None else [match.a, match.b]
     holdings = {} if match is None else match_holdings(match)
     boards = _playback_boards(games, holdings, anomalies)

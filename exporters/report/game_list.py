@@ -42,11 +42,7 @@ COLUMNS: Final = (
 
 
 def player_file(handle: str, server: str | None) -> str:
-    """The name of a player's file in a site of files.
-
-    Any handle gives a name that all file systems have: letters and digits of the handle, and 16 digits that differ
-    between players, also where a handle has other characters, is long, or is a name that Windows reserves.
-    """
+    """A name that all file systems have and that differs between players, whatever characters a handle has."""
     folded = handle.lower()
     digits = hashlib.sha256(f"{server or ''}\n{folded}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
     words = _NOT_IN_NAMES.sub("-", folded).strip("-")[:_LONGEST_NAME].strip("-")
@@ -55,11 +51,7 @@ def player_file(handle: str, server: str | None) -> str:
 
 @dataclass(frozen=True)
 class FileSite:
-    """A site of files, whose addresses are relative.
-
-    ``players`` maps handle, in lower case, and server to file names. ``depth`` is the number of folders between the
-    page that is made and the index. ``picture`` is as ``Site`` has it.
-    """
+    """A site of files, with relative addresses; ``depth`` counts the folders between the page and the index."""
 
     keys: frozenset[str]
     players: Mapping[tuple[str, str | None], str] = field(default_factory=dict)
@@ -69,16 +61,13 @@ class FileSite:
 
     @property
     def assets(self) -> str:
-        """The folder of what pages share."""
         return f"{'../' * self.depth}assets/"
 
     @property
     def home(self) -> str:
-        """The index."""
         return f"{'../' * self.depth}index.html"
 
     def game(self, key: str, ply: int | None = None) -> str | None:
-        """The page of a game."""
         if key not in self.keys:
             return None
         return f"{'../' * self.depth}games/{key}.html{'' if ply is None else f'?ply={ply}'}"
@@ -95,15 +84,12 @@ class FileSite:
         )
 
     def position(self, key: str, ply: int | None = None) -> str | None:
-        """Files have no explorer."""
         return None
 
     def lines(self, key: str, sha256: str) -> str | None:
-        """Lines of logs are not for others."""
         return None
 
     def games(self, **filters: str) -> str | None:
-        """The index, which then lists the games that match."""
         if not filters.keys() <= _SEARCHED:
             return None
         shown = {name: visible(value) for name, value in filters.items()}  # as the index has them
@@ -142,7 +128,6 @@ def _searched(game: ListedGame, row: dict[str, Any]) -> list[object]:
 
 
 def list_row(game: ListedGame, site: Site, in_progress: Collection[str]) -> dict[str, Any]:
-    """A game as lists show it; ``site`` and ``in_progress`` as for ``index_of_files``."""
     goes_on = game.key in in_progress
     basis = TimeBasis(game.time_basis) if game.time_basis else TimeBasis.NONE
     black = game.black_base_s is not None and (game.black_base_s, game.black_increment_s) != (

@@ -57,10 +57,7 @@ def index_report(
     excluded: Mapping[str, int] | None = None,
     most: int | None = None,
 ) -> bytes:
-    """Make a self-contained page about an archive, or a choice of its games; the same games give the same bytes.
-
-    ``excluded`` counts by reason the games that were asked for and are not in the table.
-    """
+    """A self-contained page about a choice of games; ``excluded`` counts by reason those that are not there."""
     (counted,) = query(
         "SELECT count(*) AS games, coalesce(sum(plies), 0)::BIGINT AS plies, count(*) FILTER (complete) AS complete,"
         " count(*) FILTER (day IS NULL) AS undated, min(day)::VARCHAR AS first, max(day)::VARCHAR AS last FROM games"

@@ -33,10 +33,7 @@ _SIGNS = {"blunder": "??", "mistake": "?", "inaccuracy": "?!"}
 
 
 class MoveVerdict(NamedTuple):
-    """The evaluation after a move from White's side, the word for a bad move, and the loss.
-
-    ``chances`` are White's of winning, in thousandths; ``loss_cp`` is bounded as in docs/reference/tables.md.
-    """
+    """The evaluation after a move from White's side, ``chances`` in thousandths, the word for a bad move, the loss."""
 
     evaluation: str
     chances: int
@@ -50,13 +47,10 @@ class MoveVerdict(NamedTuple):
 
     @property
     def lost(self) -> str:
-        """The loss in pawns: ``9.00``."""
         return pawns_text(self.loss_cp, None) or ""
 
 
 class PlaybackBoard(NamedTuple):
-    """One game with what is shown of it."""
-
     letter: str
     game: Game
     course: Course
@@ -107,10 +101,7 @@ def _count(verdicts: Iterable[MoveVerdict], word: str) -> int:
 
 @dataclass(slots=True)
 class Cell:
-    """One move; ``place`` is its first one in the playback, None if it is not shown there.
-
-    ``gives`` is the piece that its capture passed to a player on the other board.
-    """
+    """One move: its first place in the playback, and what its capture ``gives`` to a player on the other board."""
 
     place: int | None
     number: str
@@ -143,11 +134,7 @@ class Row:
 
 
 class MoveRows:
-    """The rows of one board.
-
-    Both moves of a pair have one row; what happened between them is below it. A played game is in the order of play.
-    Variations of a saved or an examined game are behind the move that they replace.
-    """
+    """The rows of one board: two moves, and below them what happened between them."""
 
     def __init__(
         self,
@@ -158,7 +145,6 @@ class MoveRows:
         gives: Mapping[int, str] = MappingProxyType({}),
         judged: Mapping[int, MoveVerdict] = MappingProxyType({}),
     ) -> None:
-        """Read what the playback shows."""
         self._game, self._course, self._gives, self._judged = game, course, gives, judged
         self._untimed = game.base_s == 0 and not game.increment_s
         self._places: dict[int, int] = {}
@@ -176,7 +162,6 @@ class MoveRows:
         self._rows: list[Row] = []
 
     def read(self) -> list[Row]:
-        """Make the rows."""
         if self._game.kind is GameKind.PLAYED:
             self._in_order_of_play()
         else:

@@ -32,11 +32,7 @@ if TYPE_CHECKING:
 
 
 class BarItem(NamedTuple):
-    """What the bar at the top of a page contains; without ``href`` it is text.
-
-    ``rel`` is ``prev``, ``next``, ``up`` or empty. ``here``: it is the page itself. ``at_ply``: the page's script adds
-    the shown half-move to the address, as ``ply``.
-    """
+    """What the bar at the top contains, without ``href`` as text; ``at_ply``: the address gets the shown half-move."""
 
     text: str
     href: str | None = None
@@ -86,10 +82,7 @@ _POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([^"
 
 
 def visible(text: str) -> str:
-    """Write out all characters of a log's text that are not printable: ``\\\\x1b``, ``\\\\u202e``.
-
-    Characters that change the direction of writing count as not printable.
-    """
+    r"""Write out what is not printable, or changes the direction of writing: ``\x1b``, ``\u202e``."""
     text = decoded(text)
     if text.isprintable():
         return text
@@ -104,10 +97,7 @@ def plain_name(text: str) -> str:
 
 
 def clock_text(ms: int | None, exact: bool) -> str:
-    """``4:57.338``, ``1:04:57``; a negative clock keeps its sign; unknown is a dash.
-
-    ``exact``: the server printed thousandths, which are shown even if they are 000; otherwise whole seconds are.
-    """
+    """As ``4:57.338``, ``1:04:57``; unknown is a dash. ``exact``: the server printed thousandths."""
     return "–" if ms is None else printed_clock(ms, exact).replace("-", "−")
 
 
@@ -122,7 +112,6 @@ def number_text(ply: int) -> str:
 
 
 def is_exact(ply: Ply) -> bool:
-    """Whether this ply's times were printed in milliseconds."""
     return ply.precision_code in EXACT
 
 
@@ -175,12 +164,7 @@ def render_page(
     site: Site | None = None,
     folder: Path | None = None,
 ) -> bytes:
-    """Make a whole page; the same arguments give the same bytes.
-
-    ``template`` extends ``base.html``; values need not be escaped. ``styles`` and ``scripts`` become the one style
-    sheet (after ``base.css``) and the one script, which reads ``data``. A page of a ``site`` loads both as files of the
-    site (``site_file``), may send forms to it, and ask it for data.
-    """
+    """Make a page; the same arguments give the same bytes. A page of a ``site`` loads style and script as files."""
     folders = (_TEMPLATES,) if folder is None else (folder, _TEMPLATES)
     sheets = ("base.css", *styles) if site is None else ("base.css", *styles, "site.css")
     style = "\n".join(_asset(name, folders) for name in sheets)

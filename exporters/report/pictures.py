@@ -61,7 +61,6 @@ def _move_ticks(board: PlaybackBoard) -> list[Tick]:
 
 
 def _names(board: PlaybackBoard) -> list[tuple[bool, str, str]]:
-    """White and Black, each with its class and its name."""
     game = board.game
     return [
         (True, "white", f"{plain_name(game.white.handle)} (White)"),
@@ -109,7 +108,6 @@ def _clock_race(board: PlaybackBoard) -> Iterator[Panel]:
 
 
 def _marked_events(board: PlaybackBoard) -> Iterator[tuple[int, str]]:
-    """What changed the clocks: a half-move and words."""
     for event in board.game.events:
         words = mark_of(event.kind.value, event.detail or "")
         if words is not None and words not in _NOT_MARKED:
@@ -265,11 +263,7 @@ def _rating_words(kind: str, ratings: Sequence[int]) -> str:
 def player_panels(
     found: PlayerTables, own: Sequence[Mapping[str, Any]], scales: dict[str, float] | None = None
 ) -> Iterator[Panel]:
-    """The pictures of a player for which there is data: ratings, clocks, thinks, lost games, openings.
-
-    ``own`` are the player's sides in the order of the games. ``scales`` has the highest value of each picture, and gets
-    those of this player.
-    """
+    """A player's pictures; ``scales`` has the highest value of each, and gets those of this player."""
     most = {} if scales is None else scales
     yield from rating_panels(own)
     yield from _curve(found, most)

@@ -32,11 +32,7 @@ class ClockRun(NamedTuple):
 
 @dataclass(slots=True)
 class Showing:
-    """A board or an event (``event``) that is shown on ``board`` 0, or 1 for board B.
-
-    ``back``: moves were taken back. ``at_ms`` counts from the first moment; ``known``: the log has the time. ``run`` is
-    the clock that ran until this board came, ``think_ms`` what the move took, as printed.
-    """
+    """A board or an event at a moment. ``back``: moves were taken back; ``run``: the clock that ran until it came."""
 
     board: int
     state: ReportPosition
@@ -96,7 +92,6 @@ class _Board:
         return self._as_shown and not any(event.at_ms for event in self.game.events if _is_shown(event))
 
     def take(self, moment: GameMoment) -> list[Showing]:
-        """What a moment shows."""
         what = moment.what
         known = moment.timing is not Timing.UNKNOWN
         state: ReportPosition | None

@@ -193,11 +193,7 @@ def sections_of(
     filters: Mapping[str, str] | None = None,
     games: Mapping[tuple[str, str, str | None], int] | None = None,
 ) -> list[Section]:
-    """Return the sections with measures of one player that have something to show.
-
-    ``games`` counts those of each time control, variant and outcome (None: all), with those that a measure
-    excludes.
-    """
+    """The sections that have something to show; ``games`` counts by time control, variant and outcome (None: all)."""
     controls = _RESULTS.table(found, _results(site, filters or {}, games or {})), _USAGE.table(found)
     sections = [_section("Time controls and variants", "controls", _OF_USAGE, controls)]
     for title, name, hint, *shown in _SECTIONS:
@@ -240,10 +236,7 @@ _MOST_OPENINGS = 20
 
 
 def player_of_handle(sides: Sequence[_Row], player: str) -> ChosenPlayer:
-    """The player of a handle, over all servers of the games; guests are never pooled.
-
-    ExportError: the handle is that of several guests, or of no player.
-    """
+    """The player of a handle, over all servers; ExportError: it is that of several guests, or of no player."""
     games: dict[tuple[str, str, bool | None], set[str]] = {}
     for row in sides:
         if row["player"].lower() != player.lower():
@@ -271,11 +264,7 @@ def player_values(
     filters: Mapping[str, str] | None = None,
     boards: BoardsOf | None = None,
 ) -> dict[str, Any]:
-    """What the page of a player shows.
-
-    ``plies`` are both sides of the player's games, ``sides`` the player's. ``excluded`` counts by reason the games that
-    match the filters and are not there.
-    """
+    """What the page of a player shows; ``excluded`` counts by reason games that match the filters and are not there."""
     plies = Plies.of(plies)
     chosen = player_of_handle(sides, player)
     own_sides = [row for row in sides if row["player_id"] in chosen.identities]
@@ -314,11 +303,7 @@ def render_player(
 
 
 class PlayerPage(NamedTuple):
-    """Whom a page is about; ``handle`` is as written in the last game.
-
-    ``identities`` are the player's, as ``player_id`` has them, one for each server. ``excluded`` counts by reason the
-    games with this handle that are not counted.
-    """
+    """Whom a page is about: the handle of the last game, and the identities, one for each server."""
 
     handle: str
     identities: frozenset[str]
@@ -334,10 +319,7 @@ def player_pages(
     site: Site | None = None,
     boards: BoardsOf | None = None,
 ) -> Iterator[bytes]:
-    """The pages of several players, whose measures are computed together.
-
-    ``plies`` and ``sides`` are of all their games, both sides.
-    """
+    """The pages of several players, whose measures are computed together, of both sides of all their games."""
     for values in _values_of(plies, sides, pages, site, boards):
         yield render_player(values, site)
 
@@ -436,12 +418,10 @@ def _sentences(tables: PlayerTables) -> Iterator[str]:
 
 
 def _is(value: Any) -> bool:
-    """Whether it is known to be true."""
     return known(value) and bool(value)
 
 
 def _servers(own: Sequence[_Row]) -> dict[str, int]:
-    """As ``games_by_server``, of the rows of the player's sides."""
     servers = Counter(server for _, server in {(row["key"], text_of(row["server"]) or "unknown") for row in own})
     return dict(sorted(servers.items(), key=lambda item: (-item[1], item[0])))
 
@@ -476,7 +456,6 @@ def _description(own: Sequence[_Row], servers: Mapping[str, int]) -> str:
 
 
 def _won_drawn_lost(own: Sequence[_Row]) -> tuple[int, int, int]:
-    """How many games were won, drawn and lost."""
     scores = [float(row["score"]) for row in own if known(row["score"])]
     return scores.count(1.0), scores.count(0.5), scores.count(0.0)
 
@@ -568,7 +547,6 @@ def _score_cells(group: Sequence[_Row]) -> list[str]:
 
 
 def _scores(group: Sequence[_Row], site: Site | None, chosen: Mapping[str, str]) -> list[CellText]:
-    """Return games, won, drawn and lost, each leading to its games, and the score."""
     cells = _score_cells(group)
     if site is None:
         return [*cells]

@@ -16,11 +16,7 @@ _THINKS: Final = 10
 
 
 class _Wanted(NamedTuple):
-    """A measure of a page.
-
-    ``whose``: the plies that it is about: the player's ``own``, the opponents' (``theirs``), those of ``both``, where a
-    game of two of the players is there twice, or of ``all``, where it is there once.
-    """
+    """A measure of a player's ``own`` plies, the opponents', ``both`` (a game may be twice), or ``all`` (once)."""
 
     define: Callable[..., Program]
     by: tuple[str, ...] = ()
@@ -63,11 +59,7 @@ class PlayerGame(NamedTuple):
 
 
 class PlayerTables(NamedTuple):
-    """What the page of a player shows of the measures, by the names of ``_WANTED``.
-
-    ``moves`` counts those that the player made; ``excluded`` is of the moves that took ``longest``, as ``attrs`` of a
-    measure.
-    """
+    """What the page of a player shows of the measures, by the names of ``_WANTED``."""
 
     tables: dict[str, Measured]
     longest: list[dict[str, Any]]
@@ -76,11 +68,7 @@ class PlayerTables(NamedTuple):
 
 
 def measure_players(plies: Plies, players: Mapping[str, str]) -> dict[str, PlayerTables]:
-    """Compute the measures of players' pages, for all players at once, by page.
-
-    ``players`` maps identities (``mover_id``) to pages; a page may have several. Plies are both sides of all their
-    games.
-    """
+    """The measures of pages, by page; ``players`` maps identities (``mover_id``) to pages, which may have several."""
     pages = sorted(set(players.values()))
     sources = _sources(plies, players)
     own = sources["own"]
@@ -126,7 +114,6 @@ def _longest(own: Plies) -> dict[str, list[dict[str, Any]]]:
 
 
 def _games(own: Plies) -> dict[str, list[PlayerGame]]:
-    """For each page the times of its games."""
     games: dict[str, list[PlayerGame]] = {}
     charged = "elapsed_ms) FILTER (phase = 'opening' AND move_no > 1)"
     for page, *game in own.rows(
@@ -137,7 +124,6 @@ def _games(own: Plies) -> dict[str, list[PlayerGame]]:
 
 
 def _sources(plies: Plies, players: Mapping[str, str]) -> dict[str, Plies]:
-    """The plies of each ``whose``, with ``page``."""
     listed = ", ".join(f"({_text(identity)}, {_text(page)})" for identity, page in sorted(players.items()))
     pages = f"(SELECT * FROM (VALUES {listed}) pages(identity, page))"
     mover, opponent = (f"LEFT JOIN {pages} {who} ON {who}.identity = p.{who}_id" for who in ("mover", "opponent"))

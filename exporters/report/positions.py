@@ -31,10 +31,7 @@ class ReportPosition:
 
 @dataclass(eq=False, slots=True)
 class Branch:
-    """Plies outside the main line: taken back, or a variation.
-
-    It leaves ``parent`` (None: the main line) after ``ply`` half-moves.
-    """
+    """Plies that were taken back, or a variation; they leave ``parent`` (None: the main line) after ``ply``."""
 
     number: int
     taken_back: bool
@@ -47,7 +44,6 @@ class Course:
     """The positions of a game as a tree."""
 
     def __init__(self, game: Game, holdings: Mapping[int, BothHoldings] | None = None) -> None:
-        """Read a game."""
         concluded = holdings or {}
         boards = boards_by_ply(game)
         (white_base_s, _), (black_base_s, _) = control_of(game, True), control_of(game, False)
@@ -142,7 +138,6 @@ def _start_holdings(game: Game) -> BothHoldings:
 
 
 def _start_clock(game: Game, white: bool) -> int | None:
-    """A clock on the first board of a game that was joined later."""
     for segment in game.segments[:1]:
         start = game.observations[segment.observation].start
         if start is not None and start.ply == game.start_ply:

@@ -28,11 +28,7 @@ Tick = tuple[float, str]
 
 
 class Panel(NamedTuple):
-    """A picture with its heading, what its colours mean, and what it excludes.
-
-    It is an ``svg``, or ``bars``. ``board`` is the one that it is about, None if it is about both; ``key`` has classes
-    of ``chart.css`` with words.
-    """
+    """A picture, ``svg`` or ``bars``, with what its colours mean (classes of ``chart.css``), and what it excludes."""
 
     heading: str
     svg: Markup
@@ -48,14 +44,13 @@ def clock_ticks(low_s: float, high_s: float, most: int = _MOST_TICKS) -> list[Ti
 
 
 def number_ticks(low: float, high: float) -> list[Tick]:
-    """Round whole numbers."""
     return [
         (value, f"{value:,.0f}" if value >= 10_000 else f"{value:.0f}") for value in _round_values(low, high, _NUMBERS)
     ]
 
 
 def clock_text(seconds: float) -> str:
-    """``4:57``, ``1:04:57``, ``0:00.5``; a minus sign in front of all of it."""
+    """As ``4:57.338``, ``1:04:57``; unknown is a dash. ``exact``: the server printed thousandths."""
     tenths = round(abs(seconds) * 10)
     whole, tenth = divmod(tenths, 10)
     sign = "−" if seconds < 0 and tenths else ""
@@ -168,10 +163,7 @@ class Bar(NamedTuple):
 
 
 def scaled_bars(rows: Sequence[Bar], most: float = 0) -> list[dict[str, Any]]:
-    """Rows of bars with the place and size of each bar, in hundredths of the width.
-
-    ``most`` has room, too, if no value is so high.
-    """
+    """Rows with the place and size of each bar, in hundredths of the width; there is room for ``most``."""
     values = [value for row in rows for value, _ in row.values if value is not None]
     low, high = min([0.0, *values]), max([most, *values])
     scale = 100 / ((high - low) or 1)
@@ -216,10 +208,7 @@ def piece_drawing(letter: str) -> ElementTree.Element:
 
 @cache
 def drawings(assets: str | None = None, *, one_side: bool = False) -> Markup:
-    """What all boards of a page use by name, once: the twelve pieces, and the empty board from both sides or White's.
-
-    A page of a site (``assets`` as ``Site`` has it) loads the pieces as files that all pages share.
-    """
+    """What all boards of a page use by name: the pieces, of a site as files, and the empty board from its sides."""
     found = []
     for letter in "PNBRQKpnbrqk":
         name = piece_name(letter)
@@ -253,11 +242,7 @@ def _side(white_below: bool) -> str:
 def draw_board(
     board: str | None, marked: tuple[str, ...] = (), *, white_below: bool = True, assets: str | None = None
 ) -> Markup:
-    """What stands inside a board's ``svg`` (``viewBox`` 15 15 360 360): the squares, what is marked, the pieces.
-
-    ``board`` is as in ``exporters.boards``; None: only the squares. With ``assets`` the pieces of the start position
-    are one file that all pages share.
-    """
+    """What stands inside a board's ``svg``; with ``assets`` the pieces of the start position are one file."""
     drawn = [f'<use class="squares" href="#{_side(white_below)}"/>', '<g class="marks">']
     for square in marked:
         x, y = _corner(square, white_below)
@@ -281,7 +266,6 @@ def _men(board: str, white_below: bool) -> str:
 
 @cache
 def _start(assets: str, white_below: bool) -> str:
-    """The pieces of the start position as a file."""
     box = f"15 15 {8 * SQUARE} {8 * SQUARE}"
     men = f"<defs>{drawings()}</defs>{_men(STANDARD_BOARD, white_below)}"
     file = site_file("start", "svg", f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}">{men}</svg>')

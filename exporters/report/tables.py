@@ -44,10 +44,7 @@ def linked_text(text: str, href: str | None) -> CellText:
 
 
 class Table(NamedTuple):
-    """A table as a page contains it; the first column's cells head their rows.
-
-    ``words`` are the places of the columns that hold words, which are aligned left; ``note`` says what it excludes.
-    """
+    """A table: its first column heads the rows, ``words`` are columns aligned left, ``note`` is what it excludes."""
 
     caption: str
     columns: Sequence[CellText]
@@ -79,11 +76,7 @@ def measure_table(
     note: str | None = None,
     of_lag: bool = False,
 ) -> Table | None:
-    """Make a measure's table for a page; None if it is empty and excludes nothing.
-
-    ``columns`` has by heading the name of a column (``cell_text``), or what makes a cell of a row; the first ``words``
-    of them are aligned left.
-    """
+    """A measure's table; ``columns`` has by heading the name of a column (``cell_text``), or what makes its cells."""
     if not found.rows and (note is not None or not found.attrs["excluded"]):
         return None
     rows = [
@@ -115,7 +108,6 @@ _MARKED = {
 
 
 def known(value: Any) -> bool:
-    """Whether there is a value."""
     return value is not None and value == value and str(value) != "<NA>"
 
 
@@ -189,7 +181,6 @@ def seconds_text(low_s: Any, high_s: Any) -> str:
 
 
 def text_of(value: Any) -> str:
-    """A word of a table; nothing where it is not known."""
     return str(value) if known(value) else ""
 
 
