@@ -13,12 +13,12 @@ from exporters.measures.program import frame_of_rows
 from exporters.measures.source import Plies
 from exporters.plots.bughouse import MATCH
 from exporters.plots.curve import CURVE
-from exporters.plots.evaluations import COURSE, blunder_sheet, blunders, evaluation_sheet
+from exporters.plots.evaluations import BLUNDERS, COURSE, blunder_sheet, evaluation_sheet
 from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
 from exporters.plots.lag import HISTOGRAM, lag_sheet
 from exporters.plots.panels import Panel
 from exporters.plots.race import RACE, TIMES
-from exporters.plots.scores import ENDINGS, leads
+from exporters.plots.scores import ENDINGS, LEADS
 from exporters.plots.shown import MOVE_COLUMNS, Drawn, Shown, reasons_against, shown_of
 from exporters.plots.style import Theme, numbers, plain, theme_of
 from exporters.plots.thinking import HEATMAP, THINKS
@@ -67,7 +67,7 @@ PANELS: Final[dict[str, Panel[Any]]] = {
     "Think times by phase": THINKS,
     "Think times by move": HEATMAP,
     "Lag": HISTOGRAM,
-    "Score by clock lead": leads(),
+    "Score by clock lead": LEADS,
     "How games ended": ENDINGS,
 }
 """The pictures of the profile sheet."""
@@ -166,19 +166,18 @@ def _each_ply(plies: Plies, names: Sequence[str]) -> Any:
     return plies.sql(f"SELECT {', '.join(names)} FROM plies{order}")
 
 
-def _on_axes(scope: str, panel: Panel[Any] | Callable[[PlotOptions], Panel[Any]], *options: str) -> Picture:
+def _on_axes(scope: str, panel: Panel[Any], *options: str) -> Picture:
     """A picture that is drawn on axes, with these options."""
 
-    def of(wishes: PlotOptions) -> Panel[Any]:
-        return panel if isinstance(panel, Panel) else panel(wishes)
+    def given(wishes: PlotOptions, events: pd.DataFrame | None = None) -> dict[str, Any]:
+        return {name: events if name == "events" else getattr(wishes, name) for name in options}
 
     def drawn(plies: Any, events: pd.DataFrame | None, wishes: PlotOptions) -> Figure:
         figure = new_figure(wishes.theme, wishes.size or (9.0, 5.0))
-        given: dict[str, Any] = {name: events if name == "events" else getattr(wishes, name) for name in options}
-        of(wishes).drawn(of(wishes).computed(plies, **given), ax=figure.add_subplot(), theme=wishes.theme)
+        panel.drawn(panel.computed(plies, **given(wishes, events)), ax=figure.add_subplot(), theme=wishes.theme)
         return figure
 
-    return Picture(scope, drawn, lambda plies, wishes: of(wishes).rows(plies, wishes.player))
+    return Picture(scope, drawn, lambda plies, wishes: panel.rows(plies, **given(wishes)))
 
 
 def _sheet(
@@ -197,7 +196,7 @@ def _blunders_table(plies: PlySource, wishes: PlotOptions) -> pd.DataFrame:
     """The bands of both panels, one behind the other."""
     tables = []
     for by in ("clock", "think"):
-        table = blunders(by).rows(plies, wishes.player)
+        table = BLUNDERS.rows(plies, wishes.player, by=by)
         table = table.rename(columns={f"{by}_from_s": "from_s", f"{by}_to_s": "to_s"})
         table.insert(0, "by", by)
         tables.append(table)
@@ -218,7 +217,7 @@ PICTURES: Final[dict[str, Picture]] = {
     "heatmap": _on_axes("games", HEATMAP, "player"),
     "lag": _sheet("games", lag_sheet, _lag_table, (9.0, 5.0)),
     "curve": _on_axes("games", CURVE, "player"),
-    "leads": _on_axes("games", lambda wishes: leads(wishes.move), "player"),
+    "leads": _on_axes("games", LEADS, "player", "move"),
     "evaluation": _sheet("game", evaluation_sheet, lambda plies, _: COURSE.rows(plies), (9.0, 8.0)),
     "blunders": _sheet("games", blunder_sheet, _blunders_table, (11.0, 5.0)),
     "endings": _on_axes("player", ENDINGS, "player"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -205,44 +204,29 @@ class _BlunderData(NamedTuple):
     table: pd.DataFrame
     by: str
 
+    @property
+    def heading(self) -> str:
+        return f"Blunders by {_AXES[self.by]}"
 
-def _compute_blunders(plies: Plies, who: Who, by: str) -> _BlunderData:
+
+def _compute_blunders(plies: Plies, who: Who, by: str = "clock") -> _BlunderData:
     table = _losses(plies, who, by)
     return _BlunderData(replace(_judged(plies, who), attrs=table.attrs), table, by)
 
 
-def blunder_rates(
-    plies: PlySource,
-    *,
-    by: str = "clock",
-    player: str | None = None,
-    ax: Axes | None = None,
-    theme: str | Theme = "light",
-    titles: bool = True,
-    footer: bool = True,
-) -> Axes:
-    """Draw the shares of blunders, mistakes and inaccuracies, by the time left or by the time used.
-
-    Args:
-        plies: the ply frame of any number of games, or batches.
-        by: ``clock`` (left before the move) or ``think``.
-        player: only this handle's moves.
-        ax, theme, titles, footer: as for ``clock_race``.
-    Returns:
-        The axes. The bar of blunders of the first band has the gid ``blunders-0``.
-    Raises:
-        ExportError: no move has a loss and a time.
-    """
-    panel = blunders(by)
-    return panel.drawn(panel.computed(plies, player), ax=ax, theme=theme, titles=titles, footer=footer)
-
-
-def blunders(by: str) -> Panel[_BlunderData]:
-    return Panel(f"Blunders by {_AXES[by]}", partial(_compute_blunders, by=by), _draw_blunders)
-
-
 def _draw_blunders(ax: Axes, look: Theme, data: _BlunderData) -> Legend:
     return Legend(_draw_rates(ax, look, data.table, data.by), ("n: moves",))
+
+
+BLUNDERS: Final = Panel("Blunders", _compute_blunders, _draw_blunders)
+blunder_rates = BLUNDERS.function(
+    "blunder_rates",
+    """Draw the shares of blunders, mistakes and inaccuracies, by the time left or by the time used.
+
+    The bar of blunders of the first band has the gid ``blunders-0``.
+    """,
+    by=("clock", "``clock`` (left before the move) or ``think``."),
+)
 
 
 def _judged(plies: Plies, who: Who) -> Shown:
@@ -313,12 +297,12 @@ def blunder_sheet(
     """
     figure = new_figure(theme, size)
     source, places = Plies.of(plies), figure.subplots(1, 2)
-    found = [(blunders(by), blunders(by).computed(source, player)) for by in ("clock", "think")]
-    for ax, (panel, data) in zip(places, found, strict=True):
-        panel.drawn(data, ax=ax, theme=theme, titles=False)
+    found = [BLUNDERS.computed(source, player, by=by) for by in ("clock", "think")]
+    for ax, data in zip(places, found, strict=True):
+        BLUNDERS.drawn(data, ax=ax, theme=theme, titles=False)
     highest = max(ax.get_ylim()[1] for ax in places)
     for ax in places:
         ax.set_ylim(0, highest)
     places[1].set_ylabel("")
-    add_sheet_titles(places[0], theme_of(theme), *found[0][1].shown.head("Blunders against the clock"), "")
+    add_sheet_titles(places[0], theme_of(theme), *found[0].shown.head("Blunders against the clock"), "")
     return figure

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -49,9 +50,9 @@ class Panel(Generic[_Data]):
         plies = Plies.of(source)
         return self.compute(plies, who_of(plies, player), **options)
 
-    def rows(self, source: PlySource, player: str | None = None) -> pd.DataFrame:
+    def rows(self, source: PlySource, player: str | None = None, **options: Any) -> pd.DataFrame:
         """The rows that are drawn."""
-        return self.table(self.computed(source, player))
+        return self.table(self.computed(source, player, **options))
 
     def drawn(
         self,
@@ -67,25 +68,35 @@ class Panel(Generic[_Data]):
         ax = new_axes(ax, look)
         entries, notes, drop = self.draw(ax, look, data)
         if titles:
-            add_titles(ax, look, *data.shown.head(self.heading))
+            add_titles(ax, look, *data.shown.head(getattr(data, "heading", self.heading)))
         add_legend(ax, look, entries, data.shown.footer(*notes) if footer else "", drop)
         return ax
 
-    def function(self, name: str, about: str) -> Callable[..., Axes]:
-        """The function that notebooks call; ``about`` is the first part of its docstring."""
+    def function(self, name: str, about: str, **options: tuple[object, str]) -> Callable[..., Axes]:
+        """The function that notebooks call; ``options`` of ``compute`` have their defaults and meanings."""
 
         def draw(
             plies: PlySource,
             *,
-            player: str | None = None,
             ax: Axes | None = None,
             theme: str | Theme = "light",
             titles: bool = True,
             footer: bool = True,
+            **asked: Any,
         ) -> Axes:
-            return self.drawn(self.computed(plies, player), ax=ax, theme=theme, titles=titles, footer=footer)
+            return self.drawn(self.computed(plies, **asked), ax=ax, theme=theme, titles=titles, footer=footer)
 
-        return _named(draw, name, about, _OF_GAMES)
+        of_games = not isinstance(self, GamePanel)
+        if of_games:
+            options = {"player": (None, _PLAYER), **options}
+        signature = inspect.signature(draw)
+        first, *others = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        more = [inspect.Parameter(option, others[0].kind, default=default) for option, (default, _) in options.items()]
+        texts = "".join(f"\n        {option}: {text}" for option, (_, text) in options.items())
+        draw.__signature__ = signature.replace(parameters=[first, *more, *others])  # type: ignore[attr-defined]
+        draw.__name__ = draw.__qualname__ = name
+        draw.__doc__ = about + _ARGUMENTS.format(plies=_GAMES if of_games else _GAME, options=texts)
+        return draw
 
 
 class GamePanel(Panel[_Data]):
@@ -95,44 +106,16 @@ class GamePanel(Panel[_Data]):
         """What it shows of a ply frame."""
         return self.compute(source, **options)
 
-    def function(self, name: str, about: str) -> Callable[..., Axes]:
-        """As for pictures of many games."""
 
-        def draw(
-            plies: pd.DataFrame,
-            *,
-            ax: Axes | None = None,
-            theme: str | Theme = "light",
-            titles: bool = True,
-            footer: bool = True,
-        ) -> Axes:
-            return self.drawn(self.computed(plies), ax=ax, theme=theme, titles=titles, footer=footer)
-
-        return _named(draw, name, about, _OF_GAME)
-
-
-def _named(draw: Callable[..., Axes], name: str, about: str, arguments: str) -> Callable[..., Axes]:
-    draw.__name__ = draw.__qualname__ = name
-    draw.__doc__ = f"{about}\n{arguments}"
-    return draw
-
-
-_OF_GAMES = """
+_GAMES: Final = "the ply frame of any number of games, or batches."
+_GAME: Final = "the ply frame of one game, or of both games of a match."
+_PLAYER: Final = "the handle whose moves are shown, and those of all opponents where the picture has them."
+_ARGUMENTS: Final = """
     Args:
-        plies: the ply frame of any number of games, or batches.
-        player: the handle whose moves are shown, and those of all opponents where the picture has them.
+        plies: {plies}{options}
         ax, theme, titles, footer: as for ``clock_race``.
     Returns:
         The axes that were drawn on.
     Raises:
-        ExportError: no ply of these games has what is drawn.
-"""
-_OF_GAME = """
-    Args:
-        plies: the ply frame of one game, or of both games of a match.
-        ax, theme, titles, footer: as for ``clock_race``.
-    Returns:
-        The axes that were drawn on.
-    Raises:
-        ExportError: these are other games, or what is drawn is not known.
+        ExportError: nothing of these games is known that is drawn.
 """

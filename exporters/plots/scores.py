@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ from exporters.measures.source import Plies
 from exporters.plots.panels import Legend, Panel
 from exporters.plots.shown import Drawn, Shown, shown_of
 from exporters.plots.style import LegendEntry, Theme, plain
-from exporters.plots.words import PlySource, Who
+from exporters.plots.words import Who
 from exporters.tables.facts import reason_words
 from recorder.errors import ExportError
 
@@ -40,8 +39,12 @@ class _LeadData(NamedTuple):
     table: pd.DataFrame
     move: int
 
+    @property
+    def heading(self) -> str:
+        return f"Score by clock lead at move {self.move}"
 
-def _compute_leads(plies: Plies, who: Who, move: int) -> _LeadData:
+
+def _compute_leads(plies: Plies, who: Who, move: int = 20) -> _LeadData:
     # Black's ply, and White's next one with the clocks before it.
     decisive = who.moves(plies).where(f"move_no = CASE side WHEN 'white' THEN {move + 1} ELSE {move} END")
     table = run(clock_lead(moves=[move], edges_percent=_LEADS), decisive).frame()
@@ -67,32 +70,6 @@ def _scores_of(table: pd.DataFrame, move: int) -> pd.DataFrame:
     return shown
 
 
-def score_by_lead(
-    plies: PlySource,
-    *,
-    player: str | None = None,
-    move: int = 20,
-    ax: Axes | None = None,
-    theme: str | Theme = "light",
-    titles: bool = True,
-    footer: bool = True,
-) -> Axes:
-    """Draw the mean score of the sides that are behind, even or ahead on the clock after a given move.
-
-    Args:
-        plies: the ply frame of any number of games, or batches.
-        player: only this handle's sides; None: both sides of each game.
-        move: the move number.
-        ax, theme, titles, footer: as for ``clock_race``.
-    Returns:
-        The axes that were drawn on.
-    Raises:
-        ExportError: no game with a result and clocks reached that move.
-    """
-    panel = leads(move)
-    return panel.drawn(panel.computed(plies, player), ax=ax, theme=theme, titles=titles, footer=footer)
-
-
 def _draw_leads(ax: Axes, look: Theme, data: _LeadData) -> Legend:
     _, table, move = data
     scores = table["score"].to_numpy(dtype=float)
@@ -113,8 +90,15 @@ def _draw_leads(ax: Axes, look: Theme, data: _LeadData) -> Legend:
     return Legend([], ("n: sides of games",), drop=12)
 
 
-def leads(move: int = 20) -> Panel[_LeadData]:
-    return Panel(f"Score by clock lead at move {move}", partial(_compute_leads, move=move), _draw_leads)
+LEADS: Final = Panel("Score by clock lead at move 20", _compute_leads, _draw_leads)
+score_by_lead = LEADS.function(
+    "score_by_lead",
+    """Draw the mean score of the sides that are behind, even or ahead on the clock after a given move.
+
+    Without a player both sides of each game are shown.
+    """,
+    move=(20, "the move number."),
+)
 
 
 class _Endings(NamedTuple):

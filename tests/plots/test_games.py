@@ -32,7 +32,7 @@ from exporters.plots.catalogue import PlotOptions
 from exporters.plots.curve import CURVE
 from exporters.plots.figures import new_figure
 from exporters.plots.race import side_medians
-from exporters.plots.scores import leads
+from exporters.plots.scores import LEADS
 from exporters.plots.thinking import THINKS
 from recorder.archive.game_measures import with_progress
 from recorder.errors import ExportError
@@ -222,7 +222,7 @@ def test_the_curve_and_the_leads_are_the_measures() -> None:
     pd.testing.assert_frame_equal(
         CURVE.rows(games, "ann").query("who == 'player'")[shown].reset_index(drop=True), own[shown]
     )
-    by_lead = leads(10).rows(games, "ann")
+    by_lead = LEADS.rows(games, "ann", move=10)
     measured = measures.clock_lead(games[games["mover"] == "Ann"], moves=[10], edges_s=[-20, -5, 5, 20])
     assert by_lead.loc[by_lead["sides"] > 0, "sides"].tolist() == [*measured["sides"]]
     assert list(by_lead["score"].dropna()) == list(measured["score"])
@@ -260,7 +260,7 @@ def test_the_score_of_those_who_lead_on_the_clock() -> None:
 
 
 def test_leads_name_what_is_excluded() -> None:
-    table = leads().rows(joined(many(), posed([1000] * 50, key="c" * 20, result="*")))
+    table = LEADS.rows(joined(many(), posed([1000] * 50, key="c" * 20, result="*")))
     assert table.attrs["excluded"] == {"without a result": 2}
     assert (table.attrs["games"], table.attrs["plies"]) == (6, 12)
 
@@ -413,7 +413,7 @@ def test_every_move_of_a_game_is_drawn_or_reported(
 def test_leads_of_games_of_which_some_have_no_clocks_are_drawn() -> None:
     timed = posed([1000] * 42)
     bare = posed([None] * 42, key="b" * 20)
-    table = leads().rows(joined(timed, bare))
+    table = LEADS.rows(joined(timed, bare))
     assert table.attrs["excluded"] == {"without both clocks": 2}
     assert table["sides"].sum() == 2
 
