@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
 from collections.abc import Callable
+from contextlib import suppress
 from enum import Enum
 from functools import cache, partial
 from operator import attrgetter
@@ -12,6 +14,14 @@ from typing import Any, AnyStr, Final, NamedTuple
 def plural(number: int, word: str, words: str | None = None) -> str:
     """``1 game``, ``1,204 games``."""
     return f"{number:,} {word if number == 1 else words or word + 's'}"
+
+
+def terminal_size(terminal: int) -> tuple[int, int]:
+    with suppress(OSError):
+        columns, lines = os.get_terminal_size(terminal)
+        if columns and lines:  # a terminal that was never given a size says 0
+            return columns, lines
+    return 80, 24
 
 
 _UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")

@@ -29,6 +29,7 @@ from recorder.model import (
     control_of,
     printed_control,
 )
+from recorder.model.games import rated_word
 from recorder.rules.variants import pgn_variant
 from recorder.times import date_of, start_clock, start_of_second
 
@@ -362,8 +363,8 @@ def event_name(game: Game) -> str:
     family = _FAMILIES.get((game.dialect or "").lower(), game.dialect) or "ICS"
     if game.kind is not GameKind.PLAYED:
         return " ".join(word for word in (family, "examined", _printed_variant(game), "game") if word)
-    rated = None if game.rated is None else "rated" if game.rated else "unrated"
-    return " ".join(word for word in (family, rated, game.category or _printed_variant(game), "game") if word)
+    words = (family, rated_word(game), game.category or _printed_variant(game), "game")
+    return " ".join(filter(None, words))
 
 
 def variant_name(game: Game) -> str | None:

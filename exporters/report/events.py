@@ -29,6 +29,7 @@ from recorder.model import (
     control_of,
     printed_control,
 )
+from recorder.model.games import rated_word
 from recorder.text import plural
 from recorder.times import iso, iso_start
 
@@ -147,8 +148,7 @@ def _read(text: str | None, basis: TimeBasis) -> str | None:
 
 def about(game: Game, in_progress: bool) -> list[tuple[str, str]]:
     """What a game is, as pairs of a name and a value, without its result."""
-    rated = {True: "rated", False: "unrated", None: None}[game.rated]
-    words = [rated, game.category, game.variant_word]
+    words = [rated_word(game), game.category, game.variant_word]
     if game.kind is GameKind.EXAMINED:
         words.append("examined")
     found = [("Kind", " ".join(word for word in words if word))]

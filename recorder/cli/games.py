@@ -14,6 +14,7 @@ from recorder.cli.export_options import say_excluded
 from recorder.cli.options import Command, game_filter, games_options, json_option, position_options, wide_option
 from recorder.cli.output import print_rows, say
 from recorder.model import GameEnd
+from recorder.model.games import rated_word
 from recorder.text import named, plural
 
 if TYPE_CHECKING:
@@ -129,8 +130,7 @@ def _date(game: Game) -> object:
 
 
 def _kind(game: Game) -> str | None:
-    rated = {True: "rated", False: "unrated", None: None}[game.rated]
-    return " ".join(word for word in (rated, game.category, game.variant_word) if word) or None
+    return " ".join(word for word in (rated_word(game), game.category, game.variant_word) if word) or None
 
 
 def _remarks(game: Game, in_progress: bool) -> str:

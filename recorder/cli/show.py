@@ -218,9 +218,9 @@ def _person(player: Player) -> str:
 
 def _headers(game: Game, in_progress: bool, shown: Analysis | None) -> list[tuple[str, object]]:
     from recorder.model import printed_control
+    from recorder.model.games import rated_word
     from recorder.times import iso, iso_start
 
-    rated = {True: "rated", False: "unrated", None: None}[game.rated]
     plain = game.variant == "chess" and "chess" not in (game.category or "").split()
     variant = "chess" if plain else game.variant_word
     time = printed_control(game) if game.base_s is None else f"{game.base_s} s + {game.increment_s} s"
@@ -241,7 +241,7 @@ def _headers(game: Game, in_progress: bool, shown: Analysis | None) -> list[tupl
         ("Black", _person(game.black)),
         ("Result", f"{game.result} {game.reason or ''}".strip()),
         ("Ended", f"{end} ({game.termination})" if game.termination and not in_progress else end),
-        ("Kind", " ".join(word for word in (game.kind.value, rated, game.category, variant) if word)),
+        ("Kind", " ".join(word for word in (game.kind.value, rated_word(game), game.category, variant) if word)),
         ("Opening", None if opening is None else f"{opening.name} ({eco})"),
         ("Time control", time),
         ("Server", game.server),

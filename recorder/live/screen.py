@@ -14,7 +14,6 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Final, TextIO
@@ -22,7 +21,7 @@ from typing import Final, TextIO
 from recorder.live.conversation import RecorderStage
 from recorder.live.messages import MessageLevel, MessagePrinter, MessageSink, level_of
 from recorder.live.status import ObservedBoard, Snapshot
-from recorder.text import byte_size, clean, plural
+from recorder.text import byte_size, clean, plural, terminal_size
 from recorder.times import printed_clock
 
 MESSAGE_LINES: Final = 4
@@ -274,7 +273,7 @@ class Screen:
             await asyncio.sleep(_EVERY_S)
             now_s = time.monotonic()
             if self._stderr is not None and self._printer.settle(0):  # else the terminal is held up
-                width, height = _size_of_terminal()
+                width, height = terminal_size(_STDERR)
                 rows = rows_for_boards(height)
                 if now_s - page_s >= _PAGE_S:
                     first, page_s = first + rows, now_s
@@ -295,14 +294,6 @@ class Screen:
         rest = "\r\n\x1b[J" if len(lines) < height else ""
         encoding = getattr(self._stderr, "encoding", None) or "utf-8"
         self._printer.write(f"\x1b[H{text}{rest}".encode(encoding, "replace"))
-
-
-def _size_of_terminal() -> tuple[int, int]:
-    with suppress(OSError):
-        columns, lines = os.get_terminal_size(_STDERR)
-        if columns and lines:  # a terminal that was never given a size says 0
-            return columns, lines
-    return 80, 24
 
 
 def _report_progress(snapshot: Snapshot, report: MessageSink) -> None:

@@ -388,6 +388,10 @@ def taken_rows(segment: Segment, observations: Sequence[Observation]) -> list[Pl
     return rows[begin : bisect_right(rows, segment.to_ply, begin, key=itemgetter(0))]
 
 
+def rated_word(game: Game) -> str | None:
+    return {True: "rated", False: "unrated", None: None}[game.rated]
+
+
 def control_text(game: Game) -> str | None:
     sides = dict.fromkeys(control_of(game, white) for white in (True, False))
     texts = [f"{_minutes(base_s)}+{increment_s or 0}" for base_s, increment_s in sides if base_s is not None]

@@ -10,7 +10,7 @@ from exporters.games_json import game_object
 from recorder.archive.following.events import GameChanges
 from recorder.archive.following.follower import has_ended
 from recorder.model import GameEnd, GameKind
-from recorder.model.games import control_text
+from recorder.model.games import control_text, rated_word
 from recorder.text import plural
 
 if TYPE_CHECKING:
@@ -99,5 +99,5 @@ def _pair(game: Game, *, ratings: bool = False) -> str:
 
 
 def _what(game: Game) -> str:
-    rated = {True: "rated", False: "unrated", None: None}[game.rated]
-    return " ".join(word for word in (control_text(game), game.category or game.variant, rated) if word) or "a game"
+    words = (control_text(game), game.category or game.variant, rated_word(game))
+    return " ".join(filter(None, words)) or "a game"

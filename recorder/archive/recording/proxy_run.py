@@ -13,7 +13,7 @@ from recorder.archive.recording.archiving import ArchiveChild, cancel, keep_arch
 from recorder.journal import find_part
 from recorder.journal.writer import JournalWriter, Sync
 from recorder.live.messages import MessagePrinter, MessageSink
-from recorder.live.net.sockets import Address, format_address, is_loopback, why_unknown
+from recorder.live.net.sockets import Address, client_command, format_address, is_loopback, why_unknown
 from recorder.live.proxy import Closed, Proxy, ProxySide
 from recorder.live.recording import DeferredJournal, RecordedConnection
 from recorder.live.service import heed_signals
@@ -138,9 +138,7 @@ def _report_beginning(
                 "and passwords are sent unencrypted.",
                 address=here,
             )
-    host, port = listeners[0].getsockname()[:2]
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    printer.say(f"Connect a client: xboard -ics -icshost {host} -icsport {port}")
+    printer.say(f"Connect a client: {client_command(listeners[0])}")
     report("started", f"Journals: {journals}", server=format_address(server), journal_dir=str(journals))
 
 

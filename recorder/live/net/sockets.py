@@ -182,6 +182,7 @@ MAX_CLIENTS: Final = 64
 
 _READ_BYTES: Final = 1 << 16
 _FAREWELL_S: Final = 1
+_OWN_HOST: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 def listen(address: Address, option: str = "--listen") -> list[socket.socket]:
@@ -200,6 +201,11 @@ def listen(address: Address, option: str = "--listen") -> list[socket.socket]:
             f"Cannot listen on {format_address(address)} ({why}): choose another address with {option}."
         ) from error
     return sockets
+
+
+def client_command(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"xboard -ics -icshost {_OWN_HOST.get(host, host)} -icsport {port}"
 
 
 def is_loopback(listener: socket.socket) -> bool:

@@ -12,10 +12,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from recorder.errors import ReplayError, SourceError
+from recorder.errors import SourceError
 from recorder.events import Chunk, CutLines
 from recorder.replay.server.commands import answer_command
-from recorder.replay.server.control import SHARED, moves_time, read_command, steer, where
+from recorder.replay.server.control import read_command, steer, where
 from recorder.replay.server.login import AT_ONCE, Greeting, LoginDialogue
 from recorder.replay.server.session import ReplaySession
 from recorder.replay.show import ReplaySource, Show
@@ -148,17 +148,12 @@ class ByteSession(LoginDialogue):
             self._say("".join(f"\nreplay tells you: {line}" for line in lines) + "\n")
 
     def _steered(self, words: str) -> list[str]:
-        if self._shared and moves_time(words):
-            return [SHARED]
         head = self._replay.head
-        if words.lower() == "step":
+        if words.lower() == "step" and not self._shared:
             moment = head.step(self.now_ns)
             self._out += b"" if moment is None else moment.what.data
             return [where(head, self.now_ns)]
-        try:
-            place, at_ms, lines = steer(head, words, self.now_ns)
-        except ReplayError as error:
-            return [str(error)]
+        place, at_ms, lines = steer(head, words, self.now_ns, self._shared)
         if place is not None:
             head.go(place, self.now_ns, at_ms)
         return lines

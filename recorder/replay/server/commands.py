@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Final
 
 from recorder.cecp.moves import parse_move
-from recorder.errors import ReplayError
 from recorder.events import Refusal
 from recorder.model import EventKind, Game, Origin, Ply, Precision, Proof
 from recorder.replay.boards import ReplayBoard, frame_text
@@ -21,9 +20,7 @@ from recorder.replay.served import not_recorded, served_names
 from recorder.replay.server.control import (
     AMBIGUOUS,
     BAD_COMMAND,
-    SHARED,
     TypedCommand,
-    moves_time,
     steer,
     where,
 )
@@ -562,16 +559,11 @@ def _control(session: ReplaySession, words: str) -> list[str]:
         _follow(session, "*")
         return ["Every game is observed from its beginning."]
     head = session.show.head
-    if session.shared and moves_time(words):
-        return [SHARED]
-    if word == "step":
+    if word == "step" and not session.shared:
         session.started = True
         session.happen_now(session.show.step(session.now_ns))
         return [where(head, session.now_ns)]
-    try:
-        place, at_ms, lines = steer(head, words, session.now_ns)
-    except ReplayError as error:
-        return [str(error)]
+    place, at_ms, lines = steer(head, words, session.now_ns, session.shared)
     if place is not None:
         session.jump(place, at_ms)
     session.started = session.started or word in ("play", "resume")

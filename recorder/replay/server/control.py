@@ -9,6 +9,7 @@ import re
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
+from recorder.errors import ReplayError
 from recorder.replay.places import parse_position, seek
 from recorder.replay.timing import Playhead, format_speed
 from recorder.times import short_hms
@@ -18,14 +19,9 @@ HELP: Final = (
     "seek 20w | 20b | 1:30 | +10s | -10s | #2 | #2/20w | takeback | start | end",
     "observe all: every game from its beginning; observe none",
 )
-SHARED: Final = "The time of this replay is shared: nobody can move it."
+_SHARED: Final = "The time of this replay is shared: nobody can move it."
 _SPEED: Final = re.compile(r"x?(\d{1,4})(?:\.(\d{1,3})|/([1-9]\d{0,2}))?x?", re.ASCII)
 _FASTEST: Final = 1000
-
-
-def moves_time(words: str) -> bool:
-    """The others only report it."""
-    return words.partition(" ")[0].lower() not in ("", "help", "where", "status")
 
 
 def parse_speed(text: str) -> Fraction | None:
@@ -37,12 +33,14 @@ def parse_speed(text: str) -> Fraction | None:
     return speed if 0 < speed <= _FASTEST else None
 
 
-def steer(head: Playhead[Any], words: str, now_ns: int) -> tuple[int | None, int, list[str]]:
+def steer(head: Playhead[Any], words: str, now_ns: int, shared: bool) -> tuple[int | None, int, list[str]]:
     """Return the place to seek or None, the time there, and the answer."""
     word, _, rest = words.partition(" ")
     word = word.lower()
     if word in ("", "help"):
         return None, 0, list(HELP)
+    if shared and word not in ("where", "status"):
+        return None, 0, [_SHARED]
     if word == "pause":
         head.pause(now_ns)
     elif word in ("play", "resume"):
@@ -53,7 +51,10 @@ def steer(head: Playhead[Any], words: str, now_ns: int) -> tuple[int | None, int
             return None, 0, [f"{rest or 'Nothing'} is not a speed; write 4, 0.5 or 1/3, at most {_FASTEST}."]
         head.set_speed(speed, now_ns)
     elif word in ("seek", "go"):
-        place, at_ms = seek(head.moments, parse_position(rest), head.place, head.at_ms(now_ns))
+        try:
+            place, at_ms = seek(head.moments, parse_position(rest), head.place, head.at_ms(now_ns))
+        except ReplayError as error:
+            return None, 0, [str(error)]
         return place, at_ms, [f"at {short_hms(at_ms // 1000)}"]
     elif word not in ("where", "status"):
         return None, 0, [f'There is no command {word[:20]}; "tell replay help" lists the commands.']

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from time import monotonic_ns
 from typing import Final, cast
 
-from recorder.live.net.sockets import Address, format_address, is_loopback, listen
+from recorder.live.net.sockets import Address, client_command, format_address, is_loopback, listen
 from recorder.live.service import heed_signals
 from recorder.replay.server.clients import ReplayClients
 from recorder.replay.server.login import LoginDialogue
@@ -37,9 +37,7 @@ def serve(listen_at: Address, clients: ReplayClients, report: Callable[[str], No
         report(f"Listening on {here}.")
         if not is_loopback(listener):
             report(f"Warning: {here} is open to other machines: anyone there can see these games.")
-    host, port = listeners[0].getsockname()[:2]
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    report(f"Connect a client: xboard -ics -icshost {host} -icsport {port}")
+    report(f"Connect a client: {client_command(listeners[0])}")
     asyncio.run(_serve(clients, listeners, report))
 
 

@@ -27,14 +27,14 @@ from typing import Any, Final, NamedTuple
 from rich.cells import cell_len, set_cell_size
 
 from recorder.model import EXACT, EventKind, Game, Ply
-from recorder.model.games import control_text
+from recorder.model.games import control_text, rated_word
 from recorder.replay.boards import ReplayBoard
 from recorder.replay.moments import Begin, End, ShownPly, What
 from recorder.replay.places import Position, seek
 from recorder.replay.show import ReplaySource, Show
 from recorder.replay.terminal.viewing import KEYS, ShownClock, Viewing, event_text, ply_text
 from recorder.replay.timing import Playhead, format_speed
-from recorder.text import clean
+from recorder.text import clean, terminal_size
 from recorder.times import format_clock, printed_clock, short_hms
 
 LEAST_COLUMNS: Final = 30
@@ -153,8 +153,7 @@ def _help(width: int, height: int) -> list[list[Row]]:
 def _title(viewing: Viewing) -> str:
     game = viewing.recording.chapter(viewing.focus).game
     board = viewing.board(viewing.focus)
-    rated = {True: "rated", False: "unrated", None: None}[game.rated]
-    kind = " ".join(filter(None, (rated, game.category or game.variant, control_text(game))))
+    kind = " ".join(filter(None, (rated_word(game), game.category or game.variant, control_text(game))))
     number = "" if game.game_no is None else f"#{game.game_no} "
     count = len(viewing.recording.players)
     place = f" - game {viewing.focus + 1} of {count}" if count > 1 else ""
@@ -506,7 +505,6 @@ _LEAVE: Final = b"\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l"
 _ENDING: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _NOTED: Final = (signal.SIGTSTP, signal.SIGCONT, signal.SIGWINCH)
 _SETTLE_S: Final = 0.05  # after which an escape is no longer the beginning of a sequence
-_SIZE: Final = (80, 24)
 # Of colours only those whose ground is drawn, too: any other may vanish on a light or on a dark terminal.
 _CODES: Final = {"bold": "1", "dim": "2", "reverse": "7", "runs": "1;7", "now": "1;7", "said": "1"}
 _MANY_COLOURS: Final = 256
@@ -632,11 +630,7 @@ class TerminalScreen:
 
     @property
     def size(self) -> tuple[int, int]:
-        try:
-            found = os.get_terminal_size(self._target)
-        except OSError:
-            return _SIZE
-        return found.columns or _SIZE[0], found.lines or _SIZE[1]
+        return terminal_size(self._target)
 
     def show(self, rows: list[Row]) -> None:
         drawn = [self._encoded(row) for row in rows]
