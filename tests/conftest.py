@@ -33,6 +33,20 @@ os.environ[SWITCH] = "off"
 # No test reads the configuration file of the person who runs them; nor do commands that tests start.
 os.environ["ICS_RECORDER_CONFIG"] = os.devnull
 
+
+def _memory_has_room() -> bool:
+    """Whether the disk in memory, which containers often have small and without programs, can have the tests' files."""
+    try:
+        about = os.statvfs("/dev/shm")
+    except OSError:
+        return False
+    return about.f_bavail * about.f_frsize > 4 << 30 and not about.f_flag & (os.ST_NOEXEC | os.ST_RDONLY)
+
+
+# Thousands of small archives are made and closed: on a disk, tests wait for it as long as they compute.
+if _memory_has_room():
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", "/dev/shm")
+
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
