@@ -18,7 +18,7 @@ from tests.archive.test_following import LOGS, STREAM, everything, pgn_keys
 from tests.support.cli import WATCHER, Cli
 
 
-@pytest.mark.long_except("True-observer_Watcher.raw0", "False-observer_GuestObsA.raw.gz")
+@pytest.mark.long_except("False-observer_GuestObsA.raw.gz")
 @pytest.mark.parametrize("log", [WATCHER, *LOGS[::7]], ids=lambda log: log.name)
 @pytest.mark.parametrize("keep", [True, False])
 def test_pieces_of_a_log_give_the_same_archive_as_one_import(

@@ -16,6 +16,7 @@ from recorder.progress import Progress
 from recorder.sources import read_blocks
 from tests.archive.test_reading_ahead import ROOT, both, contents, import_with
 from tests.support.cli import SERVER, WATCHER, Cli
+from tests.support.effort import long_after
 
 PGN = ROOT / "tests" / "corpus" / "pgn"
 SAVED = b"\n\n".join(path.read_bytes() for path in sorted(PGN.glob("*.pgn")))
@@ -104,7 +105,7 @@ def test_a_file_that_has_grown_is_read_on(tmp_path: Path, divided: list[bool]) -
     assert contents(tmp_path / "three.db") == contents(tmp_path / "one.db")
 
 
-@pytest.mark.parametrize("rest", ['[Event "of the year"] was this', '[Event "of the year"]\nwas this'])
+@pytest.mark.parametrize("rest", long_after(1, ['[Event "of the year"]\nwas this', '[Event "of the year"] was this']))
 def test_a_comment_that_looks_like_a_game_is_no_border(tmp_path: Path, divided: list[bool], rest: str) -> None:
     game = (
         '[Event "x"]\n[White "A{0}"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 {{a letter: 1-0\n\n' + rest + "}} e5 1/2\n\n"

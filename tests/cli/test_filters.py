@@ -80,7 +80,9 @@ CASES: list[tuple[str, str, Callable[[Any], Any]]] = [
 ]
 
 
-@pytest.mark.long_except(*(f"{case[0]} {case[1]}" for case in {case[0]: case for case in CASES}.values()))
+@pytest.mark.long_except(
+    "rating_from 1900", "time 2+12", "speed blitz", "ending adjourned", "clock_below 5s", "lead 5s"
+)
 @pytest.mark.parametrize(("name", "value", "test"), CASES, ids=[f"{name} {value}" for name, value, _ in CASES])
 def test_games_are_those_of_the_tables(
     cli: Cli, games: pd.DataFrame, name: str, value: str, test: Callable[[Any], Any]

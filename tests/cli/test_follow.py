@@ -13,6 +13,7 @@ import pytest
 from recorder.errors import ExitCode
 from tests.archive.test_following import END, MIDDLE, STREAM, append, games_of, pgn_keys
 from tests.support.cli import Cli
+from tests.support.effort import long_after
 
 
 def start(cli: Cli, *words: object, out: Path | None = None) -> subprocess.Popen[str]:
@@ -30,7 +31,7 @@ def wait_for(path: Path, what: str) -> None:
     pytest.fail(f"{what} never came into {path}")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", long_after(1, [signal.SIGTERM, signal.SIGINT]))
 def test_the_command_waits_follows_and_ends_cleanly(cli: Cli, tmp_path: Path, number: signal.Signals) -> None:
     log, pgn, out = tmp_path / "session.log", tmp_path / "games.pgn", tmp_path / "events.jsonl"
     process = start(cli, "--wait", "--pgn", pgn, "--events", "-", log, out=out)
@@ -172,7 +173,7 @@ def until(process: subprocess.Popen[str], what: str) -> None:
     pytest.fail(f"{what!r} was never printed")
 
 
-@pytest.mark.parametrize("way", ["was renamed to session.log.1", "was removed"])
+@pytest.mark.parametrize("way", long_after(1, ["was renamed to session.log.1", "was removed"]))
 def test_a_game_that_a_rotation_cuts_has_ended_and_is_appended(cli: Cli, tmp_path: Path, way: str) -> None:
     log, pgn, out = tmp_path / "session.log", tmp_path / "games.pgn", tmp_path / "events.jsonl"
     append(log, STREAM[:MIDDLE])

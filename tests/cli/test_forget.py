@@ -212,7 +212,7 @@ def test_after_undo_a_log_that_was_missing_is_reread(cli: Cli, tmp_path: Path) -
     assert cli.json("import", "--json", moved)[0]["games"] == 1
 
 
-@pytest.mark.parametrize("there", [False, True])
+@pytest.mark.parametrize("there", long_after(1, [False, True]))
 def test_after_undo_a_rebuild_loses_no_player(cli: Cli, tmp_path: Path, there: bool) -> None:
     """A log that is in its place is read again; of a missing log the bytes without the player stay until it returns."""
     log, other = tmp_path / "session.raw", Cli(tmp_path / "other.sqlite")
@@ -397,7 +397,7 @@ def test_a_share_does_not_contain_the_erased_handles(filled: Cli, tmp_path: Path
         assert archive.erasures.forgotten_handles() == []
 
 
-@pytest.mark.parametrize("journal", [False, True])
+@pytest.mark.parametrize("journal", long_after(1, [False, True]))
 def test_a_process_that_follows_a_log_excludes_the_player_at_once(cli: Cli, tmp_path: Path, journal: bool) -> None:
     """This includes the game in progress."""
     data, begin = WATCHER.read_bytes(), 3_000

@@ -20,6 +20,7 @@ from tests.archive.test_recording import journal_in as journal_in_folder
 from tests.cli.test_record import SCRIPT
 from tests.live.test_capture import MOVE, TABLE
 from tests.support.cli import ADJOURNED, Cli
+from tests.support.effort import long_after
 from tests.support.live import Caller, in_loop, journalled, running
 from tests.support.testserver import FICS, Dialogue, ScriptedServer
 
@@ -126,15 +127,18 @@ async def test_a_process_that_cannot_be_started_is_reported_and_retried(
 
 @pytest.mark.parametrize(
     ("program", "message"),
-    [
-        ("import sys; sys.exit(3)", "The archive's process has ended (status 3); it is started again in 2 s."),
-        ("import sys; print('null', file=sys.stderr)", "null"),
-        ("import sys; print('x' * 3_000_000 + '\\nnow', file=sys.stderr)", "now"),
-        (
-            "import sys, time; print('{\"done\": 1}', file=sys.stderr, flush=True); time.sleep(600)",
-            "The archive's process is not understood (TypeError: a bug); it is started again in 2 s.",
-        ),
-    ],
+    long_after(
+        1,
+        [
+            ("import sys; sys.exit(3)", "The archive's process has ended (status 3); it is started again in 2 s."),
+            ("import sys; print('null', file=sys.stderr)", "null"),
+            ("import sys; print('x' * 3_000_000 + '\\nnow', file=sys.stderr)", "now"),
+            (
+                "import sys, time; print('{\"done\": 1}', file=sys.stderr, flush=True); time.sleep(600)",
+                "The archive's process is not understood (TypeError: a bug); it is started again in 2 s.",
+            ),
+        ],
+    ),
 )
 @in_loop
 async def test_a_process_that_fails_is_reported_and_restarted(
@@ -163,7 +167,7 @@ async def test_a_process_that_fails_is_reported_and_restarted(
     assert len(games_of(cli)) == 5
 
 
-@pytest.mark.parametrize("command", ["record", "proxy"])
+@pytest.mark.parametrize("command", long_after(1, ["record", "proxy"]))
 @in_loop
 async def test_a_second_signal_ends_at_once_and_the_status_reports_the_unfinished_import(
     command: str, tmp_path: Path

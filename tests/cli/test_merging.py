@@ -161,7 +161,7 @@ _DATE, _SERVER, _ZONE = ("--date", "2017-03-01"), ("--server", "FICS"), ("--tz",
 _KEPT = ("--no-keep-source",)
 
 
-@pytest.mark.long_except("--server FICS---date 2017-03-01", "--chat none---date 2017-03-01")
+@pytest.mark.long_except("--server FICS---date 2017-03-01")
 @pytest.mark.parametrize(
     ("here", "there"),
     [

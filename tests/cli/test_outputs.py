@@ -146,7 +146,7 @@ COMMANDS = (
 )
 
 
-@pytest.mark.parametrize("words", long_after(2, COMMANDS), ids=" ".join)
+@pytest.mark.parametrize("words", long_after(1, COMMANDS), ids=" ".join)
 def test_one_line_when_standard_output_cannot_be_written(filled: Cli, words: list[str]) -> None:
     env = {**os.environ, "ICS_RECORDER_DB": str(filled.archive)}
     command = [sys.executable, "-m", "recorder", *words]

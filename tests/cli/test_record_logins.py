@@ -148,7 +148,7 @@ def plain(line: bytes) -> bytes:
     return line if opened is None else opened[0]
 
 
-@pytest.mark.parametrize("name", long_after(3, GUESTS))
+@pytest.mark.parametrize("name", long_after(1, GUESTS))
 @in_loop
 async def test_a_guest(name: str, tmp_path: Path) -> None:
     async with speaking(name) as server, running(*words(server, tmp_path, "--guest", "--no-import")) as run:

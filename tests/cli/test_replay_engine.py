@@ -17,6 +17,7 @@ from recorder.model.boards import boards_by_ply, shown_board
 from recorder.reading import read_games
 from storage import ArchiveStore
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
+from tests.support.effort import long_after
 
 TIN = """\
 import os, signal, sys
@@ -164,7 +165,7 @@ def test_every_position_that_an_engine_is_shown_is_found_in_its_game(log: Path) 
         assert [look.ply for look in looks if boards.get(look.ply) != shown_board(look.fen)] == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", long_after(1, [signal.SIGINT, signal.SIGTERM]))
 def test_an_interrupted_run_is_continued(cli: Cli, game: str, tmp_path: Path, number: signal.Signals) -> None:
     ending = f"os.kill(os.getppid(), {int(number)}); sys.stdin.read(); break"
     command = [sys.executable, "-m", "recorder", "replay", "engine", "--engine", tin(tmp_path, fatal=7, ending=ending)]

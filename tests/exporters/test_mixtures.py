@@ -104,7 +104,7 @@ def choices(archive: Archive, scope: str) -> Iterator[tuple[pd.DataFrame, str | 
         yield archive.plies(player=player), player
 
 
-@pytest.mark.long_except("one ply with a clock")
+@pytest.mark.long
 def test_every_picture_of_every_mixture_is_drawn_or_says_why_not(mixed: Path) -> None:
     archive, reasons = Archive(mixed), []
     chosen = {scope: list(choices(archive, scope)) for scope in {picture.scope for picture in PICTURES.values()}}

@@ -234,7 +234,7 @@ def test_the_screenshots_of_the_docs_show_the_page(report: Report, tmp_path: Pat
     assert look_alike(tmp_path / report.shot, kept), "python -m tests.docs.screenshots"
 
 
-@pytest.mark.parametrize("name", ["full", "back", "site", "match"])
+@pytest.mark.parametrize("name", long_after(1, ["full", "back", "site", "match"]))
 def test_no_texts_overlap_at_any_width(browser: Browser, paths: dict[str, Path], name: str) -> None:
     """The list of a game with evaluations and thousandths is the widest."""
     page = browser.new_page(reduced_motion="reduce")

@@ -70,7 +70,7 @@ def test_games_that_are_gone_or_changed_are_not_found(cli: Cli, monkeypatch: pyt
     assert files(cli).keys() != before.keys()
 
 
-@pytest.mark.parametrize("harm", long_after(2, ["damaged", "another version", "missing", "no manifest"]))
+@pytest.mark.parametrize("harm", long_after(1, ["damaged", "another version", "missing", "no manifest"]))
 def test_a_copy_that_cannot_be_used_is_rebuilt(cli: Cli, monkeypatch: pytest.MonkeyPatch, harm: str) -> None:
     is_right(cli, monkeypatch)
     manifest = copy_of(cli) / "manifest.json"
@@ -126,7 +126,10 @@ def test_the_copy_of_a_share_stays(cli: Cli, tmp_path: Path) -> None:
     assert (tmp_path / "shared.sqlite-columns" / "manifest.json").stat().st_mtime_ns == before
 
 
-@pytest.mark.parametrize("words", [("db", "rebuild", "--no-backup"), ("forget", "--yes", "Morphy")])
+@pytest.mark.long_except("forget")
+@pytest.mark.parametrize(
+    "words", [("db", "rebuild", "--no-backup"), ("forget", "--yes", "Morphy")], ids=["rebuild", "forget"]
+)
 def test_it_goes_with_what_is_taken_out(cli: Cli, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]) -> None:
     is_right(cli, monkeypatch)
     cli(*words)

@@ -138,7 +138,7 @@ def test_duckdb_prints_no_bar_between_the_lines_of_a_file() -> None:
 
 def test_a_game_is_in_no_two_pieces(corpus_archive: Archive) -> None:
     seen: set[str] = set()
-    for piece in corpus_archive.batches(400):
+    for piece in corpus_archive.batches(400, last=60):
         assert seen.isdisjoint(piece["key"])
         seen |= set(piece["key"])
 

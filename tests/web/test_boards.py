@@ -47,6 +47,7 @@ def pages(site: TestClient, game_page: Response, tmp_path_factory: pytest.TempPa
 
 
 @pytest.mark.needs("chromium")
+@pytest.mark.long_except("game", "live")
 @pytest.mark.parametrize("name", ["report", "match", "game", "explorer", "player", "live"])
 def test_squares_have_the_colours_of_the_theme(
     pages: dict[str, str], browser: Browser, tmp_path: Path, name: str

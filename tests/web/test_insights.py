@@ -57,7 +57,7 @@ def tenths(text: str) -> str:
     [
         *long_after(1, [f"measure={name}" for name in MEASURES]),
         *long_after(
-            4,
+            2,
             [
                 "measure=usage&by=phase&player=helmsman",
                 "measure=usage&by=player&player=Helmsman&outcome=loss&colour=white",

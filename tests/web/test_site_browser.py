@@ -56,7 +56,7 @@ def severe(page: Page, *rules: str) -> list[str]:
     ]
 
 
-@pytest.mark.long_except("games", "game", "player", "insights", "explorer", "live")
+@pytest.mark.long_except("games", "game", "explorer")
 @pytest.mark.parametrize("name", PAGES)
 def test_pages_are_accessible_and_fit_every_width(page: Page, url: str, name: str) -> None:
     page.goto(url + PAGES[name])

@@ -200,7 +200,7 @@ def test_each_task_of_the_document_is_tried() -> None:
 
 
 @pytest.mark.usefixtures("without_pictures")
-@pytest.mark.parametrize("task", long_after(6, TASKS))
+@pytest.mark.parametrize("task", long_after(3, TASKS))
 def test_a_task_works_as_the_document_says(page: Page, url: str, task: str) -> None:
     page.goto(url)
     TASKS[task](page)
