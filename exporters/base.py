@@ -42,17 +42,14 @@ class ExportReport:
 
 
 class GameExporter(ABC):
-    """Writes a format in which every game is a text of its own, so that files can be split and appended to.
-
-    ``key_mark`` is what a line begins with, directly before a game's key; None: this format writes no keys.
-    """
+    """Every game is a text of its own; ``key_mark``: what a line begins with before a key, None: there are no keys."""
 
     suffix: str
     key_mark: str | None
     report: ExportReport
 
     def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
-        """Write games in their order, with one in memory at a time; return what was written and excluded."""
+        """With one game in memory at a time."""
         text, write = self.game_text, out.write
         for game in games:
             write(text(game).encode("utf-8", "replace"))
@@ -60,7 +57,7 @@ class GameExporter(ABC):
 
     @abstractmethod
     def game_text(self, game: Game) -> str:
-        """The whole text of one game, its separator from the next included; counts it in ``report``."""
+        """With its separator from the next; counts it in ``report``."""
 
 
 _UNSAFE = re.compile(rb"[^A-Za-z0-9_-]")
@@ -73,11 +70,7 @@ _LONGEST_STEM = 100
 def open_output(
     path: str | Path, force: bool = False, protect: Collection[Path] = (), *, private: bool = False
 ) -> Iterator[BinaryIO]:
-    """Open an output (``-`` is standard output) for the time of one export.
-
-    A regular file gets its name only when the block ends without an exception; ``private``: only its owner may read it.
-    ``force`` replaces a file that is there, but never one of ``protect``: the archive, the logs.
-    """
+    """``-`` is standard output. A file gets its name when the block ends without exception; never in ``protect``."""
     if str(path) == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -103,10 +96,7 @@ def open_output(
 def append_games(
     path: str | Path, games: Iterable[Game], exporter: GameExporter, protect: Collection[Path] = ()
 ) -> ExportReport:
-    """Add the games whose key the file does not hold yet; the old content stays byte for byte.
-
-    A missing file is made. ``excluded["already in the file"]`` counts the others.
-    """
+    """The old content stays byte for byte; ``excluded["already in the file"]`` counts the others."""
     target = Path(path)
     refuse_protected(target, protect)
     keys = known_keys(target, exporter)
@@ -121,7 +111,7 @@ def append_games(
 
 
 def known_keys(path: Path, exporter: GameExporter) -> set[str]:
-    """Keys of the games that a file of ours holds; empty if there is no file."""
+    """Empty if there is no file."""
     mark = exporter.key_mark
     if mark is None:
         raise ExportError("This format has no game keys, so games cannot be appended; write a new file.")
@@ -148,10 +138,7 @@ def write_split(
     append: bool = False,
     protect: Collection[Path] = (),
 ) -> ExportReport:
-    """Write games into one file a day, player or variant; a game is in the files of both its players.
-
-    A game in two files counts once. After an ExportError no file has changed.
-    """
+    """A game is in the files of both players, and counts once. After an ExportError no file has changed."""
     if by not in SPLIT_WORDS:
         raise ExportError(f"Games cannot be split by {by!r}; use one of {', '.join(SPLIT_WORDS)}.")
     names = SPLIT_WORDS[by]
@@ -214,7 +201,7 @@ SPLIT_WORDS: dict[str, Callable[[Game], list[str]]] = {"day": _by_day, "player":
 
 
 def refuse_protected(target: Path, protected: Collection[Path]) -> None:
-    """Keep an output, also through a link, from replacing what it is made from."""
+    """Also through a link."""
     try:
         real, there = target.resolve(), target.exists()
         for path in protected:
@@ -239,7 +226,7 @@ def _refuse(target: Path, force: bool) -> None:
 
 
 def _begin(target: Path, exporter: GameExporter, force: bool, append: bool) -> tuple[Path, set[str]]:
-    """Make the unfinished file of one target, with the old content if it is appended to."""
+    """With the old content if it is appended to."""
     keys = known_keys(target, exporter) if append else set()
     _refuse(target, force or append)
     unfinished = _unfinished(target)
@@ -251,11 +238,7 @@ def _begin(target: Path, exporter: GameExporter, force: bool, append: bool) -> t
 
 @contextmanager
 def replacing(target: Path, keep: bool = False, *, private: bool = False) -> Iterator[BinaryIO]:
-    """A file written beside another one, which it replaces when the block ends without an exception.
-
-    Of a link it is the file that the link leads to. ``keep``: begin with its content. ``private``: only its owner may
-    read it.
-    """
+    """It replaces the file, or that a link leads to, when the block ends without exception; ``keep``: its text too."""
     target = target.resolve()
     unfinished = _unfinished(target)
     try:
@@ -278,10 +261,7 @@ def replacing(target: Path, keep: bool = False, *, private: bool = False) -> Ite
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """A folder written beside the one that is asked for, which it becomes when the block ends without an exception.
-
-    The folder that it is in must be there.
-    """
+    """It becomes the folder when the block ends without an exception; the one that it is in must be there."""
     target = folder.absolute()
     try:
         place = Path(tempfile.mkdtemp(prefix=".", suffix=".part", dir=target.parent))

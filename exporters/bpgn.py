@@ -45,11 +45,7 @@ _UNKNOWN_PLAYER = Player("?")
 
 @dataclass(frozen=True, slots=True)
 class BpgnOptions:
-    """How to write BPGN; ``clock`` says which of ``clk`` (the mover's clock after the move) and ``lag`` to write.
-
-    ``comments`` writes chat; the comments of a saved match are written in any case. ``keys`` writes the games' keys, by
-    which ``--append`` knows them, of saved matches too; else of recorded ones only.
-    """
+    """``comments``: chat; those of a saved match always are written. ``keys``: of saved matches, for ``--append``."""
 
     clock: frozenset[str] = frozenset(CLOCK_WORDS)
     comments: bool = False
@@ -72,18 +68,11 @@ class BpgnExporter(GameExporter):
         self._partners: dict[str, Game] = {}
 
     def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
-        """Write the matches among games, in the order of their first games.
-
-        ``excluded`` counts games that are not bughouse.
-        """
+        """In the order of their first games; ``excluded`` counts games that are not bughouse."""
         return super().write(self.take(games), out)
 
     def take(self, games: Iterable[Game]) -> list[Game]:
-        """Return the games on board A of the matches among games; ``game_text`` of each gives the whole match.
-
-        All bughouse games are held in memory: a match is known when both of its boards are. A game without a partner is
-        its own first board.
-        """
+        """The games on board A, each its match's head. All bughouse is held: a match is known when both boards are."""
         found: list[Game] = []
         for game in games:
             if game.variant == "bughouse":
@@ -103,12 +92,12 @@ class BpgnExporter(GameExporter):
         return heads
 
     def boards(self, head: Game) -> list[Game]:
-        """Return both boards of a match, given one that ``take`` returned; board B may be unknown."""
+        """Board B may be unknown."""
         other = self._partners.get(head.key)
         return [head] if other is None else [head, other]
 
     def game_text(self, game: Game) -> str:
-        """The text of the match whose board A a game is, its blank line included; counts it in ``report``."""
+        """With its blank line; counts it in ``report``."""
         other = self._partners.get(game.key)
         match = Match(game, _without_moves(game) if other is None else other)
         moments = timeline(match)
@@ -183,7 +172,7 @@ class BpgnExporter(GameExporter):
         return with_corrected_tags("".join(tags), match.a)
 
     def _comments(self, match: Match) -> dict[tuple[str, int], list[str]]:
-        """Comments by the board and the half-move after which they stand."""
+        """By the board and the half-move after which they stand."""
         comments: dict[tuple[str, int], list[str]] = {}
         for letter, game in (("A", match.a), ("B", match.b)):
             known = {ply.ply for ply in game.plies}
@@ -198,7 +187,7 @@ class BpgnExporter(GameExporter):
 
 
 def find_matches(games: Sequence[Game]) -> tuple[list[Match], list[Game]]:
-    """The matches among bughouse games, by an archive's links, else by what the games tell; and the rest."""
+    """By an archive's links, else by what the games show; and the rest."""
     by_key = {game.key: game for game in games}
     pairs = {
         tuple(sorted((game.key, link.key)))
@@ -258,7 +247,7 @@ def _comment(event: GameEvent, chat: bool) -> str | None:
 
 
 def _reason(match: Match) -> str:
-    """How the match ended, in the words of the board that decided."""
+    """In the words of the board that decided."""
     with_reason = [game for game in (match.a, match.b) if game.reason]
     decided = [game for game in with_reason if not (game.reason_key or "").startswith(_OF_THE_PARTNER)]
     saved = _is_saved(match.a) and match.a.end is GameEnd.LOG_ENDS

@@ -49,7 +49,6 @@ _SOURCE: Final = Column("source", "text", "category", "", "SHA-256 of the source
 _OF_SIDES: Final = {column.name: column for column in SIDE_COLUMNS}
 _BASE, _INCREMENT, _SEALED = (_OF_SIDES[name] for name in ("base_s", "increment_s", "player_sealed"))
 DATASET_PLY_COLUMNS: Final = (*PLY_COLUMNS, *MATCH_COLUMNS, _SOURCE)
-"""One row a half-move: the columns of plies, in bughouse those of matches, and the source."""
 _MORE_OF_GAMES: Final = (
     *(
         column._replace(name=name, meaning=column.meaning.replace("this", side, 1))
@@ -80,9 +79,8 @@ _FINGERPRINT: Final = Column(
     "equal where players, day, moves and result are equal; missing without a day or without moves",
 )
 DATASET_GAME_COLUMNS: Final = (*GAME_COLUMNS, *_MORE_OF_GAMES, _FINGERPRINT, *_PARTNER, _SOURCE)
-"""One row a game: the columns of games, what the sides' tables have besides, and the source."""
 DATASET_EVENT_COLUMNS: Final = (*EVENT_COLUMNS, _SOURCE)
-"""One row an event: the columns of events, and the source. A game's are in one file, in order."""
+"""A game's events are in one file, in order."""
 
 DATASET_TABLES: Final = {"plies": DATASET_PLY_COLUMNS, "games": DATASET_GAME_COLUMNS, "events": DATASET_EVENT_COLUMNS}
 _FILE_ROWS: Final = 1_000_000
@@ -99,10 +97,7 @@ _NUMBER: Final = f"CASE WHEN f.moves IS NOT NULL THEN (md5_number_lower({_EQUAL}
 
 
 def selects(events: str = "TRUE") -> dict[str, tuple[dict[str, str], str, str]]:
-    """By table the columns of the games that ``choose`` has chosen, what follows them in a SELECT, and the order.
-
-    They have no source. ``events`` is the condition for an event ``e``.
-    """
+    """By table: columns of the chosen games without a source, what follows in a SELECT, and the order."""
     plies = of_plies() | {column.name: f"m.{column.name}" for column in MATCH_COLUMNS}
     more = {column.name: f'g."{column.name}"' for column in _MORE_OF_GAMES}
     more |= {"start_ply": "g.start_ply::INTEGER", "fingerprint": _NUMBER}
@@ -128,7 +123,7 @@ def selects(events: str = "TRUE") -> dict[str, tuple[dict[str, str], str, str]]:
 
 
 class _PartFiles:
-    """Writes tables of DuckDB as the files of one source, first into a folder for temporary files."""
+    """First into a folder for temporary files."""
 
     def __init__(self, path: Path, source: str) -> None:
         self.games = self.plies = 0
@@ -138,7 +133,6 @@ class _PartFiles:
         self._options = {name: _options(columns) for name, columns in DATASET_TABLES.items()}
 
     def take(self, connection: Any) -> None:
-        """Take the games that ``choose`` has chosen."""
         with _errors(self._place):
             variants = [name for (name,) in connection.execute("SELECT DISTINCT variant FROM chosen").fetchall()]
             counts = {}
@@ -156,7 +150,7 @@ class _PartFiles:
             self._steps += 1
 
     def finish(self, connection: Any, folder: DataFolder, stem: str) -> list[Part]:
-        """Put the files into a data set; their names begin with ``stem``."""
+        """Their names begin with ``stem``."""
         parts = []
         with _errors(self._place):
             for table, options in self._options.items():
@@ -173,7 +167,6 @@ class _PartFiles:
 
 
 def _joined(connection: Any, paths: Sequence[Path], options: str) -> Iterator[tuple[Path, int]]:
-    """Files of which small ones were joined, with their rows."""
     count = "SELECT sum(num_rows)::BIGINT FROM parquet_file_metadata(?)"
     rest = list(paths)
     while rest:
@@ -197,14 +190,13 @@ _MONTH: Final = "coalesce(g.day[1:4] || '/' || g.day[6:7], 'undated')"
 
 
 def _stem(variants: Iterable[str | None]) -> str:
-    """The SQL of the name of a variant's folder."""
     quoted = {name: [text.replace("'", "''") for text in (name, file_stem(name))] for name in variants if name}
     cases = " ".join(f"WHEN '{name}' THEN '{stem}'" for name, stem in quoted.values())
     return f"CASE g.variant {cases} ELSE 'unknown' END" if cases else "'unknown'"
 
 
 def _options(columns: Sequence[Column]) -> str:
-    """Of COPY: units and meanings of columns are where programs that use Arrow find them."""
+    """Units and meanings of columns are where programs that use Arrow find them."""
     import pyarrow as pa
 
     schema = arrow_schema(columns)
@@ -221,7 +213,6 @@ def _options(columns: Sequence[Column]) -> str:
 
 @contextmanager
 def _errors(path: Path) -> Iterator[None]:
-    """Errors of DuckDB as one sentence."""
     import duckdb
 
     try:
@@ -231,7 +222,7 @@ def _errors(path: Path) -> Iterator[None]:
 
 
 class Written(NamedTuple):
-    """What was written; ``undated`` games have no known day."""
+    """``undated`` games have no known day."""
 
     games: int
     plies: int
@@ -248,10 +239,7 @@ def write_dataset(
     *,
     prepare: Callable[[], object] = lambda: None,
 ) -> Written:
-    """Write games of an archive as the files of one source, whose names begin with ``stem``.
-
-    ``prepare`` is called when all is computed, before the first file is put into the folder.
-    """
+    """``prepare`` is called when all is computed, before the first file is put into the folder."""
     with open_tables(archive, chosen) as tables, TemporaryDirectory(prefix="ics-recorder-") as place:
         run = tables.connection
         run.execute("SET threads = 1")
@@ -269,13 +257,13 @@ def write_dataset(
 
 
 def register_matches(archive: ArchiveStore, connection: Any, *, wanted: bool = True) -> None:
-    """Make the table ``matches`` (key, ply, ``MATCH_COLUMNS``) of all matches; if they are not ``wanted``, empty."""
+    """Key, ply, ``MATCH_COLUMNS``; empty if they are not ``wanted``."""
     matches = read_matches(archive, GameFilter(variants=frozenset({"bughouse"}))) if wanted else []
     connection.register("matches", _worded(match_columns(matches)))
 
 
 def choose(tables: GamesTables, games: Sequence[tuple[int, int]]) -> None:
-    """Choose games (row number, number of plies); then their ``partners`` and ``events`` are tables, too."""
+    """By row number and number of plies; their ``partners`` and ``events`` become tables, too."""
     tables.choose(games)
     reader = cast("ColumnReader", tables.reader)
     ids = [row_id for row_id, _ in games]
@@ -285,7 +273,6 @@ def choose(tables: GamesTables, games: Sequence[tuple[int, int]]) -> None:
 
 
 def _related_frames(games: Iterable[Game]) -> dict[str, pd.DataFrame]:
-    """The tables ``partners`` and ``events`` of games."""
     partners: dict[str, Link] = {}
 
     def noted() -> Iterator[Game]:
@@ -306,5 +293,4 @@ def _related_frames(games: Iterable[Game]) -> dict[str, pd.DataFrame]:
 
 
 def _worded(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table with texts in place of words."""
     return frame.astype(dict.fromkeys(frame.select_dtypes("category").columns, "string"))

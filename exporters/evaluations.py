@@ -20,7 +20,7 @@ _BOUNDS: Final = ("?", "!")
 
 
 def thoughts_by_ply(game: Game) -> dict[int, list[Thinking]]:
-    """By ply of the main line: the last thinking output before it, of each engine that printed any."""
+    """The last thinking output before each ply of the main line, of each engine that printed any."""
     thoughts: dict[int, list[Thinking]] = {}
     for observation in game.observations:
         if observation.thinking:
@@ -30,13 +30,7 @@ def thoughts_by_ply(game: Game) -> dict[int, list[Thinking]]:
 
 
 def main_analysis(game: Game, engine: str | None = None) -> tuple[Analysis, dict[int, Thinking]] | None:
-    """The analysis whose evaluations are shown, and by half-moves played its last line with a score.
-
-    A line that only bounds the score is used if there is no other. Of several analyses the one with most positions is
-    shown, so that an interrupted one never hides a complete one; of equal ones the last. With ``engine``, only analyses
-    by the engine of this name, in any case; if there are none, by engines whose name begins so. None: none of them has
-    a score.
-    """
+    """Of several the one with most positions, so that an interrupted one never hides a complete one; else the last."""
     best: tuple[Analysis, dict[int, Thinking]] | None = None
     analyses = game.analyses
     if engine is not None:
@@ -55,11 +49,7 @@ def main_analysis(game: Game, engine: str | None = None) -> tuple[Analysis, dict
 
 
 def main_thoughts(observation: Observation) -> list[tuple[int, Thinking]]:
-    """Plies of an observation's main line, each with the thinking output that led to it.
-
-    It is the last line before the move whose pv begins with the move, else the last line. If the engine printed nothing
-    on its turn, because it had pondered, it is the last line of the turn before, if the move is the second of its pv.
-    """
+    """The last line before the move whose pv begins with it, else the last; a ponderer's is of the turn before."""
     by_ply: dict[int, list[Thinking]] = {}
     for thought in observation.thinking:
         by_ply.setdefault(thought.ply, []).append(thought)
@@ -77,7 +67,6 @@ def main_thoughts(observation: Observation) -> list[tuple[int, Thinking]]:
 
 
 def _of(thoughts: list[Thinking] | tuple[()], ply: Ply) -> list[Thinking]:
-    """The lines that the engine of the move printed before it."""
     return [thought for thought in thoughts if thought.white == ply.white_moved and _before(thought, ply)]
 
 
@@ -86,28 +75,21 @@ def _before(thought: Thinking, ply: Ply) -> bool:
 
 
 def _words(pv: str) -> list[str]:
-    """The first words of a pv, without move numbers."""
     return [word for word in pv.split()[:6] if not _NUMBER.fullmatch(word)]
 
 
 def _names(words: list[str], ply: Ply) -> bool:
-    """Whether one of the words is the move."""
     return any(word.translate(_MARKS) in (ply.uci, ply.san.translate(_MARKS)) for word in words)
 
 
 def score_text(thought: Thinking, *, signed: bool = False) -> str | None:
-    """The score from White's side: pawns with two decimals (``-0.35``) or moves to the mate (``#-3``).
-
-    The line's score is from the side of ``white``, from White's if that is None. ``signed``: with a plus before scores
-    that are good for White (``+0.58``), as people read them; PGN has none.
-    """
+    """From White's side: pawns (``-0.35``) or moves to mate (``#-3``); ``signed``: with a plus, which PGN has not."""
     sign = 1 if thought.white is not False else -1
     score_cp, mate = (None if value is None else sign * value for value in (thought.score_cp, thought.mate))
     return pawns_text(score_cp, mate, signed=signed)
 
 
 def pawns_text(score_cp: int | None, mate: int | None, *, signed: bool = False) -> str | None:
-    """A score from White's side in the form of ``score_text``; None: there is none."""
     if mate is not None:
         return f"#{mate}"
     if score_cp is None:
@@ -118,7 +100,7 @@ def pawns_text(score_cp: int | None, mate: int | None, *, signed: bool = False) 
 
 
 BOUND_CP: Final = 1000
-"""For losses, evaluations are limited to this number of centipawns, and a mate counts as this."""
+"""In centipawns; a mate counts as this."""
 _STEEPNESS: Final = 0.003_682_08
 CHANCES: Final = tuple(round(1000 / (1 + math.exp(-_STEEPNESS * cp))) for cp in range(-BOUND_CP, BOUND_CP + 1))
 """Chances of winning in thousandths, of evaluations from -1000 to 1000: lichess's fit to games of its players."""
@@ -129,11 +111,7 @@ INACCURACY_PERMILLE, MISTAKE_PERMILLE, BLUNDER_PERMILLE = 50, 100, 150
 
 
 class Evaluation(NamedTuple):
-    """An evaluation from White's side. Two can be compared if ``engine`` and ``analysed`` are equal.
-
-    ``score_cp`` (centipawns) or ``mate`` (moves to the mate) is None; ``depth`` is in half-moves. ``analysed``: it is
-    from an analysis, not from the game.
-    """
+    """From White's side; comparable if ``engine`` and ``analysed`` (not from the game itself) are equal."""
 
     score_cp: int | None
     mate: int | None
@@ -143,11 +121,7 @@ class Evaluation(NamedTuple):
 
 
 def evaluations(game: Game) -> dict[int, Evaluation]:
-    """By half-moves played to reach a position: its evaluation.
-
-    It is from ``main_analysis`` if that has the position, otherwise from ``main_thoughts`` of the observation that
-    has most of them. Only one log is used, because two logs of a game may contain different evaluations.
-    """
+    """By half-moves played; those of the game are of one log, because two logs may have different ones."""
     observations = [main_thoughts(observation) for observation in game.observations if observation.thinking]
     played = ((ply, thought, False) for ply, thought in max(observations, key=len, default=[]))
     counts = main_analysis(game)
@@ -167,10 +141,7 @@ def _evaluation(line: Thinking, analysed: bool) -> Evaluation | None:
 
 
 class Judged(NamedTuple):
-    """What evaluations say of a move, as its mover sees it, in the order of the table's columns.
-
-    ``depth`` and ``engine`` are of the evaluation after the move.
-    """
+    """As its mover sees it; ``depth`` and ``engine`` are of the evaluation after the move."""
 
     before_cp: int | None
     before_mate: int | None
@@ -186,12 +157,7 @@ _NOT_JUDGED: Final = Judged(None, None, None, None, None, None, None, None)
 
 
 def judged(game: Game) -> list[Judged] | None:
-    """Evaluations before and after each half-move of the main line, and what the move lost; None: there are none.
-
-    A loss is known where both evaluations are one engine's, of one analysis or of none. It is how far the bounded
-    evaluation fell, and how far the chances of winning did that it stands for; a mate counts as the bound. It is never
-    below 0: a position that became better had been misjudged.
-    """
+    """A loss needs two evaluations of one engine and analysis; it is never below 0: a better position was misjudged."""
     stated = evaluations(game)
     return [_judged(row[0], stated) for row in game.rows] if stated else None
 

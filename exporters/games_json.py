@@ -30,8 +30,6 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class GamesJsonExporter(GameExporter):
-    """Writes JSON Lines in UTF-8. ``game_text`` returns one game's line; both ways count in ``report``."""
-
     suffix = ".jsonl"
     key_mark = '{"key":"'
 
@@ -39,7 +37,6 @@ class GamesJsonExporter(GameExporter):
         self.report = ExportReport()
 
     def game_text(self, game: Game) -> str:
-        """One game's object and its line feed."""
         found = game_object(game)
         self.report.games += 1
         self.report.plies += len(found["plies"])
@@ -47,10 +44,7 @@ class GamesJsonExporter(GameExporter):
 
 
 def game_object(game: Game) -> dict[str, Any]:
-    """The game as plain values: every field is present, null if it is unknown.
-
-    Its fields are those of docs/reference/formats.md (JSON): times in milliseconds, instants in ISO 8601.
-    """
+    """Every field is present, null if it is unknown; times in milliseconds, instants in ISO 8601."""
     basis, day = game.time_basis, game.day
     return {
         "key": game.key,
@@ -90,13 +84,12 @@ def game_object(game: Game) -> dict[str, Any]:
 
 
 def opening_object(game: Game) -> dict[str, Any]:
-    """The opening as three values, null if there is none."""
     eco, name, ply = game.opening or (None, None, None)
     return {"eco": eco, "opening": name, "opening_ply": ply}
 
 
 def _lines(game: Game) -> list[dict[str, Any]]:
-    """Variations and plies taken back, each once, even if several sources contain it."""
+    """Each once, even if several sources contain it."""
     basis = game.time_basis
     main = {segment.observation for segment in game.segments} or {0}
     unique = unique_lines(game)
@@ -122,7 +115,6 @@ def _events(game: Game) -> list[dict[str, Any]]:
 
 
 def _passes(game: Game) -> list[dict[str, Any]]:
-    """Pieces that a bughouse partner passed."""
     basis = game.time_basis
     return [
         {
@@ -159,7 +151,6 @@ def _sources(game: Game) -> list[dict[str, Any]]:
 
 
 def _thinking(game: Game) -> list[dict[str, Any]]:
-    """Thinking output of the engines that played."""
     basis = game.time_basis
     return [
         _THOUGHT(thought) | {"at": iso(thought.at_ms, basis), "offset": thought.offset}
@@ -169,7 +160,6 @@ def _thinking(game: Game) -> list[dict[str, Any]]:
 
 
 def _analyses(game: Game) -> list[dict[str, Any]]:
-    """Analyses made after the game."""
     return [
         {
             "engine": analysis.engine,

@@ -31,10 +31,7 @@ _NOT_SHOWN = frozenset((Origin.MOVELIST.value, Origin.INFERRED.value))
 
 
 def holdings_lines(observation: Observation) -> list[HoldingsChange]:
-    """An observation's plain holdings lines in the order of their offsets.
-
-    Lines with a passed piece may precede the frame they belong to, so they are not the state after a ply.
-    """
+    """Plain ones by offset; those with a passed piece may precede the frame they belong to."""
     return sorted((change for change in observation.holdings if change.passed is None), key=_OFFSET)
 
 
@@ -54,11 +51,7 @@ def holdings_after(ply: Ply, changes: list[HoldingsChange]) -> BothHoldings:
 
 
 def match_holdings(match: Match) -> dict[str, dict[int, BothHoldings]]:
-    """Derive holdings by board and ply from both boards' captures and drops, for a match without holdings lines.
-
-    A saved match (BPGN) contains the order of all moves and no holdings. Nothing is derived where holdings were
-    printed, where the order is not known, or from the first move on whose capture or drop is unknown.
-    """
+    """For a match without holdings lines, up to the first capture or drop that is unknown."""
     from recorder.relating.match import (
         captures,  # it loads the rules, which most exports do not need
         timeline,
@@ -96,7 +89,6 @@ def match_holdings(match: Match) -> dict[str, dict[int, BothHoldings]]:
 
 
 def plies_with_holdings(game: Game) -> Iterator[tuple[Ply, BothHoldings]]:
-    """The main line's plies, each with the holdings after it."""
     if not any(observation.holdings for observation in game.observations):
         for ply in game.plies:
             yield ply, _UNKNOWN

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 TICK_MS: Final = 100
 _LEAST_TICKS: Final = 2
-"""How long each position is shown at least."""
 _END_TICKS: Final = 30
 _MOST_TICKS: Final = 18_000
 _BAR_PARTS: Final = 1000
@@ -50,7 +49,7 @@ Check = Callable[[], None]
 
 
 class Look(NamedTuple):
-    """How a game is shown: boards of ``size`` pixels, positions for ``max_pause_ms`` at most, some half-moves."""
+    """``speed`` is how much faster than played, ``flip``: the first board from Black's side; ``size`` is in pixels."""
 
     size: int = 400
     speed: float = 10.0
@@ -76,7 +75,6 @@ _SHADES: Final = 16
 
 
 def _blends(one: _Colour, other: _Colour, count: int = _SHADES) -> list[_Colour]:
-    """Colours from one to another, both included."""
 
     def part(n: int, at: int) -> int:
         return round(one[at] + (other[at] - one[at]) * n / (count - 1))
@@ -92,7 +90,7 @@ _COLOURS: Final = [
     *(colour for square in (*_SQUARES, _PAGE) for end in (_BLACK, _WHITE) for colour in _blends(square, end)),
 ]
 _SAME: Final = 255
-"""The number of no colour: this point is as in the picture before."""
+"""This point is as in the picture before."""
 _PALETTE: Final = bytes(value for colour in _COLOURS for value in colour).ljust(768, b"\0")
 
 
@@ -119,7 +117,6 @@ def _coloured(numbers: Image.Image) -> Image.Image:
 
 @cache
 def _square(letter: str, colour: _Colour, side: int, words: tuple[str, str] = ("", "")) -> Image.Image:
-    """A square with what is on it, and the rank or file in its corners."""
     found = Image.new("RGB", (side, side), colour)
     draw, font = ImageDraw.Draw(found), _font(max(side // 5, 8))
     draw.text((side // 20 + 1, 0), words[0], fill=_COORDINATE, font=font)
@@ -134,7 +131,7 @@ def _square(letter: str, colour: _Colour, side: int, words: tuple[str, str] = ("
 
 @cache
 def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """Matplotlib's font, which has letters of many languages, else Pillow's own."""
+    """It has letters of many languages; else Pillow's own."""
     package = find_spec("matplotlib")
     places = [] if package is None else package.submodule_search_locations or []
     for path in (Path(place) / "mpl-data/fonts/ttf/DejaVuSans.ttf" for place in places):
@@ -147,8 +144,6 @@ def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
 
 
 class _View(NamedTuple):
-    """What is shown of one board: texts of White and Black, and of the think time parts of the longest one."""
-
     board: str | None
     marks: tuple[str, ...]
     hands: BothHoldings
@@ -159,7 +154,7 @@ class _View(NamedTuple):
 
 
 class _Board:
-    """One board of the film: its game, and its positions with the tick from which each is shown."""
+    """Its positions have the tick from which each is shown."""
 
     def __init__(self, game: Game, course: Course, *, flipped: bool, in_progress: bool) -> None:
         self.game, self.flipped = game, flipped
@@ -202,7 +197,7 @@ class _Board:
         )
 
     def _clock(self, ms: int | None) -> str:
-        """As a clock shows it: with tenths where little is left and they are known."""
+        """With tenths where little is left and they are known."""
         if not self.timed:
             return ""
         if ms is None:
@@ -211,10 +206,8 @@ class _Board:
 
 
 class Film:
-    """A game, or both boards of a match, as a series of pictures."""
-
     def __init__(self, game: Game, match: Match | None, look: Look, *, in_progress: bool = False) -> None:
-        """Place what is shown in time; ExportError: it shows no position, or not the half-moves of ``look``."""
+        """ExportError: no position is known, or not the half-moves of ``look``."""
         games = [game] if match is None else [match.a, match.b]
         holdings = {} if match is None else match_holdings(match)
         courses = [Course(game, holdings.get("AB"[number])) for number, game in enumerate(games)]
@@ -262,7 +255,7 @@ class Film:
         self.ticks = tick + _END_TICKS
 
     def pictures(self, check: Check = lambda: None) -> Iterator[tuple[int, _Screen]]:
-        """What is shown, each for how many ticks; ``check`` is called before each."""
+        """Each for how many ticks; ``check`` is called before each."""
         if self.ticks > _MOST_TICKS:
             minutes = self.ticks * TICK_MS // 60_000
             raise ExportError(f"The picture would last {minutes} minutes: raise --speed or lower --max-pause.")
@@ -334,7 +327,6 @@ class _Screen:
             self._shown[number] = view
 
     def _y(self, number: int, white: bool, lower: int, upper: int, height: int) -> tuple[int, int]:
-        """From where to where a row of a player goes, who is below or above the board."""
         below = white is not self._boards[number].flipped
         y = self._top + 8 * self._side + lower if below else self._top - upper
         return (y, y + height) if below else (y - height, y)
@@ -378,7 +370,7 @@ class _Screen:
     def _text(
         self, box: _Box, text: str, size: int, after: str = "", *, reverse: bool = False, to_right: bool = False
     ) -> None:
-        """Draw a text in a box, cut to its width, and paler one behind it."""
+        """Cut to its width, and paler the one behind it."""
         wide, high = box[2] - box[0], box[3] - box[1]
         font = _font(size)
         room = wide - font.getlength(after)
@@ -413,7 +405,6 @@ class _Screen:
 
 
 def _cells(view: _View) -> dict[str, tuple[str, bool]]:
-    """By square: what is on it, and whether it is marked."""
     board = view.board or "-" * len(NAMES)
     return {name: (letter, name in view.marks) for name, letter in zip(NAMES, board, strict=False) if name}
 
@@ -424,7 +415,6 @@ FORMATS: Final = ("gif", "webp", "mp4")
 
 
 def write_film(film: Film, kind: str, check: Check = lambda: None) -> bytes:
-    """The file of a film, in one of ``FORMATS``; ``check`` as for ``Film.pictures``."""
     return {"gif": _gif, "webp": _webp, "mp4": _mp4}[kind](film, check)
 
 
@@ -482,14 +472,13 @@ _COMMAND: Final = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 _NUMBER: Final = re.compile(r"-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 _VALUES: Final = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "A": 7, "Z": 1}
 _FINE: Final = 6
-"""Pieces are drawn so much larger than they are shown."""
 _PIECES_OF_CURVE: Final = 12
 
 _Line = list[complex]
 
 
 def _lines(path: str) -> list[_Line]:
-    """The lines of an SVG path, curves as short straight ones."""
+    """Curves as short straight lines."""
     lines: list[_Line] = []
     at = control = 0j
     for name, text in _COMMAND.findall(path):
@@ -528,7 +517,7 @@ def _curve(begin: complex, first: complex, second: complex, end: complex) -> Ite
 
 
 def _arc(begin: complex, end: complex, wide: float, high: float, *, large: bool, clockwise: bool) -> Iterator[complex]:
-    """An arc of an ellipse that is not turned: one of a circle, squeezed."""
+    """Not turned: an arc of a circle, squeezed."""
     one, other = (complex(point.real, point.imag * wide / high) for point in (begin, end))
     half = (other - one) / 2
     radius = max(wide, abs(half))
@@ -542,7 +531,7 @@ def _arc(begin: complex, end: complex, wide: float, high: float, *, large: bool,
 
 
 def _draw_element(draw: ImageDraw.ImageDraw, element: Element, inherited: Mapping[str, str], scale: float) -> None:
-    """Draw an element and all that is in it; joints of lines are round."""
+    """With all that is in it; joints of lines are round."""
     style = {**inherited, **element.attrib}
     for child in element:
         _draw_element(draw, child, style, scale)
@@ -570,7 +559,6 @@ def _draw_element(draw: ImageDraw.ImageDraw, element: Element, inherited: Mappin
 
 @cache
 def draw_piece(letter: str, side: int) -> Image.Image:
-    """A piece as large as a square, on nothing."""
     drawn = Image.new("RGBA", (side * _FINE, side * _FINE))
     _draw_element(ImageDraw.Draw(drawn), piece_drawing(letter), {}, side * _FINE / SQUARE)
     return drawn.resize((side, side), Image.Resampling.BOX)

@@ -20,18 +20,7 @@ from storage import GameFilter
 
 @dataclass(slots=True)
 class Selection:
-    """Which games to take; by default all played games with at least one ply, complete or not.
-
-    Attributes:
-        complete: only games whose every ply from the first to the end line is there.
-        guests, computers: False excludes games in which either player is one.
-        include: also take ``examined`` games, ``setup`` positions, ``empty`` games (without a known move).
-        taken: games that went through ``select``. excluded: reason → games; a game counts under its first reason.
-        marked: of the games taken, how many are ``incomplete``, ``adjourned``, ``aborted``.
-
-    Raises:
-        ExportError: an ``include`` word that is not known.
-    """
+    """By default all played games with at least one ply; a game is excluded under its first reason."""
 
     complete: bool = False
     guests: bool = True
@@ -46,10 +35,7 @@ class Selection:
             raise ExportError(f"Games of kind {unknown[0]!r} are not known; include any of {', '.join(INCLUDES)}.")
 
     def select(self, games: Iterable[Game]) -> Iterator[Game]:
-        """Yield the games to take, in their order, and count all of them.
-
-        The attributes are complete when all were read.
-        """
+        """In their order; the counts are complete when all were read."""
         for game in games:
             if (reason := self._reason_against(game)) is not None:
                 self.excluded[reason] += 1
@@ -62,7 +48,7 @@ class Selection:
             yield game
 
     def summary(self) -> str:
-        """One line for the user: ``12 games; excluded: 3 examined, 1 without a known move``."""
+        """``12 games; excluded: 3 examined, 1 without a known move``."""
         text = f"{self.taken} game{'' if self.taken == 1 else 's'}"
         if self.marked:
             text += f" ({_counted(self.marked)})"
@@ -178,7 +164,7 @@ def takes_filters(function: _Function) -> _Function:
 
 
 def make_filter(filters: Filters) -> GameFilter:
-    """Make the filter of an archive from keyword arguments; TypeError: a filter that does not exist."""
+    """TypeError: a filter that does not exist."""
     if unknown := sorted(filters.keys() - Filters.__annotations__.keys()):
         raise TypeError(f"There is no filter {unknown[0]!r}; there are {', '.join(Filters.__annotations__)}.")
     found: dict[str, Any] = {}
@@ -206,11 +192,7 @@ _MOVE_NUMBER = re.compile(r"(?<!\d)\d++\.+", re.ASCII)
 
 
 def read_position(fen: str | None, moves: str | None) -> str | None:
-    """Return the first four fields of the FEN that games are to reach; None if neither is given.
-
-    ``moves`` (SAN or ``e2e4``, with or without numbers) are played from the FEN or the normal start. An en passant
-    square is named only where such a capture is legal.
-    """
+    """The first four fields of the FEN; ``moves`` (SAN or ``e2e4``) are played from it, or from the normal start."""
     if fen is None and moves is None:
         return None
     import chess

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _Row = tuple[Any, ...]
 _MOVES: Final = frozenset({"fen", "longest_san", "san", "uci"})
-"""Columns of moves and positions, which are never shielded."""
+"""Which are never shielded."""
 _OPENS_FORMULA: Final = frozenset("=+-@\t")
 _NOT_FOREIGN: Final = _MOVES.union(
     column.name for column in (*PLY_COLUMNS, *GAME_COLUMNS) if column.kind != "text" or column.words
@@ -42,10 +42,7 @@ _NOT_FOREIGN: Final = _MOVES.union(
 
 
 def shielded(value: Any) -> Any:
-    """The value of a cell; a text that a spreadsheet would take for a formula gets an apostrophe before it.
-
-    A text of one character, such as the time control ``-``, is none. Numbers stay as they are.
-    """
+    """A text that a spreadsheet would take for a formula gets an apostrophe; one character, as ``-``, is none."""
     if value.__class__ is str and value[:1] in _OPENS_FORMULA and len(value) > 1:
         return f"'{value}"
     return value
@@ -58,10 +55,7 @@ def shielded_sql(text: str) -> str:
 
 
 def write_csv(names: Iterable[str], rows: Iterable[_Row], out: BinaryIO, *, raw: bool = False) -> None:
-    """Write a header and rows as CSV; ``true`` and ``false`` for truths.
-
-    ``raw``: write texts as they are, for programs that take no cell for a formula.
-    """
+    """``raw``: texts as they are, for programs that take no cell for a formula."""
     names = list(names)
     foreign = [not raw and name not in _NOT_FOREIGN for name in names]
     text = TextIOWrapper(out, "utf-8", "replace", newline="")
@@ -74,7 +68,6 @@ def write_csv(names: Iterable[str], rows: Iterable[_Row], out: BinaryIO, *, raw:
 
 
 def import_pyarrow() -> tuple[Any, Any]:
-    """``pyarrow`` and ``pyarrow.parquet``."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -86,7 +79,7 @@ def import_pyarrow() -> tuple[Any, Any]:
 
 
 def arrow_schema(columns: Collection[Column] = PLY_COLUMNS) -> Any:
-    """The Parquet schema of a table; units and meanings are its fields' metadata, the program's version its own."""
+    """Units and meanings are its fields' metadata, the program's version its own."""
     pa, _ = import_pyarrow()
     types = {
         "string": pa.string(),
@@ -108,7 +101,6 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def write_json_lines(names: tuple[str, ...], rows: Iterable[_Row], out: BinaryIO) -> None:
-    """Write rows as one JSON object a line."""
     for row in rows:
         out.write((_encode(dict(zip(names, row, strict=True))) + "\n").encode("utf-8", "replace"))
 
@@ -132,7 +124,7 @@ def write_plies(
     raw: bool = False,
     progress: Progress = no_progress,
 ) -> ExportReport:
-    """Write the plies of the games that match, in the archive's order; some 100,000 plies are in memory."""
+    """In the archive's order; some 100,000 plies are in memory."""
     with open_tables(storage, where, progress=progress) as tables:
         runs = (tables.plies_of(run) for run in in_pieces(tables.games, _PLIES_AT_ONCE))
         instants = {"at": ("p.arrival_ms", "g.time_basis")}
@@ -143,7 +135,7 @@ def write_plies(
 def write_games(
     storage: GameStore, where: GameFilter, out: BinaryIO, format_name: str, *, raw: bool = False
 ) -> ExportReport:
-    """Write the games that match, in the archive's order; arguments and result as for ``write_plies``."""
+    """As ``write_plies``."""
     with open_tables(storage, where, plies=False) as tables:
         instants = {"started_at": ("g.started_ms", "CASE WHEN g.time_basis = 'utc' THEN 'utc' END")}
         source = "FROM chosen g ORDER BY g.place"
@@ -161,11 +153,7 @@ def _write(
     format_name: str,
     raw: bool,
 ) -> None:
-    """Write the rows of several SELECTs.
-
-    ``instants`` are columns of instants, with the SQL of the milliseconds and of the time basis. ``sources`` are what
-    follows the columns in each SELECT.
-    """
+    """``instants``: SQL of milliseconds and time basis; ``sources``: what follows the columns in each SELECT."""
     if format_name == "parquet":
         _, pq = import_pyarrow()
         schema = arrow_schema(columns)

@@ -1,1 +1,0 @@
-"""Measures of the use of time: SQL over the table of plies, which DuckDB runs."""

@@ -25,7 +25,6 @@ _NO_CLOCK_BEFORE: Final = Reason("no clock", "clock_before_ms IS NULL")
 _FIRST_MOVE: Final = Reason("first move", "move_no = 1")
 _SECONDS_ONLY: Final = Reason("seconds only", "coarse")
 TIMES: Final = (*_PLAYED, Reason("no time", "elapsed_ms IS NULL"))
-"""Why a ply does not count in measures of elapsed times."""
 _QUARTILES: Final = {"q25_ms": 25, "median_ms": None, "q75_ms": 75}
 _LOST_ON_TIME: Final = "coalesce(termination = 'time forfeit' AND mover_score = 0, FALSE)"
 SCORE: Final = "(2 * wins + draws)::DOUBLE / nullif(2 * (wins + draws + losses), 0)"
@@ -46,7 +45,6 @@ def _named(by: str | Iterable[str]) -> list[str]:
 
 
 def _plain(names: str, **others: str) -> dict[str, str]:
-    """Columns: names alone, or with their SQL."""
     return {name: others.get(name, name) for name in names.split()}
 
 
@@ -441,7 +439,6 @@ _BOTH_CLOCKS: Final = Reason("no clock", "clock_before_ms IS NULL OR opponent_cl
 
 
 def _inside(limit_ms: int) -> str:
-    """Whether both clocks were under a limit when the mover began to think."""
     return f"clock_before_ms < {limit_ms} AND opponent_clock_ms < {limit_ms}"
 
 
@@ -617,7 +614,6 @@ def clock_lead(
 
 
 def _edges(what: str, edges: Sequence[int], unit: str = "s") -> dict[str, str]:
-    """Where the bands of ``band_of`` begin and end."""
     listed = f"[{', '.join(map(str, edges))}]::BIGINT[]"
     return {f"{what}_from_{unit}": f"({listed})[nullif(band, 0)]", f"{what}_to_{unit}": f"({listed})[band + 1]"}
 
@@ -746,7 +742,6 @@ _JUDGED: Final = (*_PLAYED, Reason("no evaluation", "loss_permille IS NULL"))
 def _losses(
     by: str | Iterable[str], reasons: Sequence[Reason], also: str, band: str, edges: dict[str, str] | None
 ) -> Program:
-    """What moves lost, by the dimensions and a column."""
     least = (INACCURACY_PERMILLE, MISTAKE_PERMILLE, BLUNDER_PERMILLE, 1001)
     bad = {
         name: f"count(*) FILTER (WHERE loss_permille >= {least[index]} AND loss_permille < {least[index + 1]})"

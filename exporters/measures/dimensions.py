@@ -28,12 +28,7 @@ class DimensionError(ValueError):
 
 @dataclass(frozen=True)
 class Dimension:
-    """One dimension.
-
-    ``keys`` are the grouping columns' names and expressions. ``names`` are columns shown with an identity, the handle
-    first, with their aggregates, which combine parts, too. ``unknown`` is why plies without a value are excluded; None:
-    they are a group.
-    """
+    """``names``: shown with an identity, the handle first; ``unknown``: why plies without a value are excluded."""
 
     keys: Mapping[str, str]
     names: Mapping[str, tuple[str, str]] = field(default_factory=dict)
@@ -41,7 +36,6 @@ class Dimension:
 
     @property
     def shown(self) -> list[str]:
-        """The columns of the result: the handle is in front of the identity."""
         return [*list(self.names)[:1], *self.keys, *list(self.names)[1:]]
 
 
@@ -58,7 +52,7 @@ def _instant(name: str, of_utc_ms: str) -> Dimension:
 
 
 def _band(name: str, column: str, edges_ms: Sequence[int]) -> Dimension:
-    """Bands of a time, by their lower ends; the first one has all below, and null is where the time is not known."""
+    """By their lower ends; the first has all below, and null is where the time is not known."""
     steps = " ".join(f"WHEN {column} >= {edge} THEN {edge}" for edge in reversed(edges_ms[1:]))
     return Dimension({f"{name}_ms": f"CASE {steps} WHEN {column} IS NOT NULL THEN {edges_ms[0]} END"})
 
@@ -82,15 +76,10 @@ DIMENSIONS: Final = {
     "hour": _instant("hour", f"{{at}} // {_HOUR_MS} % 24"),
     "weekday": _instant("weekday", f"({{at}} // {_DAY_MS} + {_THURSDAY}) % 7 + 1"),
 }
-"""Dimensions that are no column of every ply table, or more than one."""
 
 
 def dimension(name: str, have: Collection[str]) -> Dimension:
-    """The dimension of a name.
-
-    Names are of ``DIMENSIONS``, ``mover`` (which is ``player``: a handle alone would pool guests), ``key`` (which is
-    ``game``), or a column.
-    """
+    """Also ``mover`` (``player``: a handle alone would pool guests), ``key`` (``game``), or a column."""
     known = DIMENSIONS.get({"mover": "player", "key": "game"}.get(name, name))
     if known is not None:
         at = "coalesce(arrival_ms, started_ms)" if "started_ms" in have else "arrival_ms"
@@ -102,10 +91,7 @@ def dimension(name: str, have: Collection[str]) -> Dimension:
 
 
 def band_of(value: str, edges: Sequence[int], unit: str = "1000") -> str:
-    """The number of the band that a time is in: 0 below the first edge.
-
-    ``edges`` are ascending, in the unit, which is in milliseconds.
-    """
+    """0 below the first edge; ``edges`` are ascending, in the unit, which is in milliseconds."""
     steps = " ".join(
         f"WHEN {value} >= {edge} * {unit} THEN {number}" for number, edge in reversed(list(enumerate(edges, 1)))
     )

@@ -48,7 +48,6 @@ __all__ = [
 ]
 
 _OF_BOTH_SIDES = ("scrambles", "scramble_windows")
-"""What counts here depends on both clocks."""
 _BY = """by: one dimension or several: columns of words or small numbers (``time_control``, ``phase``, ``side``),
             or ``player``, ``opponent``, ``guest``, ``computer``, ``sealed``, ``game``, ``precision``, ``time_trouble``,
             ``clock_band``, ``lag_band``, ``rating_band``, ``hour``, ``weekday``; ``eco``, ``opening`` and ``event`` of
@@ -63,7 +62,6 @@ _MOVER = "mover: a handle in any case: only the moves of this player count; None
 
 
 def _measure(define: Callable[..., Program]) -> Callable[..., pd.DataFrame]:
-    """The function of a ply table that computes a measure."""
     name = define.__name__
 
     def measured(plies: Any, *options: Any, mover: str | None = None, **named: Any) -> pd.DataFrame:
@@ -140,7 +138,6 @@ _TIMEDELTA = "as_timedelta: times are Timedelta, in columns without the unit (``
 
 
 def _method(measured: Callable[..., pd.DataFrame]) -> Callable[..., pd.DataFrame]:
-    """A measure as a method of the accessor."""
 
     @wraps(measured)
     def of_accessor(self: _PlyAccessor, *arguments: Any, as_timedelta: bool = False, **named: Any) -> pd.DataFrame:

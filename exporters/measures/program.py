@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Reason(NamedTuple):
-    """Why plies are excluded: in words, and as a condition."""
+    """In words, and as a condition."""
 
     name: str
     condition: str
@@ -132,7 +132,6 @@ class Measured(NamedTuple):
         return self._replace(rows=[*rows, *unknown])
 
     def frame(self) -> pd.DataFrame:
-        """The table with pandas' nullable types: string, boolean, Int64, Float64."""
         found = frame_of_rows(self.columns, self.kinds, self.rows)
         found.attrs = dict(self.attrs)
         return found
@@ -142,7 +141,6 @@ _DTYPES: Final = {"BOOLEAN": "boolean", "DOUBLE": "Float64", "VARCHAR": "string"
 
 
 def frame_of_rows(columns: Sequence[str], kinds: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
-    """Rows of DuckDB as a frame with nullable types."""
     import pandas as pd
 
     values: Iterable[Sequence[Any]] = zip(*rows, strict=True) if rows else ([] for _ in columns)
@@ -169,20 +167,15 @@ _ORDERS: Final = {
     "time_control": tuple(f"try_cast(split_part({{}}, '+', {place}) AS BIGINT)" for place in (1, 2)),
 }
 _MIDDLES: Final = ("0.5", "0.5000000001")
-"""The two middle values, which are one if there is an odd number of them."""
 
 
 def with_keys(program: Program) -> Program:
-    """The same with a last column: the keys of the games of each row."""
     keys = "list(DISTINCT key)" if program.sides is None else ("any_value(key)", "list")
     return replace(program, columns={**program.columns, "keys": "keys"}, groups={**program.groups, "keys": keys})
 
 
 def run(program: Program, given: Any, *, omitted: bool = False) -> Measured:
-    """Compute a measure; ``omitted``: count excluded plies by the dimensions, too.
-
-    AttributeError: columns are missing; the message names them.
-    """
+    """``omitted``: count excluded plies by the dimensions, too. AttributeError: the message names missing columns."""
     plies = Plies.of(given)
     statement = _Statement(program, plies, omitted=omitted)
     if program.top is not None:  # the largest of all parts
@@ -196,10 +189,7 @@ def run(program: Program, given: Any, *, omitted: bool = False) -> Measured:
 
 
 def run_each(program: Program, plies: Plies, values: Iterable[str]) -> dict[str, Measured]:
-    """Compute a measure for each value of its first dimension, a column of texts, apart.
-
-    The result is that of its plies alone, except shares of the whole table, without the column.
-    """
+    """For each value of the first dimension; the result is that of its plies alone, but for shares of the table."""
     statement = _Statement(program, plies, omitted=False, each=program.by[0])
     whole: dict[str | None, Measured] = plies.computed(statement)
     nothing = whole[None]
@@ -207,7 +197,7 @@ def run_each(program: Program, plies: Plies, values: Iterable[str]) -> dict[str,
 
 
 class _Statement:
-    """The SQL of a program, for some plies; ``each``: attributes are counted by this column."""
+    """``each``: attributes are counted by this column."""
 
     def __init__(self, program: Program, plies: Plies, *, omitted: bool, each: str | None = None) -> None:
         have = plies.columns
@@ -237,7 +227,6 @@ class _Statement:
             self.parts["omitted"] = f"SELECT {by}, excluded, count(*) AS n FROM judged WHERE excluded > 0 GROUP BY ALL"
 
     def _steps(self, have: frozenset[str]) -> str:
-        """``judged``, ``kept`` and the program's own tables, with the columns that they read."""
         program = self._program
         keys = {name: key for dim in self._dimensions for name, key in dim.keys.items()}
         made = {**_EACH, **program.derived}
@@ -296,7 +285,6 @@ class _Statement:
         return f"SELECT {keys}, {', '.join(figures)} FROM {part.table.format(keys=keys)} GROUP BY ALL"
 
     def of_whole(self, plies: Plies) -> Any:
-        """The table of plies that are not in parts."""
         program = self._program
         values = {name: self._values(of) for name, of in program.values.items()}
         if not plies.large:
@@ -317,11 +305,9 @@ class _Statement:
                 plies.drop(table)
 
     def of_sums(self, tables: Mapping[str, str], execute: Callable[[str], Any]) -> Any:
-        """The table, of the tables of ``of_parts``."""
         return self._finish({name: self._combined(name, table) for name, table in tables.items()}, execute)
 
     def of_parts(self) -> dict[str, str]:
-        """Statements whose tables add up."""
         counts = {
             name: f"SELECT *, count(*) AS n FROM ({self._values(of)}) GROUP BY ALL"
             for name, of in self._program.values.items()
@@ -333,7 +319,7 @@ class _Statement:
         return f"SELECT {keys}, {of.value} AS value FROM {of.table.format(keys=keys)} WHERE ({of.value}) IS NOT NULL"
 
     def _combined(self, name: str, table: str) -> str:
-        """The SELECT that adds up the tables of a part, or gives the values of counts."""
+        """Or gives the values of counts."""
         if name in self._program.values:
             keys = ", ".join(self._keys(None))
             return f"SELECT {keys}, value FROM {table}, range(n)"
@@ -349,10 +335,7 @@ class _Statement:
     def _finish(
         self, tables: Mapping[str, str], execute: Callable[[str], Any], steps: str = "", *, stored: bool = False
     ) -> Any:
-        """Return the table, of the SELECT of each part and of each value.
-
-        ``steps`` is what they read. ``stored``: those of values are their figures already.
-        """
+        """``steps`` is what the SELECTs read; ``stored``: those of values are their figures already."""
         program = self._program
         ctes = [*([steps] if steps else []), *(f"{name} AS ({tables[name]})" for name in (*self._parts, "counted"))]
         ctes.append(f"reasons AS ({tables['reasons']})")
@@ -405,7 +388,7 @@ class _Statement:
     def _apart(
         self, columns: list[str], kinds: list[str], rows: list[tuple[Any, ...]], rest: list[tuple[Any, ...]]
     ) -> dict[str | None, Measured]:
-        """The tables of the values of ``each``; None: that of a value without plies."""
+        """By the values of ``each``; None: that of a value without plies."""
         counts: dict[str | None, list[tuple[Any, ...]]] = {None: []}
         for value, *of in rest:
             counts.setdefault(value, []).append(tuple(of))
@@ -417,7 +400,6 @@ class _Statement:
         }
 
     def _attributes(self, rows: Iterable[tuple[Any, ...]]) -> dict[Any, Any]:
-        """Of rows of ``counted`` and ``reasons``."""
         counts: dict[int, int] = {}
         plies, marks, games = 0, [0] * len(_MARKS), 0
         for of_plies, *of_marks, of_games, excluded, number in rows:
@@ -435,7 +417,6 @@ class _Statement:
 
 
 def _stats_of(values: str, of: Stats, keys: Sequence[str]) -> str:
-    """Figures of the rows of ``keys`` and ``value``."""
     prefix = of.prefix
     columns = [
         f"count(*) AS {prefix}plies",

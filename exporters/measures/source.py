@@ -22,20 +22,14 @@ _OF: Final = {column.name: _KINDS[column.kind] for column in ALL_PLY_COLUMNS if 
 
 
 class Statement(Protocol):
-    """What is computed of plies: parts, which add up, and a result of their sums."""
+    def of_whole(self, plies: Plies) -> Any: ...
 
-    def of_whole(self, plies: Plies) -> Any:
-        """The result of plies that are not in parts."""
+    def of_parts(self) -> dict[str, str]: ...
 
-    def of_parts(self) -> dict[str, str]:
-        """Statements that read ``plies``, whose tables add up."""
-
-    def of_sums(self, tables: Mapping[str, str], execute: Callable[[str], Any]) -> Any:
-        """The result, of the names of the tables that ``of_parts`` gave of all parts, one behind the other."""
+    def of_sums(self, tables: Mapping[str, str], execute: Callable[[str], Any]) -> Any: ...
 
 
 Parts = Callable[[Mapping[str, str]], Iterable[Mapping[str, Any]]]
-"""Computes statements over ``given`` for each part of the plies; returns Arrow tables by name."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +53,7 @@ class Plies:
 
     @classmethod
     def of(cls, given: Any) -> Plies:
-        """Take a ply table: of DuckDB, pandas or Dask, or ``Plies``."""
+        """Of DuckDB, pandas or Dask, or ``Plies``."""
         if isinstance(given, Plies):
             return given
         if hasattr(given, "to_delayed"):
@@ -77,78 +71,67 @@ class Plies:
 
     @classmethod
     def of_files(cls, files: Sequence[PlyFile]) -> Plies:
-        """The plies of a data set that the workers of a cluster read.
-
-        Each file comes with the keys of the games that are wanted; None: all that were played.
-        """
+        """Which the workers of a cluster read, with the keys of the games wanted; None: all that were played."""
         with _files_as_given(files[:1]) as connection:
             columns = frozenset(connection.sql("SELECT * FROM given").columns)
         return cls(columns, "SELECT * FROM given", parts=partial(_of_files, files))
 
     @property
     def game(self) -> str:
-        """As ``game_of``."""
         return game_of(self.columns)
 
     def where(self, condition: str) -> Plies:
-        """The plies for which a condition holds."""
         return replace(self, select=f"SELECT * FROM ({self.select}) WHERE {condition}")
 
     def in_games(self, condition: str) -> Plies:
-        """All plies of the games that have a ply for which a condition holds."""
         games = f"SELECT {self.game} FROM ({self.select}) WHERE {condition}"
         return replace(self, select=f"SELECT * FROM ({self.select}) WHERE {self.game} IN ({games})")
 
     def gathered(self) -> Plies:
-        """The same plies copied into memory, for many statements: without the columns that no measure reads."""
+        """For many statements, without the columns that no measure reads."""
         columns = self.columns - _NOT_MEASURED
         self.store(f"SELECT {', '.join(sorted(columns))} FROM plies", "gathered")
         return replace(self, columns=columns, select="SELECT * FROM gathered", large=False)
 
     def ending(self, in_progress: Collection[str]) -> Plies:
-        """The same plies, with the ending ``in-progress`` of the games with these keys."""
         if not in_progress:
             return self
         ending = f"CASE WHEN {among('key', in_progress)} THEN 'in-progress' ELSE ending END"
         return replace(self, select=f"SELECT * REPLACE ({ending} AS ending) FROM ({self.select})")
 
     def moved_by(self, handles: Collection[str]) -> Plies:
-        """The moves of all who had one of the handles, in any spelling."""
+        """In any spelling."""
         return self.where(among("lower(mover)", [handle.lower() for handle in handles]))
 
     def player(self, handle: str) -> ChosenPlayer:
-        """Return the player that a handle names; ExportError: several guests had this handle."""
+        """ExportError: several guests had this handle."""
         counts = "SELECT mover, mover_id, mover_guest, count(DISTINCT key) FROM plies GROUP BY ALL"
         return choose_player((NamedPlayer(*row) for row in self.moved_by([handle]).rows(counts)), handle)
 
     def sql(self, statement: str) -> DuckDBPyRelation:
-        """Run a statement that reads ``plies``."""
         assert self.relation is not None
         return self.relation(self.text(statement))
 
     def execute(self, statement: str) -> Any:
-        """The same with a result to fetch from at once, which needs less: the statement is planned once."""
+        """With a result to fetch from at once, which needs less: the statement is planned once."""
         run = self.relation if self.connection is None else self.connection.execute
         assert run is not None
         return run(self.text(statement))
 
     def store(self, statement: str, table: str) -> None:
-        """Keep the result of a statement that reads ``plies``, as a table of the connection."""
         assert self.relation is not None
         self.relation(f"CREATE OR REPLACE TEMP TABLE {table} AS {self.text(statement)}")
 
     def drop(self, table: str) -> None:
-        """Remove such a table, if it is there."""
         assert self.relation is not None
         self.relation(f"DROP TABLE IF EXISTS {table}")
 
     def text(self, statement: str) -> str:
-        """A statement that reads ``plies`` as one that reads ``given``."""
         more = f", {statement[5:]}" if statement.startswith("WITH ") else f" {statement}"
         return f"WITH plies AS ({self.select}){more}"
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
-        """The rows of a statement of which all rows of the parts are wanted."""
+        """Of all parts."""
         if self.parts is None:
             found: list[tuple[Any, ...]] = self.execute(statement).fetchall()
             return found
@@ -159,7 +142,6 @@ class Plies:
         ]
 
     def computed(self, statement: Statement) -> Any:
-        """Compute a statement."""
         if self.parts is None:
             return statement.of_whole(self)
         import pyarrow as pa
@@ -173,31 +155,29 @@ class Plies:
 
 
 def game_of(columns: Collection[str]) -> str:
-    """What differs in each game: a data set has a game of several sources once for each of them."""
+    """A data set has a game of several sources once for each of them."""
     return "game_id" if "game_id" in columns else "source || key" if "source" in columns else "key"
 
 
 def among(expression: str, values: Iterable[str]) -> str:
-    """The condition that a text is one of some."""
     listed = ", ".join("'" + value.replace("'", "''") + "'" for value in sorted(values))
     return f"{expression} IN ({listed})" if listed else "FALSE"
 
 
 def _select(kinds: Mapping[str, str]) -> str:
-    """All columns, with the kinds that tables.md names: words that are all missing have any type in a file."""
+    """Words that are all missing have any type in a file."""
     casts = [f'"{name}"::{_OF[name]} AS "{name}"' for name, kind in kinds.items() if _OF.get(name, kind) != kind]
     return f"SELECT * REPLACE ({', '.join(casts)}) FROM given" if casts else "SELECT * FROM given"
 
 
 def parts_of(given: Any, statements: Mapping[str, str]) -> dict[str, Any]:
-    """Arrow tables of statements over a part of the plies; runs on a worker of a cluster."""
+    """Runs on a worker of a cluster."""
     with new_database() as connection:
         connection.register("given", given)
         return {name: connection.sql(sql).to_arrow_table() for name, sql in statements.items()}
 
 
 def parts_of_files(files: Sequence[PlyFile], statements: Mapping[str, str]) -> dict[str, Any]:
-    """The same of some files of a data set."""
     with _files_as_given(files) as connection:
         return {name: connection.sql(sql).to_arrow_table() for name, sql in statements.items()}
 
@@ -222,7 +202,6 @@ def _files_as_given(files: Sequence[PlyFile]) -> Iterator[DuckDBPyConnection]:
 
 _TASKS: Final = 200
 _TASK_PLIES: Final = 100_000
-"""A task takes as long to begin as to read so many."""
 
 
 def _of_files(files: Sequence[PlyFile], statements: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
@@ -244,7 +223,7 @@ def _of_files(files: Sequence[PlyFile], statements: Mapping[str, str]) -> Sequen
 
 
 def _of_dask(given: Any, statements: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
-    """Of a Dask DataFrame, whose partitions may divide games: they are made whole first."""
+    """Its partitions may divide games: they are made whole first."""
     from dask.base import compute
     from dask.delayed import delayed
 

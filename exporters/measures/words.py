@@ -23,7 +23,7 @@ _KEY_LENGTH = 8
 
 
 def shown_names(columns: Sequence[str]) -> list[str]:
-    """The columns of a measure's table that are shown; marks and precision are part of other columns."""
+    """Marks and precision are part of other columns."""
     hidden = {"precision", "ply"}
     for who, marks in _MARKS.items():
         if f"{who}_id" in columns:
@@ -32,27 +32,23 @@ def shown_names(columns: Sequence[str]) -> list[str]:
 
 
 def group_columns(columns: Sequence[str]) -> list[str]:
-    """The columns that name the group of a row: all in front of the first count."""
+    """All in front of the first count."""
     end = min((index for index, name in enumerate(columns) if name in _FIRST_COUNTS), default=0)
     return list(columns[:end])
 
 
 def heading(name: str) -> str:
-    """A column's heading."""
     return _HEADINGS.get(name, name.removesuffix("_ms").replace("_", " ").capitalize())
 
 
 def mean_text(ms: float) -> str:
-    """A mean of which some times were printed in whole seconds, with tenths: ``~0:04.5``."""
+    """With tenths: ``~0:04.5``, where some times were printed in whole seconds."""
     whole, tenth = divmod(abs(round(ms / 100)), 10)
     return f"~{'-' if ms < 0 else ''}{format_clock(whole * 1000, False)}.{tenth}"
 
 
 def figure_text(name: str, values: Mapping[str, Any], *, of_lag: bool = False) -> str | None:
-    """A value in people's units; a guest is marked (U) and a computer (C), as servers do.
-
-    A guest is marked (U) and a computer (C), as servers do. ``values`` is the whole row.
-    """
+    """A guest is marked (U) and a computer (C), as servers do; ``values`` is the whole row."""
     value = values[name]
     if value is None:
         return None

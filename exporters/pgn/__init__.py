@@ -1,1 +1,0 @@
-"""PGN, built directly from the plies."""

@@ -34,11 +34,7 @@ _Line = tuple[int, int]
 
 
 def unique_lines(game: Game) -> set[_Line]:
-    """The observation and number of every line beside the main ones; of equal lines in several sources one.
-
-    It is that of the observation that gives plies of the main line, if there is one. A line that another source's line
-    leaves is there for it.
-    """
+    """Of equal lines in several sources one, that of an observation in the main line if there is one."""
     main = {segment.observation for segment in game.segments}
     lines: set[_Line] = set()
     known: set[object] = set()
@@ -64,17 +60,13 @@ _PROVED = frozenset({Proof.FULL.value, Proof.LIST.value, Proof.INFERRED.value})
 
 @dataclass(slots=True)
 class Annotation:
-    """What is written after a move: ``$1`` and the like, then one comment of all items.
-
-    ``thought`` is what the engine thought of its move, as cutechess writes it, in a comment in front of that.
-    """
+    """``$1`` and the like, then one comment; ``thought``, what the engine thought as cutechess writes it, in front."""
 
     nags: list[str] = field(default_factory=list)
     items: list[Item] = field(default_factory=list)
     thought: str = ""
 
     def add(self, event: GameEvent) -> None:
-        """Add a chat line, or a saved game's NAG or comment."""
         if event.detail == "nag":
             self.nags.append(event.text)
         elif event.detail == "command":
@@ -96,11 +88,7 @@ _Chat = dict[int, dict[int, Annotation]]
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """A line as far as it can be replayed; of a saved game's variation the rest is ``unproved``.
-
-    ``children`` are lines that leave it, by the ply that they replace; ``before`` is what is said before its first
-    move.
-    """
+    """``children`` by the ply that they replace; ``before`` is said before its first move; ``unproved`` ends it."""
 
     plies: list[Ply]
     unproved: list[Ply]
@@ -111,10 +99,7 @@ class Variation:
 
 @dataclass(slots=True)
 class Extras:
-    """By ply: what to write after it, and after that variations (they replace it).
-
-    ``annotator``: the engine whose analysis is among the comments; None: none is.
-    """
+    """Variations are written after annotations. ``annotator``: the engine whose analysis is among the comments."""
 
     annotations: dict[int, Annotation] = field(default_factory=dict)
     variations: dict[int, list[Variation]] = field(default_factory=dict)
@@ -132,14 +117,7 @@ def find_extras(
     analysis: str | None,
     written: Callable[[Variation], str],
 ) -> Extras:
-    """What to write between the moves of one part.
-
-    A variation follows the move that it replaces. Where nothing was played after a takeback there is no such move: the
-    line is written in a comment after the last one. ``variations`` are taken-back plies too; those of examined games
-    are part of what was shown, and always written. ``comments`` are chat too, and a saved game's own. ``analysis`` is
-    written in place of ``engine`` thinking, where there is one: an engine whose name begins so; empty: as
-    ``main_analysis`` chooses. ``written`` makes movetext of a variation, for a comment.
-    """
+    """A variation follows the move that it replaces; where none was played, it is in a comment after the last move."""
     extras = Extras()
     number = 0
     saved = is_saved(game)
@@ -185,7 +163,7 @@ def _place(
     variation: Variation,
     written: Callable[[Variation], str],
 ) -> None:
-    """Put a line after the move that it replaces; as a comment, where no such move is written or it has none itself."""
+    """As a comment, where no such move is written or the line has none itself."""
     at = line.parent_ply or 0
     if at < last and variation.plies:
         extras.variations.setdefault(at + 1, []).append(variation)
@@ -203,7 +181,6 @@ def _place(
 def _add_thoughts(
     game: Game, part: PgnPart, first: int, last: int, analysis: str | None, extras: Extras, *, as_comments: bool
 ) -> None:
-    """Add evaluations between two plies, and an analysis's lines; the arguments as ``find_extras``."""
     thoughts = thoughts_by_ply(game)
     counts = None if analysis is None else main_analysis(game, analysis)
     if counts is not None:
@@ -225,11 +202,7 @@ def _add_thoughts(
 
 
 def _add_engine_lines(game: Game, part: PgnPart, lines: dict[int, Thinking], extras: Extras) -> None:
-    """Add what an engine expected after each position as a variation, if the next move is another one.
-
-    Behind the last move there is none that a variation could replace: the line is in the comment. ``lines`` are by
-    half-moves played.
-    """
+    """Where the next move is another one; behind the last move the engine's line is in the comment."""
     from recorder.replay.boards import play_ply, start_of  # they load the rules
     from recorder.replay.mainline import play_line
 
@@ -254,7 +227,7 @@ def _add_engine_lines(game: Game, part: PgnPart, lines: dict[int, Thinking], ext
 
 
 def chat_of(observation: Observation) -> Iterator[tuple[int, GameEvent]]:
-    """Chat during an observation, each with the line that it names, else that of the board shown then."""
+    """With the line that each names, else that of the board shown then."""
     line = 0
     for event in observation.events:
         if event.kind is EventKind.EXAMINE and event.detail == "shown":
@@ -286,7 +259,6 @@ def _find_variations(
     chat: _Chat,
     excluded: set[int],
 ) -> Iterator[tuple[PlyLine, Variation]]:
-    """The lines that leave a line from ``low`` to ``high`` half-moves on."""
     below: dict[int, list[PlyLine]] = {}
     for line in observation.lines:
         if line.parent is not None and line.parent_ply is not None:
@@ -302,7 +274,7 @@ def _find_variations(
 
 
 def _variation(top: PlyLine, below: dict[int, list[PlyLine]], chat: _Chat, saved: bool) -> Variation:
-    """A line with those that leave it, by its number in ``below``, and theirs."""
+    """With those that leave it, and theirs."""
     found = _replayed(top, chat, saved)
     waiting = [(top, found)]
     while waiting:
@@ -366,33 +338,24 @@ _BRACES = str.maketrans("{}", "()")
 
 
 class Item(NamedTuple):
-    """One part of a comment as it is written, without braces; ``bare``: it is only times or other commands."""
+    """Without braces; ``bare``: only times or other commands."""
 
     text: str
     bare: bool = False
 
 
 def brace_text(text: str) -> str:
-    """Any text as PGN can hold it in a comment.
-
-    PGN has no escape inside braces, so braces become parentheses. ``[%`` would be read as a command and ``%`` at the
-    start of a line as an escape line: neither can come from chat.
-    """
+    """No braces, which PGN cannot escape; no ``[%`` (a command), no ``%`` at the start of a line (an escape)."""
     text = with_bars(" ".join(readable(text).translate(_BRACES).split()))
     return text.replace("[%", "[ %").replace(" %", GLUE + "%")
 
 
 def brace_comment(text: str) -> str:
-    """A comment with any text in it."""
     return comment_of([Item(brace_text(text))])
 
 
 def comment_of(items: Sequence[Item], pad: str = "") -> str:
-    """One comment with all items, separated by ``|`` where they could be read as one.
-
-    ``recorder.movetext.split_remark`` takes it apart again. ``pad`` follows the opening brace and precedes the closing
-    one.
-    """
+    """Items are separated by ``|`` where they could be read as one; ``split_remark`` takes the comment apart again."""
     parts: list[str] = []
     alone = True
     for item in items:

@@ -80,16 +80,12 @@ class PgnOptions:
 
     @property
     def whole_plies(self) -> bool:
-        """Whether more than moves, clocks, elapsed times and their proof is written: an archive reads less without."""
+        """An archive reads less without whole plies."""
         return self.engine or self.engine_comments or ("lag" in self.clock and self.style != "fics")
 
 
 class PgnExporter(GameExporter):
-    """Writes games as PGN in UTF-8.
-
-    ``game_text`` gives one game's text (all its parts); ``write`` streams many. Both count in ``report``. Games of
-    ``in_progress`` are still being recorded, and their text says so.
-    """
+    """Games of ``in_progress`` are still being recorded, and their text says so."""
 
     suffix = ".pgn"
 
@@ -105,7 +101,7 @@ class PgnExporter(GameExporter):
         self._usual = self.options.style == "default" and self.options.clock == {"clk", "emt"}
 
     def game_text(self, game: Game) -> str:
-        """The text of one game: as many PGN games as it has parts, each followed by its blank lines."""
+        """As many PGN games as it has parts, each followed by its blank lines."""
         parts = cut_into_parts(game)
         main = len(parts)
         if game.kind is not GameKind.PLAYED:
@@ -146,7 +142,7 @@ class PgnExporter(GameExporter):
         return f"{head}\n{begun}{rest}\n\n"
 
     def _end_of(self, game: Game) -> str | None:
-        """How it ended, in our words; what ends in the middle of a PGN file has none."""
+        """What ends in the middle of a PGN file has no words."""
         if game.key in self._in_progress:
             return "Game in progress"
         return None if game.end is GameEnd.LOG_ENDS and is_saved(game) else ENDS.get(game.end)
@@ -163,7 +159,7 @@ class PgnExporter(GameExporter):
         return text.replace("\n", "\r\n")
 
     def _movetext(self, game: Game, part: PgnPart) -> tuple[str, list[str], str | None]:
-        """Return movetext that is in lines already, what comes behind it, and whose analysis it has."""
+        """Movetext that is in lines already, what comes behind it, and whose analysis it has."""
         options = self.options
         extras = None
         saved = is_saved(game)  # its comments are its own
@@ -196,7 +192,7 @@ class PgnExporter(GameExporter):
         return begun or "", tokens, None if extras is None else extras.annotator
 
     def _moves(self, part: PgnPart, plies: ShownPlies, tokens: list[str], extras: Extras | None) -> None:
-        """Append moves with their comments to ``tokens``; the first of Black's gets its ``12...``."""
+        """The first of Black's gets its ``12...``."""
         usual = self._usual
         interrupted = True
         for number, san, clock_ms, elapsed_ms in zip(count(plies.first), plies.sans, plies.clocks_ms, plies.elapsed_ms):
@@ -213,7 +209,7 @@ class PgnExporter(GameExporter):
                 interrupted = True
 
     def _move(self, ply: Ply, tokens: list[str], interrupted: bool, annotation: Annotation | None) -> bool:
-        """Append any move with its marks and its comment; True if something stands between it and the next one."""
+        """True if something stands between the move and the next one."""
         thought = "" if annotation is None else annotation.thought
         times = (self._annotate_thought if thought else self._annotate)(ply)
         words = [f"{_number(ply.ply)}{ply.san}" if ply.white_moved or interrupted else ply.san]
@@ -227,7 +223,7 @@ class PgnExporter(GameExporter):
         return annotation is not None or (times is not None and not self._fics)
 
     def _unproved(self, plies: list[Ply], annotations: dict[int, Annotation], tokens: list[str], saved: bool) -> None:
-        """Append plies that cannot be written as moves, in comments; those of a saved game with marks and clocks."""
+        """In comments; those of a saved game with marks and clocks."""
         words: list[str] = []
         for ply in plies:
             annotation = annotations.get(ply.ply, _NOTHING)
@@ -242,13 +238,11 @@ class PgnExporter(GameExporter):
                 tokens.append(comment_of(annotation.items, self._pad))
 
     def _written(self, variation: Variation) -> str:
-        """A variation as the text of a comment."""
         tokens: list[str] = []
         self._add_variations([variation], tokens)
         return " ".join(tokens)[1:-1]
 
     def _add_variations(self, variations: list[Variation], tokens: list[str]) -> None:
-        """Append the lines that replace a ply."""
         for line in variations:
             # Not by calling itself: lectures branch more deeply than Python calls.
             running = [self._variation(line, tokens)]
@@ -260,7 +254,7 @@ class PgnExporter(GameExporter):
                     running.append(self._variation(inner, tokens))
 
     def _variation(self, line: Variation, tokens: list[str]) -> Iterator[Variation]:
-        """Append a variation in its parentheses; stops at each one inside it until that is written."""
+        """In its parentheses; stops at each variation inside it until that is written."""
         begin = len(tokens)
         interrupted = True
         for at, children in line.children.items():
@@ -281,7 +275,7 @@ class PgnExporter(GameExporter):
 
 
 def _is_nowhere_known(game: Game, parts: list[PgnPart]) -> bool:
-    """Whether no ply follows from a position, because the game was joined late and its start is drawn for each game."""
+    """The game was joined late and its start is drawn for each game."""
     part = parts[0]
     if len(parts) > 1 or part.rows or not part.unproved or part.fen is not None or is_saved(game):
         return False
@@ -351,11 +345,7 @@ _LINE = re.compile(rf"(.{{1,{LINE_LENGTH}}}|[^ ]{{{LINE_LENGTH + 1},}})(?: |\Z)"
 
 
 def colours_for_handles(reason: str, white: str, black: str) -> str:
-    """``Ann's king exploded`` → ``White's king exploded``: the FICS archive names colours.
-
-    A handle stands at the start of the reason, or after `` and `` before `` has ``; nowhere else, so a player whose
-    handle is a word of the reason does no harm.
-    """
+    """A handle is at the start of the reason, or between `` and `` and `` has ``: it may be a word of the reason."""
     for handle, colour in ((white, "White"), (black, "Black")):
         if not handle:
             continue
@@ -366,10 +356,7 @@ def colours_for_handles(reason: str, white: str, black: str) -> str:
 
 
 def wrap(text: str, column: int = 0) -> str:
-    """Break at blanks into lines of at most 79 characters (a longer word stays whole); no line feed at the end.
-
-    ``column`` is how many characters the line has, if the text goes on in one, behind a blank.
-    """
+    """At most 79 characters a line, a longer word whole; ``column``: how many the line has already."""
     if column:
         return wrap(f"{'-' * column} {text}")[column:]
     return "\n".join(_LINE.findall(text)).replace(GLUE, " ")

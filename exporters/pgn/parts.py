@@ -37,13 +37,7 @@ _PROVED = frozenset({Proof.FULL.value, Proof.LIST.value, Proof.INFERRED.value})
 
 @dataclass(slots=True)
 class PgnPart:
-    """Plies that follow from ``fen`` (None: the normal start position) after ``start_ply`` half-moves.
-
-    ``line`` is a whole line, or plies as in ``PlyLine.rows``; ``unproved`` are the plies after them that no position
-    and no proof allows to write as moves; ``before`` are such plies before the first part. ``beside``: None for a part
-    of the main line, else the observation and its line that the part is of. ``remark``: a comment before the first
-    move.
-    """
+    """``unproved``: plies behind, ``before``: in front, that cannot be written; ``beside``: observation and line."""
 
     fen: str | None
     start_ply: int
@@ -55,36 +49,29 @@ class PgnPart:
 
     @property
     def rows(self) -> list[Ply] | list[PlyRow]:
-        """The plies, named or not."""
         return self.line.rows if isinstance(self.line, ShownLine) else self.line
 
     @property
     def plies(self) -> list[Ply]:
-        """``rows``, all of them named."""
         return name_plies(self.rows)
 
     @property
     def count(self) -> int:
-        """How many plies it has."""
         return len(self.line)
 
     @property
     def shown(self) -> ShownPlies:
-        """The plies as far as most of them are shown."""
         shown = self.line.shown if isinstance(self.line, ShownLine) else None
         return shown_plies(self.rows, self.start_ply + 1) if shown is None else shown
 
     def ply(self, number: int) -> Ply:
-        """Return the ply with this number, from 1, which must be in this part."""
+        """From 1; it must be in this part."""
         place = number - self.start_ply - 1
         return self.line.ply(place) if isinstance(self.line, ShownLine) else Ply._make(self.line[place])
 
 
 def cut_into_parts(game: Game) -> list[PgnPart]:
-    """The runs of the main line in order; at least one; only one that is alone may be without plies.
-
-    A ``fen`` of None with a ``start_ply`` above 0 is an unknown position.
-    """
+    """At least one; only one that is alone may be without plies. ``fen`` None behind the start: unknown."""
     anchors = {anchor.ply: anchor for anchor in game.anchors()}
     first = anchors.get(game.start_ply)
     fen = game.start_fen if first is None else fen_with_holdings(game, first)
@@ -99,7 +86,7 @@ def cut_into_parts(game: Game) -> list[PgnPart]:
 
 
 def _follow_each_other(line: ShownLine | list[Ply] | list[PlyRow], start_ply: int) -> bool:
-    """Whether no ply is missing, and all are proved."""
+    """None is missing, and all are proved."""
     if isinstance(line, ShownLine):
         return line.shown is not None and line.shown.first == start_ply + 1
     if not line:
@@ -112,11 +99,7 @@ def _follow_each_other(line: ShownLine | list[Ply] | list[PlyRow], start_ply: in
 def cut_line(
     game: Game, plies: list[Ply], anchors: dict[int, Anchor], fen: str | None, start_ply: int
 ) -> list[PgnPart]:
-    """The runs of any line in order, as ``cut_into_parts``.
-
-    ``anchors`` are its known positions by ply. Without ``fen`` it begins at the normal start if ``start_ply`` is 0,
-    else the position is not known.
-    """
+    """``anchors``: its known positions by ply; ``fen`` None: the normal start if ``start_ply`` is 0, else unknown."""
     part = PgnPart(fen, start_ply, [])
     parts = [part]
     follows = fen is not None or start_ply == 0
@@ -142,10 +125,7 @@ def cut_line(
 
 
 def _is_of_cut_frame(ply: Ply, anchors: dict[int, Anchor]) -> bool:
-    """Whether only the pretty move was missing: the verbose one led legally from board to board.
-
-    A drop from unknown holdings is no such ply: a reader could not play it.
-    """
+    """The verbose move led legally from board to board; a drop from unknown holdings could not be played."""
     if "@" in ply.san:
         return False
     unproved = ply.proof_code == Proof.UNPROVED and ply.origin_code == Origin.FRAME
@@ -153,7 +133,7 @@ def _is_of_cut_frame(ply: Ply, anchors: dict[int, Anchor]) -> bool:
 
 
 def fen_with_holdings(game: Game, anchor: Anchor) -> str:
-    """The anchor's FEN; in a drop game with the holdings that were printed after its board, if it has none yet."""
+    """In a drop game with the holdings that were printed after its board, if it has none yet."""
     if game.variant not in _DROP_GAMES or "[" in anchor.fen:
         return anchor.fen
     holdings = printed_holdings(game, anchor.ply, anchor.offset)
@@ -164,18 +144,12 @@ def fen_with_holdings(game: Game, anchor: Anchor) -> str:
 
 
 def is_chess_fen(fen: str) -> bool:
-    """Return whether a FEN, or its first field, has eight ranks and pieces of chess only.
-
-    Holdings in brackets are allowed. Whether the position is legal is not looked at.
-    """
+    """Eight ranks and pieces of chess only, holdings in brackets; legality is not looked at."""
     return _CHESS_BOARD.fullmatch(fen.split(" ", 1)[0]) is not None and fen.count("/") == 7
 
 
 def parts_around(game: Game, main: list[PgnPart]) -> tuple[list[PgnPart], int]:
-    """Return all parts of an examined game, in the order in which its positions were first shown.
-
-    Also how many of them reach to the end of the main line ``main``.
-    """
+    """In the order in which positions were first shown; and how many parts reach to the end of ``main``."""
     first = min((segment.observation for segment in game.segments), default=0)
     beside = _parts_beside(game)
     before = [part for part in beside if part.beside is not None and part.beside[0] < first]
@@ -201,7 +175,6 @@ def _parts_beside(game: Game) -> list[PgnPart]:
 
 
 def named_as(game: Game, part: PgnPart) -> Game:
-    """The game with the names that were printed with the part's boards."""
     if part.beside is None:
         return game
     seen = game.observations[part.beside[0]]
@@ -226,7 +199,6 @@ def _of_main(game: Game, observation: Observation, line: PlyLine) -> list[PgnPar
 
 
 def _of_variation(game: Game, observation: Observation, line: PlyLine) -> list[PgnPart]:
-    """The parts of a variation that cannot be written in parentheses after the move that it replaces."""
     anchors = _anchors(observation, line.number)
     if not anchors or line.parent_ply is None:
         return []
@@ -248,7 +220,6 @@ def _anchors(observation: Observation, line: int) -> dict[int, Anchor]:
 
 
 def printed_holdings(game: Game, ply: int, offset: int) -> tuple[str, str] | None:
-    """White's and Black's letters from the first plain holdings line after the board at ``offset``, or None."""
     for observation in game.observations:
         if observation.offset <= offset <= observation.end_offset:
             for change in observation.holdings:

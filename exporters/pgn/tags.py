@@ -39,12 +39,7 @@ _ORDER = "QRBNP"
 
 
 def as_crazyhouse(game: Game, parts: list[PgnPart]) -> tuple[Game, list[PgnPart]]:
-    """The game and its parts as crazyhouse in which every move is legal.
-
-    In crazyhouse a captured piece goes to the side that captures it, in bughouse pieces come from the other board. So
-    each part begins with all pieces in hand that are dropped in it, in variations or in takebacks. Crazyhouse adds the
-    captured pieces; no drop needs them.
-    """
+    """Each part begins with all pieces in hand that are dropped in it, which in bughouse come from the other board."""
     beside = Counter(
         (ply.white_moved, _dropped(ply.san))
         for observation in game.observations
@@ -82,12 +77,11 @@ _FICS: Final = {"Site": ("FICSGamesDBGameNo",), "BlackElo": ("WhiteRD", "BlackRD
 
 
 def is_saved(game: Game) -> bool:
-    """Whether all sources of the game are saved games."""
     return bool(game.observations) and all(observation.kind is ObservationKind.PGN for observation in game.observations)
 
 
 def saved_tags(game: Game) -> list[GameEvent]:
-    """The tags of its PGN that no field of the game has, each name once."""
+    """Each name once."""
     found: dict[str, GameEvent] = {}
     for observation in game.observations:
         if observation.kind is ObservationKind.PGN:
@@ -99,11 +93,7 @@ def saved_tags(game: Game) -> list[GameEvent]:
 
 
 def with_saved_tags(text: str, game: Game, part: PgnPart, saved: bool) -> str:
-    """Add the tags of a game's PGN before the last tag pair.
-
-    If all sources are saved games (``saved``), tags of the PGN replace ours (``_is_preferred``). If it has a code or a
-    name of the opening, none of ours is written.
-    """
+    """If all sources are saved, the PGN's tags replace ours; with its opening none of ours is written."""
     values = _opening_named({event.detail: event.text for event in saved_tags(game)})
     if not saved or part.start_ply != game.start_ply or part.remark is not None:
         for name in ("FEN", "SetUp"):
@@ -133,7 +123,6 @@ def with_saved_tags(text: str, game: Game, part: PgnPart, saved: bool) -> str:
 
 
 def with_corrected_tags(text: str, game: Game) -> str:
-    """Put in what a person corrected, and before the last tag pair the names of the tags that this changed."""
     changed = changed_tags(game)
     if not changed:
         return text
@@ -151,7 +140,7 @@ def with_corrected_tags(text: str, game: Game) -> str:
 
 
 def _opening_named(values: dict[str, str]) -> dict[str, str]:
-    """The tags of a PGN; a name of the opening beside its code, or where its code should be, is a tag of its own."""
+    """A name of the opening beside its code, or in its place, is a tag of its own."""
     match = _ECO.fullmatch(values.get("ECO", ""))
     if match is None or match[2] in ("", "?") or "Opening" in values:
         return values
@@ -160,7 +149,7 @@ def _opening_named(values: dict[str, str]) -> dict[str, str]:
 
 
 def _is_preferred(name: str, value: str) -> bool:
-    """Whether a saved game's tag is better than a known computed one: it has the form of PGN, and is no count."""
+    """It has the form of PGN, and is no count."""
     if name == "Date":
         return "-" not in value and "?" not in value
     if name == "TimeControl":
@@ -169,7 +158,7 @@ def _is_preferred(name: str, value: str) -> bool:
 
 
 def with_fics_tags(text: str, game: Game) -> str:
-    """Add to tag pairs in the FICS style those of the game's PGN that the FICS archive has, in its order."""
+    """In the order of the FICS archive."""
     wanted = frozenset[str]().union(*_FICS.values())
     named = _opening_named({event.detail: event.text for event in saved_tags(game)})
     rest = {name: value for name, value in named.items() if name in wanted}
@@ -184,7 +173,6 @@ def with_fics_tags(text: str, game: Game) -> str:
 
 
 def add_losses(excluded: Counter[str], game: Game, *, clock: frozenset[str], fics: bool, lichess: bool) -> None:
-    """Count the facts of a saved game's PGN that the written text does not have."""
     clk, emt, lag = (not fics and "clk" in clock), (bool(clock) if fics else "emt" in clock), "lag" in clock
     for ply in game.plies:
         clock_ms = ply.clock_ms
@@ -231,11 +219,7 @@ def tags(
     *,
     in_progress: bool = False,
 ) -> str:
-    """Tag pairs in the default style: the seven-tag roster first, then what is known.
-
-    ``number`` of ``count`` is the part's, from 1; ``last``: it ends the main line. ``annotator`` is the engine whose
-    evaluations are written. No tag says how a game in progress ended.
-    """
+    """``number`` of ``count``: the part's, from 1; ``last``: it ends the main line. No tag ends a game in progress."""
     end = game.end if game.end is not GameEnd.RESULT and not in_progress else None
     day, white, black = game.day, game.white, game.black
     found = [
@@ -274,7 +258,6 @@ def tags(
 
 
 def _beginning(game: Game, part: PgnPart) -> Iterator[str]:
-    """The variant, the position that the moves start from, and the opening."""
     yield _variant(game)
     if part.fen is not None and (part.start_ply or game.start_fen is not None or part.beside is not None):
         # No program must set up a position that is not chess, so that has another tag.
@@ -287,7 +270,6 @@ def _beginning(game: Game, part: PgnPart) -> Iterator[str]:
 
 
 def _times(game: Game, in_progress: bool) -> Iterator[str]:
-    """When a game began and ended, as far as that is known."""
     begun, day = start_of_second(game), game.day
     ended = None if in_progress else date_of(game.ended_at_ms, game.time_basis)
     utc = game.time_basis is TimeBasis.UTC
@@ -302,10 +284,7 @@ def _times(game: Game, in_progress: bool) -> Iterator[str]:
 
 
 def fics_tags(game: Game, part: PgnPart, last: bool, annotator: str | None = None) -> str:
-    """Tag pairs as the FICS games database writes them: no Round, no SetUp, Result last.
-
-    Source: files of that archive of 2009 to 2022. Only that archive gives numbers (FICSGamesDBGameNo).
-    """
+    """No Round, no SetUp, Result last; only that archive gives FICSGamesDBGameNo. Source: its files of 2009 to 2022."""
     begun = start_of_second(game)
     white, black = game.white, game.black
     unknown = is_saved(game) and game.category is None and "Event" not in (one.detail for one in saved_tags(game))
@@ -340,7 +319,7 @@ def fics_tags(game: Game, part: PgnPart, last: bool, annotator: str | None = Non
 
 
 def _annotated(text: str, annotator: str | None) -> str:
-    """Add an engine as Annotator before the last tag pair, behind the names that the tag has already."""
+    """Before the last tag pair, behind the names that the tag has already."""
     if annotator is None:
         return text
     *lines, last = tag_lines(text)
@@ -356,10 +335,7 @@ def _annotated(text: str, annotator: str | None) -> str:
 
 
 def event_name(game: Game) -> str:
-    """``FICS rated blitz game``; unknown words are omitted.
-
-    ``FICS examined game``: boards of an examination have its own rating and speed, not those of the game.
-    """
+    """``FICS rated blitz game``; boards of an examination have its rating and speed, not those of the game."""
     family = _FAMILIES.get((game.dialect or "").lower(), game.dialect) or "ICS"
     if game.kind is not GameKind.PLAYED:
         return " ".join(word for word in (family, "examined", _printed_variant(game), "game") if word)
@@ -368,7 +344,7 @@ def event_name(game: Game) -> str:
 
 
 def variant_name(game: Game) -> str | None:
-    """The Variant tag; None for normal chess, an unknown variant and a name that other programs refuse."""
+    """None for normal chess, an unknown variant and a name that other programs refuse."""
     return pgn_variant(game.variant)
 
 
@@ -418,7 +394,6 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
 def decoded(text: str) -> str:
-    """Decode server text as UTF-8 if its latin-1 characters are UTF-8 bytes."""
     if not text.isascii():
         with suppress(UnicodeError):  # then it is latin-1, or was decoded before
             text = text.encode("latin-1").decode("utf-8")
@@ -426,14 +401,14 @@ def decoded(text: str) -> str:
 
 
 def readable(text: str) -> str:
-    """Server text as a person should see it: decoded, without control bytes."""
+    """Decoded, without control bytes."""
     if text.isascii() and text.isprintable():
         return text  # the common case
     return _CONTROL.sub(" ", decoded(text))
 
 
 def tag(name: str, value: str) -> str:
-    """One tag pair with its line feed. PGN standard 8.1: backslash and quote are escaped by a backslash."""
+    """PGN standard 8.1: backslash and quote are escaped by a backslash."""
     if not (value.isascii() and value.isalnum()):
         value = readable(value).replace("\\", "\\\\").replace('"', '\\"')
     return f'[{name} "{value}"]\n'

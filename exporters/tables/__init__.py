@@ -1,1 +1,0 @@
-"""Tables of an archive as DataFrames: plies, sides, games, events."""

@@ -53,7 +53,6 @@ def _ms(name: str, meaning: str, sql: str = "") -> Column:
 
 
 def _instant(name: str, meaning: str, ms: str = "") -> Column:
-    """``ms``: the column of milliseconds that it follows from; empty: it is no column of plies or games."""
     sql = f"CASE WHEN g.time_basis = 'utc' THEN make_timestamptz({ms} * 1000) END" if ms else ""
     return Column(name, "instant", "datetime64[ms, UTC]", "", meaning, sql=sql)
 
@@ -232,10 +231,8 @@ PLY_COLUMNS = (
     _whole("loss_cp", "evaluation lost by the move, 0 to 2000; see below", "cp"),
     _whole("loss_permille", "winning chances lost by the move; see below", "‰"),
 )
-"""One row a half-move of a main line."""
 
 EVALUATIONS = tuple(column.name for column in PLY_COLUMNS[-8:])
-"""The names of those that engines' evaluations fill."""
 
 MATCH_COLUMNS = (
     _text("match", "key of the match's board A", always=True),
@@ -246,7 +243,6 @@ MATCH_COLUMNS = (
     _ms("diagonal_lead_ms", "the mover's clock less his colour's on the other board"),
     _ms("sit_ms", "before the move: no player moved, and one colour was on the move on both"),
 )
-"""Columns of match tables that stand before those of plies."""
 
 _OPENING = (
     _word("eco", "ECO code of the last named position, as `B90`; missing if there is none; only for normal chess"),
@@ -268,7 +264,6 @@ ON_REQUEST = (
 """Columns of plies that are there only when they are asked for, besides ``MATCH_COLUMNS``."""
 
 ALL_PLY_COLUMNS = (*MATCH_COLUMNS, *PLY_COLUMNS, *ON_REQUEST)
-"""All that a ply table may have."""
 
 _OF_GAMES = ("key", "server", "server_game_no", "kind", "variant", "category", "rated")
 _ENDED = ("result", "ending", "termination", "reason", "complete")
@@ -314,7 +309,6 @@ SIDE_COLUMNS = (
     *(_PLY[name] for name in _ENDED),
     *_STARTED,
 )
-"""Two rows a game, White's first."""
 
 GAME_COLUMNS = (
     *(_PLY[name] for name in _OF_GAMES),
@@ -325,7 +319,6 @@ GAME_COLUMNS = (
     *(_PLY[name] for name in _ENDED),
     *_STARTED,
 )
-"""One row a game."""
 
 EVENT_COLUMNS = (
     _PLY["key"],
@@ -344,4 +337,3 @@ EVENT_COLUMNS = (
     _PLY["arrival_ms"],
     _PLY["time_basis"],
 )
-"""One row for anything else that happened in a game."""

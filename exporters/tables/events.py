@@ -1,5 +1,3 @@
-"""The table of events."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -15,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def event_frame(games: Iterable[Game]) -> pd.DataFrame:
-    """The events of these games, in the order of their lines; equal events of several sources once."""
+    """In the order of their lines; equal events of several sources once."""
     from exporters.tables.frames import frame_of_lists
 
     # No row keeps its game in memory.
@@ -34,7 +32,6 @@ def event_frame(games: Iterable[Game]) -> pd.DataFrame:
 
 
 def events_of(storage: GameStore, where: GameFilter) -> pd.DataFrame:
-    """The events of the games that match, all of one moment."""
     if isinstance(storage, DatasetStore):
         from exporters.tables.frames import frame_of_lists
 

@@ -10,7 +10,6 @@ from recorder.model import Player, SourceKind, control_of
 from storage.read.columns import GameFacts
 
 SCORES = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
-"""White's points by result."""
 
 _REASONS = {
     "checkmate": "mate",
@@ -37,7 +36,6 @@ _REASONS = {
     "partner-draw": "result of the other board",
     "unknown": "another reason",
 }
-"""Words for the keys of reasons that are not words themselves."""
 _CUT_SHORT = {
     "agreed": "agreement",
     "lost": "connection lost",
@@ -46,15 +44,10 @@ _CUT_SHORT = {
     "adjudicated": "adjudication",
     "bug": "bughouse match",
 }
-"""Words for what follows ``adjourned-`` and ``aborted-`` in a key."""
 
 
 class ChosenPlayer(NamedTuple):
-    """The player that a handle names in a table; without ``identities`` no player has it.
-
-    ``handle`` is as written in the last row. ``excluded`` counts by reason the games with this handle that are not by
-    this player.
-    """
+    """Without ``identities`` no player has it; ``excluded``: games with this handle that are not by this player."""
 
     identities: frozenset[str]
     handle: str
@@ -62,8 +55,6 @@ class ChosenPlayer(NamedTuple):
 
 
 class NamedPlayer(NamedTuple):
-    """One player who had a handle: spelling, identity, whether it was a guest, and in how many games."""
-
     handle: str
     identity: str
     guest: bool | None
@@ -71,11 +62,7 @@ class NamedPlayer(NamedTuple):
 
 
 def choose_player(people: Iterable[NamedPlayer], handle: str) -> ChosenPlayer:
-    """Find the player of a handle: the registered player on all servers, else the only guest with it.
-
-    Guests are never pooled, with each other or with a registered player: another guest may have the handle tomorrow.
-    ExportError: only guests had the handle, several of them.
-    """
+    """The registered player, else the only guest: another may have the handle tomorrow. ExportError: several."""
     own = list(people)
     if not own:
         return ChosenPlayer(frozenset(), handle, {})
@@ -95,7 +82,6 @@ def choose_player(people: Iterable[NamedPlayer], handle: str) -> ChosenPlayer:
 
 
 def game_facts(game: GameFacts, plies: int) -> dict[str, Any]:
-    """The columns of the table of games, and what else both sides of a game have in common."""
     facts = game._asdict()
     journal = game.source_sha256 if game.source_kind == SourceKind.JOURNAL.value else None
     for side, control in (("white", ""), ("black", "black_")):
@@ -122,21 +108,18 @@ def game_facts(game: GameFacts, plies: int) -> dict[str, Any]:
 
 
 def connection_of(key: str, journal: str | None) -> str:
-    """The scope in which a guest's handle is one person: the journal, which is one connection, else only the game.
-
-    ``journal`` is the SHA-256 of the journal that is the game's only source.
-    """
+    """A guest's handle is one person in a journal, which is one connection, else only in the game."""
     return key if journal is None else journal
 
 
 def identity(server: str | None, player: Player, connection: str) -> str:
-    """A player's identity for grouping, without case; a guest's has its connection too, because handles are reused."""
+    """Without case; a guest's has its connection too, because handles are reused."""
     name = f"{server or '?'}/{player.handle.lower()}"
     return f"{name}/{connection}" if player.is_guest else name
 
 
 def reason_words(key: str | None) -> str:
-    """A reason's key in words: ``resignation`` for ``resign``; empty where no reason is known."""
+    """``resignation`` for ``resign``; empty where no reason is known."""
     if key is None:
         return ""
     how, _, why = key.partition("-")

@@ -20,7 +20,7 @@ from recorder.model.boards import phases
 from storage.read.columns import NULL, ColumnReader
 
 Arrays = dict[str, NDArray[Any]]
-"""The columns of a table: a text is an object, an integer that is unknown ``NULL``, a word its place in ``_WORDS``."""
+"""A text is an object, an integer that is unknown ``NULL``, a word its place in ``_WORDS``."""
 _WORDS: Final = {column.name: column.words for column in PLY_COLUMNS if column.words and column.name in PLY_TYPES}
 _CAUSES: Final = {None: None} | {cause: index for index, cause in enumerate(Cause)}
 _OF_PLY: Final = {
@@ -43,7 +43,6 @@ _OF_ENTRY: Final = {
     "residual_ms": "residual_ms",
     "cause": "cause",
 }
-"""Columns that are fields of a ply and of the ledger's entry."""
 _PLACES: Final = {name: Ply._fields.index(field) for name, field in _OF_PLY.items()}
 _ENTRY_PLACES: Final = {name: LedgerEntry._fields.index(field) for name, field in _OF_ENTRY.items()}
 _HANDS: Final = {"white_holdings": 0, "black_holdings": 1}
@@ -51,7 +50,6 @@ _JUDGED: Final = {name: index for index, name in enumerate(EVALUATIONS)}
 
 
 def make_table(connection: Any, name: str, like: str) -> None:
-    """Make an empty table; ``like``: ``games`` or ``plies``."""
     own, types = ("id BIGINT", GAME_TYPES) if like == "games" else ("game BIGINT", PLY_TYPES)
     columns = ", ".join(("part INTEGER", own, *(f'"{one}" {kind}' for one, kind in types.items())))
     connection.execute(f"CREATE OR REPLACE TABLE {name} ({columns})")
@@ -66,11 +64,7 @@ def add_games(
     *,
     part: int = 0,
 ) -> int:
-    """Add games to a table, and run a statement, with ``{}`` for the SELECT, over their plies, if there are any.
-
-    ``games`` are row number and number of plies of each, ``part`` is the file that has these. Return how many plies
-    there are; without a statement none is read.
-    """
+    """And run a statement over their plies, ``{}`` being the SELECT; how many plies, none without a statement."""
     ids = [row_id for row_id, _ in games]
     facts = reader.facts(ids)
     named = reader.named_events(ids)
@@ -94,7 +88,7 @@ def add_games(
 
 
 def _other_plies(reader: ColumnReader, ids: list[int]) -> Arrays:
-    """The columns of the plies of any games, one game after another; those of which nothing is known are not there."""
+    """One game after another; columns of which nothing is known are not there."""
     counts: list[int] = []
     plies: dict[str, list[Any]] = {}
     for game in reader.games(ids):
@@ -103,7 +97,7 @@ def _other_plies(reader: ColumnReader, ids: list[int]) -> Arrays:
 
 
 def _take(found: dict[str, list[Any]], game: Game) -> int:
-    """Append the values of a game's plies to columns: no row stays in memory. Return how many plies there are."""
+    """No row stays in memory; how many plies there are."""
     rows = game.rows
     if not rows:
         return 0
@@ -119,7 +113,6 @@ def _take(found: dict[str, list[Any]], game: Game) -> int:
 
 
 def _arrays_of(plies: dict[str, list[Any]]) -> Arrays:
-    """The columns of plies; those of which nothing is known are not there."""
     plies["cause"] = [_CAUSES[cause] for cause in plies["cause"]]
     return {
         name: _column("INTEGER" if name in _WORDS else PLY_TYPES[name], values)
@@ -129,10 +122,7 @@ def _arrays_of(plies: dict[str, list[Any]]) -> Arrays:
 
 
 def _add_waiting(arrays: Arrays) -> None:
-    """Complete the opponent's clock after each ply: if it was not printed, it is that after the opponent's move before.
-
-    Saved games and deltas print the mover's clock only. It does not change while the mover thinks.
-    """
+    """If it was not printed, as in saved games and deltas, it is that after the opponent's move before."""
     printed, game, ply = arrays["opponent_clock_ms"], arrays["game"], arrays["ply"]
     follows = (printed[1:] == NULL) & (game[1:] == game[:-1]) & (ply[1:] == ply[:-1] + 1)
     arrays["both_clocks"] = (printed != NULL).astype(np.int64)
@@ -146,7 +136,6 @@ def _select(table: str, arrays: Arrays, types: Mapping[str, str], own: str) -> s
 
 
 def _typed(name: str, kind: str, arrays: Arrays) -> str:
-    """The SQL of a column of arrays."""
     if name not in arrays:
         return f'NULL::{kind} AS "{name}"'
     if name in _WORDS:
@@ -165,7 +154,7 @@ def _column(kind: str, values: Sequence[Any]) -> NDArray[Any]:
 
 
 def in_pieces(games: Sequence[tuple[int, int]], plies: int) -> Iterator[list[tuple[int, int]]]:
-    """Games (row number, number of plies) in runs of at most so many plies, unless one game has more."""
+    """At most so many plies in a run, unless one game has more."""
     run: list[tuple[int, int]] = []
     count = 0
     for game in games:

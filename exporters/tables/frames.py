@@ -16,14 +16,13 @@ from exporters.tables.sql import GAME_TYPES
 from storage.read.columns import NULL
 
 _SHARED: Final = {"black": "white", "black_id": "white_id", "black_time_control": "time_control"}
-"""Columns of games whose words are those of another column too: a side has those of either."""
 _AT_ONCE: Final = 13
 """Columns that are read at a time: DuckDB and NumPy have the values of these twice."""
 _WORDS: Final = [name for name, kind in GAME_TYPES.items() if kind == "VARCHAR"]
 
 
 def encode_games(connection: Any, columns: Sequence[Column]) -> None:
-    """Make the table ``encoded`` of ``chosen``, whose words have types that know all of them."""
+    """Their types know all words."""
     fixed = {column.name: column.words for column in columns if column.words}
     lists = ", ".join(f"list(DISTINCT {name}) FILTER (WHERE {name} IS NOT NULL)" for name in _WORDS)
     (row,) = connection.execute(f"SELECT {lists} FROM chosen").fetchall()
@@ -40,7 +39,7 @@ def encode_games(connection: Any, columns: Sequence[Column]) -> None:
 
 
 def frame_of(connection: Any, columns: Sequence[Column], select: str, order: str = "0") -> pd.DataFrame:
-    """Return the rows of a SELECT, sorted by an integer. Words may be of a type that knows them all."""
+    """Sorted by an integer; words may be of a type that knows them all."""
     kinds = dict(zip((found := connection.sql(select)).columns, found.types, strict=True))
     texts = {}
     for column in columns:
@@ -66,11 +65,7 @@ def frame_of(connection: Any, columns: Sequence[Column], select: str, order: str
 
 
 def column_of(column: Column, values: Any, words: Sequence[str] | None = None) -> Any:
-    """A column of DuckDB's values.
-
-    ``values`` is an array, masked where values are missing; of words their places in ``words`` or in the column's.
-    Texts are objects.
-    """
+    """An array, masked where values are missing; of words their places in ``words`` or in the column's."""
     missing = np.ma.getmaskarray(values)
     plain = np.ma.getdata(values)
     if column.kind == "text" and (words is not None or column.words):
@@ -99,18 +94,16 @@ def column_of(column: Column, values: Any, words: Sequence[str] | None = None) -
 
 
 def instants(values: Any) -> Any:
-    """Milliseconds since 1970 as instants in UTC."""
     none = np.iinfo(np.int64).min  # NumPy's and pandas' "no instant"
     return pd.Series(np.where(values == NULL, none, values).view("datetime64[ms]")).dt.tz_localize("UTC")
 
 
 def frame_of_lists(columns: Sequence[Column], values: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
-    """Plain values by the names of the columns: an instant is milliseconds since 1970; None: missing."""
+    """An instant is milliseconds since 1970; None: missing."""
     return pd.DataFrame({column.name: list_column(column, values[column.name]) for column in columns})
 
 
 def list_column(column: Column, values: Sequence[Any]) -> Any:
-    """A column of plain values, as ``frame_of_lists`` has it."""
     if column.dtype == "category":
         return pd.Categorical(values, categories=pd.Index(column.words or sorted({*values} - {None}), dtype="str"))
     if column.kind == "instant":

@@ -24,10 +24,7 @@ _Row = tuple[Any, ...]
 
 @contextmanager
 def open_matches(storage: GameStore, where: GameFilter, *, arrow: bool = True) -> Iterator[GamesTables]:
-    """The tables of both boards of bughouse matches; one match after the other, in the order of games.
-
-    A match is included if one of its boards matches.
-    """
+    """Of which one board matches; one match after the other, in the order of games."""
     bughouse = replace(where, variants=frozenset({"bughouse"}))
     if isinstance(storage, DatasetStore):
         with storage.snapshot():
@@ -46,7 +43,7 @@ def open_matches(storage: GameStore, where: GameFilter, *, arrow: bool = True) -
 
 
 def read_matches(storage: GameStore, bughouse: GameFilter) -> list[Match]:
-    """The matches of which at least one board matches a filter and both are there, in the order of games."""
+    """Both boards are there; in the order of games."""
     games = {game.key: game for game in storage.games(bughouse)}
     linked = {link.key for game in games.values() for link in game.links if link.kind is LinkKind.PARTNER}
     if missing := sorted(linked - games.keys()):
@@ -60,10 +57,7 @@ def read_matches(storage: GameStore, bughouse: GameFilter) -> list[Match]:
 
 
 def _boards_of(matches: Iterable[Match], where: GameFilter) -> GameFilter:
-    """A filter that matches at least all boards with a move of these matches, which ``where`` found.
-
-    It may also let other bughouse games pass.
-    """
+    """Which ``where`` found; it may also let other bughouse games pass."""
     keys = frozenset(game.key for match in matches for game in (match.a, match.b))
     return GameFilter(
         variants=frozenset({"bughouse"}),
@@ -75,14 +69,12 @@ def _boards_of(matches: Iterable[Match], where: GameFilter) -> GameFilter:
 
 
 def match_columns(matches: Iterable[Match]) -> pd.DataFrame:
-    """The columns ``key``, ``ply`` and ``MATCH_COLUMNS`` of the plies of some matches, in their order."""
     rows = [row for match in matches for row in _match_rows(match)]
     columns = (*(column for column in PLY_COLUMNS if column.name in ("key", "ply")), *MATCH_COLUMNS)
     return frame_of_lists(columns, {column.name: [row[index] for row in rows] for index, column in enumerate(columns)})
 
 
 def _match_rows(match: Match) -> Iterator[_Row]:
-    """Key, ply and the values of ``MATCH_COLUMNS`` of each move of a match, in the order of the moves."""
     moments = timeline(match)
     sits = _sits(match, moments)
     for number, (moment, lead, sit_ms) in enumerate(zip(moments, leads(match), sits, strict=True), 1):
@@ -105,11 +97,7 @@ def _match_rows(match: Match) -> Iterator[_Row]:
 
 
 def _sits(match: Match, moments: list[MatchMoment]) -> list[int | None]:
-    """For each move, the time before it without a move while the same colour was to move on both boards.
-
-    These two players are in different teams, and each may wait for the other. 0 if different colours were to move; None
-    if a move is missing, the order of the moves is not certain, or an arrival time is unknown.
-    """
+    """Without a move while one colour, in different teams, was to move on both. None: order or times are unknown."""
     sits: list[int | None] = []
     played: dict[str, int | None] = {letter: game.start_ply for letter, game in (("A", match.a), ("B", match.b))}
     coming = _coming(moments)
@@ -134,7 +122,7 @@ def _sits(match: Match, moments: list[MatchMoment]) -> list[int | None]:
 
 
 def _coming(moments: list[MatchMoment]) -> list[tuple[int | None, int | None]]:
-    """Before each move the ply that comes next on board A and on board B; None: no more."""
+    """None: no more."""
     following: dict[str, int | None] = {"A": None, "B": None}
     found = []
     for moment in reversed(moments):

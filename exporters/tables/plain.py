@@ -57,10 +57,7 @@ class _Block(NamedTuple):
 
 
 def plain_plies(reader: ColumnReader, games: Sequence[GameFacts]) -> dict[str, NDArray[Any]]:
-    """The columns of the plies of those of the games that are plain, with ``game``, the row number.
-
-    An integer that is unknown is ``NULL``; a word its place in the column's words, or below 0.
-    """
+    """With ``game``, the row number; an unknown integer is ``NULL``, a word its place in the column's words."""
     lines = reader.plain_lines([game.id for game in games])
     if not lines:
         return {"game": np.empty(0, dtype=np.int64)}
@@ -109,7 +106,7 @@ def _read(reader: ColumnReader, lines: list[PlainLine], games: list[GameFacts]) 
 
 
 def _phases(block: _Block, plain: NDArray[np.bool_]) -> Ints:
-    """The phase of the position before each ply, -1: it has none; games whose moves cannot be played are not plain."""
+    """-1: it has none; games whose moves cannot be played are not plain."""
     found = np.full(len(block.game), -1, dtype=np.int64)
     proved = np.logical_and.reduceat(np.isin(block.proof, _PROVED) & (block.plies.move != NULL), block.starts[:-1])
     for number in np.flatnonzero(plain).tolist():
@@ -131,7 +128,7 @@ def _phases(block: _Block, plain: NDArray[np.bool_]) -> Ints:
 
 
 class _Starts(NamedTuple):
-    """What each game's clocks begin with: pairs are Black's and White's, as ``ply & 1`` is the mover."""
+    """Pairs are Black's and White's, as ``ply & 1`` is the mover."""
 
     ply: Ints
     at_ms: Ints
@@ -147,7 +144,7 @@ class _Starts(NamedTuple):
 
 
 def _clocks(block: _Block, after: Ints) -> tuple[dict[str, Ints], NDArray[np.bool_]]:
-    """The columns, and of each game whether they are sure to be the ledger's."""
+    """And of each game whether they are sure to be the ledger's."""
     starts = _starts(block)
     plies, game = block.plies, block.game
     place = np.arange(len(game)) - block.starts[game]
@@ -200,7 +197,6 @@ def _clocks(block: _Block, after: Ints) -> tuple[dict[str, Ints], NDArray[np.boo
 
 
 def _thinking(block: _Block, starts: _Starts, place: Ints, interval: Ints) -> Ints:
-    """Elapsed times without the network, where that is known; see docs/explanation/clocks-and-lag.md."""
     elapsed, lag = block.plies.elapsed_ms, block.plies.lag_ms
     ply, own = block.plies.ply, block.game * 2 + (block.plies.ply & 1)
     lagged = np.bincount(own, weights=(lag != NULL) & (lag != 0), minlength=2 * len(block.games)) > 0

@@ -23,14 +23,13 @@ GAME_TYPES: Final = {
     "start_fen": "VARCHAR",
     "start_ply": "BIGINT",
 }
-"""The columns of ``games`` besides ``id``, with their types."""
 
 PLY_TYPES: Final = {
     "move": "USMALLINT",
     **{one.name: _TYPES[one.kind] for one in PLY_COLUMNS if not one.sql and one.name not in GAME_TYPES},
     "both_clocks": "BOOLEAN",
 }
-"""The columns of ``plies`` besides ``game``; ``both_clocks``: the opponent's clock was printed with the move."""
+"""``both_clocks``: the opponent's clock was printed with the move."""
 
 
 def _texts(columns: Sequence[Column], texts: Mapping[str, str]) -> dict[str, str]:
@@ -44,17 +43,15 @@ def _texts(columns: Sequence[Column], texts: Mapping[str, str]) -> dict[str, str
 
 
 def of_plies(extra: Collection[str] = ()) -> dict[str, str]:
-    """The columns of the ply table, for ``FROM plies p JOIN games g``; ``extra``: of ``ON_REQUEST``, those of games."""
+    """For ``FROM plies p JOIN games g``; ``extra``: those of ``ON_REQUEST`` that games have."""
     return _texts([*PLY_COLUMNS, *(column for column in ON_REQUEST if column.name in extra)], {})
 
 
 def of_games() -> dict[str, str]:
-    """The columns of the table of games, for ``FROM games g``."""
     return _texts(GAME_COLUMNS, {})
 
 
 def of_sides(white: bool) -> dict[str, str]:
-    """The columns of the table of sides, of White or Black, for ``FROM games g``."""
     side, other, control = ("white", "black", "") if white else ("black", "white", "black_")
     facts = [column.name for column in SIDE_COLUMNS]
     texts = {
@@ -68,5 +65,4 @@ def of_sides(white: bool) -> dict[str, str]:
 
 
 def selected(texts: Mapping[str, str]) -> str:
-    """The columns of a SELECT."""
     return ", ".join(f'{text} AS "{name}"' for name, text in texts.items())

@@ -70,11 +70,7 @@ _MANIFEST: Final = "manifest.json"
 
 
 class _Manifest(NamedTuple):
-    """What a copy consists of: ``made_by`` must be equal.
-
-    ``content`` is the version of the archive's content, if known. ``parts`` maps numbers to the files of plies, and how
-    many rows they have.
-    """
+    """``made_by`` must be equal; ``content``: the archive's version, if known; ``parts``: files of plies and rows."""
 
     made_by: list[Any]
     content: str | None
@@ -83,17 +79,12 @@ class _Manifest(NamedTuple):
 
 
 class ColumnarCopy:
-    """The copy of an archive, there or not."""
-
     def __init__(self, path: Path) -> None:
         self.folder = place_beside(path, "columns")
         self._now: ColumnReader | None = None
 
     def read(self, connection: Any, reader: ColumnReader, progress: Progress, *, make: bool) -> bool:
-        """Make the views ``games`` and ``plies`` of the copy as the archive is now; False: there is no such copy.
-
-        ``make`` makes the copy if it is not there, or games are missing.
-        """
+        """As the archive is now; False: there is no such copy. ``make`` makes it, or adds games that are missing."""
         # If the content version is not known, the stamps of all games are compared each time.
         content = reader.content_version()
         manifest = self._manifest()
@@ -121,7 +112,6 @@ class ColumnarCopy:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Wait until no other process writes the copy."""
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with (self.folder / "lock").open("w") as lock:
             with suppress(ImportError):
@@ -131,7 +121,7 @@ class ColumnarCopy:
             yield
 
     def _update(self, connection: Any, reader: ColumnReader, progress: Progress, content: str | None) -> _Manifest:
-        """Add what is missing; readers see the old copy until its end."""
+        """Readers see the old copy until its end."""
         import duckdb
 
         old = self._manifest()  # another process may have done it meanwhile
@@ -176,7 +166,6 @@ class ColumnarCopy:
         return manifest
 
     def behind(self, connection: Any, reader: ColumnReader) -> int:
-        """How many plies the copy lacks."""
         import duckdb
 
         manifest = self._manifest()
@@ -187,7 +176,7 @@ class ColumnarCopy:
         return sum(plies for _, plies in missing)
 
     def _missing(self, connection: Any, reader: ColumnReader, old: _Manifest | None) -> list[tuple[int, int]]:
-        """Row number and number of plies of the games that are new or changed; ``now`` has those of the archive."""
+        """Row number and number of plies; ``now`` has the games of the archive."""
         if self._now is not reader:
             rows = reader.stamps()
             ids, plies, stamps = zip(*rows, strict=True) if rows else ((), (), ())
@@ -206,7 +195,7 @@ class ColumnarCopy:
         return found
 
     def _join_small(self, connection: Any, games: str, parts: dict[int, tuple[str, int]], token: str) -> str:
-        """Join small files of plies to one, without rows that no game has any more; return the SELECT of games."""
+        """Without rows that no game has any more; the SELECT of games."""
         # Of each file of plies: how many of its rows still belong to a game? Without any it is dropped.
         counts = connection.execute(f"SELECT part, sum(plies) FROM ({games}) GROUP BY part").fetchall()
         living = {part: int(plies) for part, plies in counts}
@@ -233,7 +222,7 @@ class ColumnarCopy:
         return f"SELECT * REPLACE (CASE WHEN part IN ({moved}) THEN {number} ELSE part END AS part) FROM ({games})"
 
     def _replace(self, manifest: _Manifest, old: _Manifest | None) -> None:
-        """Write the manifest, and delete files that neither it nor the one before names."""
+        """And delete files that neither it nor the one before names."""
         path = self.folder / _MANIFEST
         new = path.with_suffix(".part")
         new.write_text(json.dumps(manifest._asdict()), encoding="utf-8")
@@ -253,7 +242,6 @@ def _made_by() -> list[Any]:
 
 
 def fill(connection: Any, reader: ColumnReader, games: Sequence[tuple[int, int]], *, plies: bool = True) -> None:
-    """Make the tables ``games`` and, if they are wanted, ``plies`` of some games in memory."""
     for name in ("games", "plies"):
         make_table(connection, name, name)
     for run in in_pieces(games, _MEMORY_PLIES):
@@ -273,7 +261,7 @@ def _quoted(path: Path) -> str:
 
 
 _FEW_PLIES: Final = 50_000
-"""So many are read in the time in which a copy is opened: for fewer none is made."""
+"""In this time a copy is opened: for fewer none is made."""
 _OF_BOARDS: Final = ("material", "fen")
 _MATCH_COLUMNS: Final = tuple(column.name for column in MATCH_COLUMNS)
 
@@ -308,10 +296,7 @@ _OF_DATASET: Final = _Shape(
 
 
 class GamesTables:
-    """The tables of some games, in a connection of DuckDB.
-
-    ``games`` are row number and number of plies of each game, in the archive's order.
-    """
+    """``games`` are row number and number of plies of each, in the archive's order."""
 
     def __init__(
         self,
@@ -332,7 +317,7 @@ class GamesTables:
         self.choose(games)
 
     def choose(self, games: Sequence[tuple[int, int]]) -> None:
-        """Choose some of the games: the view ``chosen`` has them, with their ``place``."""
+        """The view ``chosen`` has them, with their ``place``."""
         ids = np.array([row_id for row_id, _ in games], dtype=np.int64)
         arrays = {"id": ids, "place": np.arange(len(ids), dtype=np.int64)}
         self.connection.execute("CREATE OR REPLACE TABLE wanted AS SELECT * FROM arrays")
@@ -342,23 +327,20 @@ class GamesTables:
         del arrays
 
     def plies(self, extra: Collection[str] = ()) -> Plies:
-        """The plies, for measures."""
         texts = {**self._texts(extra), "game_id": "g.id", "place": "g.place"}
         select = f"SELECT {selected(texts)} {self._plies.format('chosen')}"
         return Plies(frozenset(texts), select, self.connection.sql, connection=self.connection)
 
     def _texts(self, names: Collection[str]) -> dict[str, str]:
-        """The columns of plies, with some of ``ON_REQUEST`` and of matches."""
         texts = of_plies(names) | {name: name for name in _MATCH_COLUMNS if name in names}
         return texts | {name: text for name, text in self._shape.texts.items() if name in texts}
 
     def dates(self) -> str:
-        """The day of the games, or the first and the last; an empty text if none is known."""
+        """The first and the last; empty if none is known."""
         ((first, last),) = self.connection.execute("SELECT min(day), max(day) FROM chosen").fetchall()
         return "" if first is None else first if first == last else f"{first} to {last}"
 
     def ply_frame(self, extra: Collection[str] = ()) -> pd.DataFrame:
-        """The plies as a DataFrame, in the order of the games."""
         return self._ply_frame(self.games, extra)
 
     def _ply_frame(
@@ -389,22 +371,21 @@ class GamesTables:
         return frame
 
     def match_frame(self) -> pd.DataFrame:
-        """The plies of bughouse matches, ``MATCH_COLUMNS`` first: one match after the other, in the order of play."""
+        """``MATCH_COLUMNS`` first: one match after the other, in the order of play."""
         return self._ply_frame(self.games, _MATCH_COLUMNS, of_matches=True)
 
     def batches(self, rows: int, extra: Collection[str] = ()) -> Iterator[pd.DataFrame]:
-        """As ``ply_frame``, in runs of at most so many rows and at least one game."""
+        """In runs of at most so many rows and at least one game."""
         for run in in_pieces(self.games, rows):
             self.choose(run)
             yield self._ply_frame(run, extra)
 
     def plies_of(self, games: Sequence[tuple[int, int]]) -> str:
-        """Choose some of the games; what follows the columns in a SELECT of their plies, in their order."""
+        """What follows the columns in a SELECT of their plies, in their order."""
         self.choose(games)
         return f"{self._plies.format('chosen')} ORDER BY g.place, p.ply"
 
     def side_frame(self) -> pd.DataFrame:
-        """Two rows for each game, White's first."""
         from exporters.tables.frames import encode_games, frame_of
 
         encode_games(self.connection, SIDE_COLUMNS)
@@ -415,7 +396,7 @@ class GamesTables:
         return frame_of(self.connection, SIDE_COLUMNS, sides, "place << 1 | black")
 
     def side_rows(self, player: str | None = None) -> list[dict[str, Any]]:
-        """The sides, or those of a handle, in the order of the games; an instant is milliseconds since 1970."""
+        """In the order of the games; an instant is milliseconds since 1970."""
         sides = " UNION ALL ".join(
             f"SELECT {selected(of_sides(white))}, g.place FROM chosen g" for white in (True, False)
         )
@@ -424,11 +405,11 @@ class GamesTables:
         return list(self._rows(select, [] if player is None else [player.lower()]))
 
     def game_rows(self) -> Iterator[dict[str, Any]]:
-        """The rows of games by column; an instant is milliseconds since 1970."""
+        """An instant is milliseconds since 1970."""
         return self._rows(f"SELECT {selected(of_games())}, g.place FROM chosen g ORDER BY g.place", [])
 
     def query_games(self, statement: str, in_progress: Collection[str] = ()) -> list[dict[str, Any]]:
-        """The rows of a statement over ``games``: columns of games, ``place``, and the ending of those in progress."""
+        """With ``place``, and the ending of those in progress."""
         games = f"SELECT {selected(of_games())}, g.place FROM chosen g"
         if in_progress:
             ending = f"CASE WHEN {among('key', in_progress)} THEN 'in-progress' ELSE ending END"
@@ -446,7 +427,6 @@ class GamesTables:
                 yield dict(zip(names, row, strict=True))
 
     def game_frame(self) -> pd.DataFrame:
-        """A row for each game."""
         from exporters.tables.frames import encode_games, frame_of
 
         encode_games(self.connection, GAME_COLUMNS)
@@ -465,11 +445,7 @@ def open_tables(
     matches: pd.DataFrame | None = None,
     progress: Progress = no_progress,
 ) -> Iterator[GamesTables]:
-    """The tables of the games that match, all of one moment.
-
-    ``games`` may be given instead of ``where``: row number and number of plies of each. ``arrow``: use ADBC where that
-    is possible. ``matches`` are key, ply and ``MATCH_COLUMNS`` of plies of matches; a data set has them itself.
-    """
+    """All of one moment; ``games``: row number and number of plies each. ``matches``: key, ply, ``MATCH_COLUMNS``."""
     if plies and isinstance(store, DatasetStore):
         store.require_plies()
     with ExitStack() as stack, new_database() as connection:
@@ -494,7 +470,7 @@ def open_tables(
 
 
 def _of_boards(games: Iterable[Game]) -> dict[str, list[Any]]:
-    """The columns that follow from the boards of games, of each ply; None: its board is not known."""
+    """Of each ply; None: its board is not known."""
     from exporters.holdings import plies_with_holdings
     from recorder.model.boards import boards_by_ply, fen_after, is_played_here, material
 

@@ -13,11 +13,10 @@ _UNITS = {
 }
 _SUFFIXES = {"_ms": "ms", "_s": "s", "_cp": "cp", "_permille": "‰"}
 _INSTANTS = ("arrival_ms", "started_ms")
-"""Columns in milliseconds that are no durations."""
 
 
 def units_of(table: pd.DataFrame) -> dict[str, str]:
-    """The units of a table's columns; columns without a unit are missing."""
+    """Columns without a unit are missing."""
     units = {}
     for name in table.columns:
         suffix = next((suffix for suffix in _SUFFIXES if str(name).endswith(suffix)), "")
@@ -27,7 +26,7 @@ def units_of(table: pd.DataFrame) -> dict[str, str]:
 
 
 def with_timedeltas(table: pd.DataFrame) -> pd.DataFrame:
-    """A table whose durations are Timedelta, in columns named without the unit: ``elapsed`` for ``elapsed_ms``."""
+    """In columns named without the unit: ``elapsed`` for ``elapsed_ms``."""
     found = table.copy(deep=False)
     names = {}
     for name in table.columns:

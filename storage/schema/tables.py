@@ -54,41 +54,6 @@ _NO_TIMES: Final = "the log has no arrival times"
 _PLY: Final = "half-moves played when its line arrived"
 _SEQ: Final = "place in the observation, in the order of the log"
 
-_UNITS: Final = {
-    "_ms": "milliseconds",
-    "_per_s": "per second",
-    "_s": "seconds",
-    "_cp": "hundredths of a pawn",
-    "_bytes": "bytes",
-}
-
-
-def comment_on(column: Column[Any]) -> str:
-    unit = next((unit for suffix, unit in _UNITS.items() if column.name.endswith(suffix)), "")
-    holds = ", ".join(part for part in (held_by(column), unit) if part)
-    return meaning_of(column) + (f" ({holds})" if holds else "")
-
-
-def meaning_of(column: Column[Any]) -> str:
-    meaning, null = column.info["meaning"], column.info["null"]
-    return f"{meaning}; null: {null}" if null else str(meaning)
-
-
-def held_by(column: Column[Any]) -> str:
-    parts = []
-    if column.primary_key:
-        parts.append("key")
-    parts += [f"row of `{key.column.table.name}`" for key in column.foreign_keys]
-    if "json" in column.info:
-        parts.append(f"a JSON {column.info['json']}")
-    if "size" in column.info:
-        parts.append(f"Zstandard, `{column.info['size']}` bytes")
-    words = column.info.get("values", ())
-    if words and isinstance(words[0], str):
-        parts.append(" ".join(f"`{word}`" for word in words))
-    return ", ".join(parts)
-
-
 metadata = MetaData(
     naming_convention={
         "pk": "pk_%(table_name)s",

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Column, Table
 
-from storage.schema.tables import held_by, metadata
+from storage.schema.tables import metadata
 
 BEGIN = "<!-- begin: written by make docs -->\n"
 END = "<!-- end -->\n"
@@ -32,9 +32,24 @@ def with_columns(page: str) -> str:
 def _rows(table: Table) -> dict[str, str]:
     """The cells of each column."""
     return {
-        one.name: f"{_type(one)} | {one.info['null']} | {held_by(one)} | {one.info['meaning']} |"
+        one.name: f"{_type(one)} | {one.info['null']} | {_held_by(one)} | {one.info['meaning']} |"
         for one in table.columns
     }
+
+
+def _held_by(column: Column[Any]) -> str:
+    parts = []
+    if column.primary_key:
+        parts.append("key")
+    parts += [f"row of `{key.column.table.name}`" for key in column.foreign_keys]
+    if "json" in column.info:
+        parts.append(f"a JSON {column.info['json']}")
+    if "size" in column.info:
+        parts.append(f"Zstandard, `{column.info['size']}` bytes")
+    words = column.info.get("values", ())
+    if words and isinstance(words[0], str):
+        parts.append(" ".join(f"`{word}`" for word in words))
+    return ", ".join(parts)
 
 
 def _table(heading: str, rows: Iterable[tuple[str, str]], also: Sequence[str] = ()) -> str:
