@@ -436,7 +436,8 @@ def _clock_column(game: Game, white: bool) -> tuple[str, ...] | None:
         return (*head, *("–",) * 4, *left, lag)
     times = sorted(ms for ms, _ in timed)
     longest_ms, longest = max(timed, key=lambda pair: pair[0])
-    figures = (sum(times), _mean(times), _mean(times[(len(times) - 1) // 2 : len(times) // 2 + 1]))
+    middle = (_mean(times), _mean(times[(len(times) - 1) // 2 : len(times) // 2 + 1]))
+    figures = (sum(times), *(ms if exact else (ms + 500) // 1000 * 1000 for ms in middle))
     move = f"{(longest.ply + 1) // 2}{'.' if white else '…'} {longest.san}"
     return (*head, *(clock_text(ms, exact) for ms in figures), f"{clock_text(longest_ms, exact)} ({move})", *left, lag)
 

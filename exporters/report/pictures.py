@@ -69,7 +69,7 @@ def _names(board: PlaybackBoard) -> list[tuple[bool, str, str]]:
 
 
 def _clocks(board: PlaybackBoard, white: bool) -> list[tuple[int, float | None]]:
-    """The clock of a side in seconds after each of its moves; None where the move, or its clock, is not known."""
+    """The clock of a side in seconds after each of its moves, if one is known; None where it or the move is not."""
     clocks: list[tuple[int, float | None]] = []
     for state in board.course.main:
         if state.move is None or (state.ply % 2 == 1) is not white:
@@ -78,8 +78,10 @@ def _clocks(board: PlaybackBoard, white: bool) -> list[tuple[int, float | None]]
         if clocks and state.ply > clocks[-1][0] + 2:
             clocks.append((state.ply - 1, None))
         clocks.append((state.ply, None if clock_ms is None else clock_ms / 1000))
+    if all(clock is None for _, clock in clocks):
+        return []
     base_s, _ = control_of(board.game, white)
-    if base_s and clocks and clocks[0][0] <= 2:
+    if base_s and clocks[0][0] <= 2:
         clocks.insert(0, (0, float(base_s)))
     return clocks
 
@@ -103,7 +105,7 @@ def _clock_race(board: PlaybackBoard) -> Iterator[Panel]:
     for ply, words in dict.fromkeys(_marked_events(board)):
         plot.mark("marked", ply + 0.5, words)
         key = [*key, ("marked", words)] if ("marked", words) not in key else key
-    key = [*((kind, name) for kind, name, _ in lines), *key]
+    key = [*((kind, name) for kind, name, points in lines if points), *key]
     yield Panel("Clock race", plot.svg("Clock race", "ply"), key, board=0)
 
 
@@ -138,7 +140,9 @@ def _all_clocks(boards: Sequence[PlaybackBoard], shown: Playback) -> Iterator[Pa
     plot.axes(clock_ticks(0, end_s), clock_ticks(low, high), "clock left (min:s) by time in the match (min:s)")
     for kind, _, points in lines:
         plot.line(kind, points)
-    yield Panel("All four clocks", plot.svg("All four clocks", "time"), [(kind, name) for kind, name, _ in lines])
+    yield Panel(
+        "All four clocks", plot.svg("All four clocks", "time"), [(kind, name) for kind, name, points in lines if points]
+    )
 
 
 def _evaluation(board: PlaybackBoard, number: int, letter: str) -> Panel:
@@ -165,14 +169,15 @@ def _times(board: PlaybackBoard, number: int, letter: str) -> Panel:
     plot.axes(_move_ticks(board), up, "time for the move (min:s)")
     key = []
     for white, kind, name in _names(board):
-        own = [(move.ply, move.elapsed_ms, is_exact(move)) for move in moves if move.white_moved is white]
+        timed = [move for move in moves if move.white_moved is white and move.elapsed_ms is not None]
+        own = [(move.ply, move.elapsed_ms or 0, is_exact(move)) for move in timed]
+        if not own:
+            continue
         sign = 1 if white else -1
-        plot.bars(kind, [(ply, sign * ms / 1000) for ply, ms, _ in own if ms is not None and ms > 0])
-        charged = [ms for ply, ms, _ in own if ms is not None and ply > 2]
+        plot.bars(kind, [(ply, sign * ms / 1000) for ply, ms, _ in own if ms > 0])
+        charged = [ms for ply, ms, _ in own if ply > 2]
         middle = f", median {_tenths(median(charged), all(exact for *_, exact in own))} from move 2" if charged else ""
-        key.append(
-            (kind, f"{name}: {clock_text(sum(ms or 0 for _, ms, _ in own) // 1000 * 1000, False)} in all{middle}")
-        )
+        key.append((kind, f"{name}: {clock_text(sum(ms for _, ms, _ in own) // 1000 * 1000, False)} in all{middle}"))
     return Panel(f"Time for each move{letter}", plot.svg(f"Time for each move{letter}", "ply"), key, board=number)
 
 

@@ -692,9 +692,9 @@
   const rowOf = (button) => button.closest("tr");
   function beside(button, by) {
     const rows = [...rowOf(button).parentElement.children];
-    const column = [...rowOf(button).querySelectorAll("td")].findIndex((cell) => cell.contains(button));
+    const column = [...rowOf(button).cells].findIndex((cell) => cell.contains(button));
     for (let at = rows.indexOf(rowOf(button)) + by; at >= 0 && at < rows.length; at += by) {
-      const cells = rows[at].querySelectorAll("td");
+      const cells = rows[at].cells;
       const found = (cells[Math.min(column, cells.length - 1)] || rows[at]).querySelector("button.mv");
       if (found) return found;
     }
