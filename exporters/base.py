@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import BinaryIO
 
@@ -93,40 +94,59 @@ def open_output(
         yield out
 
 
-def append_games(
-    path: str | Path, games: Iterable[Game], exporter: GameExporter, protect: Collection[Path] = ()
+def write_file(
+    path: str | Path,
+    games: Iterable[Game],
+    exporter: GameExporter,
+    force: bool = False,
+    append: bool = False,
+    protect: Collection[Path] = (),
 ) -> ExportReport:
-    """The old content stays byte for byte; ``excluded["already in the file"]`` counts the others."""
-    target = Path(path)
-    refuse_protected(target, protect)
-    keys = known_keys(target, exporter)
-    with replacing(target, keep=True) as out:
+    """``append`` those whose key it does not hold yet; ``excluded["already in the file"]`` counts the others."""
+    target, keys = Path(path), set[str]()
+    if append:
+        refuse_protected(target, protect)
+        keys = known_keys(target, exporter)
+    with replacing(target, keep=True) if append else open_output(path, force, protect) as out:
         for game in games:
             if not keys.isdisjoint((game.key, *game.merged_from)):
                 exporter.report.excluded["already in the file"] += 1
                 continue
-            keys.add(game.key)
+            if append:
+                keys.add(game.key)
             out.write(exporter.game_text(game).encode("utf-8", "replace"))
     return exporter.report
 
 
 def known_keys(path: Path, exporter: GameExporter) -> set[str]:
-    """Empty if there is no file."""
-    mark = exporter.key_mark
-    if mark is None:
+    if exporter.key_mark is None:
         raise ExportError("This format has no game keys, so games cannot be appended; write a new file.")
-    if not path.exists():
-        return set()
-    start = mark.encode()
     try:
-        with path.open("rb") as file:
-            return {
-                line[len(start) : line.index(b'"', len(start))].decode("ascii", "replace")
-                for line in file
-                if line.startswith(start) and b'"' in line[len(start) :]
-            }
+        return keys_in(path, exporter.key_mark)[0]
     except OSError as error:
         raise ExportError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def keys_in(path: Path, mark: str, begin: int = 0) -> tuple[set[str], set[str]]:
+    """Keys of the games from ``begin`` on, and of those whose result is ``*``; the file need not be there."""
+    keys: set[str] = set()
+    left: set[str] = set()
+    if not path.exists() or path.stat().st_size <= begin:
+        return keys, left
+    tags = re.compile(rb'^(?:(\[Event )|\[Result "([^"\r\n]*)|' + re.escape(mark.encode()) + rb'([^"\r\n]*)")', re.M)
+    key, is_open = "", False  # of the entry being read
+    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+        for event, result, value in (found.groups() for found in tags.finditer(data, begin)):
+            if event is not None:
+                key, is_open = "", False
+            elif result is not None:
+                is_open = result == b"*"
+            else:
+                key = value.decode("ascii", "replace")
+                keys.add(key)
+            if is_open and key:
+                left.add(key)
+    return keys, left
 
 
 def write_split(
@@ -185,19 +205,11 @@ def file_stem(text: str) -> str:
     return stem or "%"
 
 
-def _by_day(game: Game) -> list[str]:
-    return [f"{game.day:%Y-%m-%d}" if game.day else "undated"]
-
-
-def _by_player(game: Game) -> list[str]:
-    return [file_stem(game.white.handle), file_stem(game.black.handle)]
-
-
-def _by_variant(game: Game) -> list[str]:
-    return [file_stem(game.variant) if game.variant else "unknown"]
-
-
-SPLIT_WORDS: dict[str, Callable[[Game], list[str]]] = {"day": _by_day, "player": _by_player, "variant": _by_variant}
+SPLIT_WORDS: dict[str, Callable[[Game], list[str]]] = {
+    "day": lambda game: [f"{game.day:%Y-%m-%d}" if game.day else "undated"],
+    "player": lambda game: [file_stem(game.white.handle), file_stem(game.black.handle)],
+    "variant": lambda game: [file_stem(game.variant) if game.variant else "unknown"],
+}
 
 
 def refuse_protected(target: Path, protected: Collection[Path]) -> None:

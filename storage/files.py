@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 from recorder.errors import RecorderError, StorageError
@@ -144,9 +144,12 @@ def _prepare(connection: sqlite3.Connection, *, read_only: bool) -> None:
         _use_wal(connection)
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("PRAGMA foreign_keys=OFF")
-    connection.create_function("is_guest", 4, _is_guest, deterministic=True)
-    connection.create_function("is_computer", 1, _is_computer, deterministic=True)
-    connection.create_function("small_letters", 1, _small_letters, deterministic=True)
+    for name, count, function in (
+        ("is_guest", 4, _is_guest),
+        ("is_computer", 1, lambda titles: Player("", titles=titles).is_computer),
+        ("small_letters", 1, lambda text: text.lower() if isinstance(text, str) else text),
+    ):
+        connection.create_function(name, count, function, deterministic=True)
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:
@@ -182,14 +185,6 @@ def reading(path: Path, *, read_only: bool) -> Iterator[sqlite3.Connection]:
 
 def _is_guest(handle: str, rating_text: str | None, titles: str | None, registered: int | None) -> bool:
     return Player(handle, rating_text, None, titles, None if registered is None else bool(registered)).is_guest
-
-
-def _is_computer(titles: str | None) -> bool:
-    return Player("", titles=titles).is_computer
-
-
-def _small_letters(text: Any) -> Any:
-    return text.lower() if isinstance(text, str) else text
 
 
 @contextmanager

@@ -258,7 +258,7 @@ def export_pgn(
 ) -> ExportReport:
     """``split`` (``day``, ``player`` or ``variant``) writes one file for each in a folder; ``-`` is standard output."""
     # What only lists or names games loads this module, too.
-    from exporters.base import append_games, open_output, write_split
+    from exporters.base import write_file, write_split
     from exporters.pgn.exporter import PgnExporter
     from recorder.archive.pages.related import games_in_progress
     from recorder.model import SAVED_KINDS, GameKind
@@ -288,10 +288,7 @@ def export_pgn(
         exporter = PgnExporter(options, games_in_progress(archive))
         if split is not None:
             return write_split(output, games, exporter, split, force=force, append=append, protect=keep)
-        if append:
-            return append_games(output, games, exporter, keep)
-        with open_output(output, force, keep) as out:
-            return exporter.write(games, out)
+        return write_file(output, games, exporter, force, append, keep)
 
 
 def export_bpgn(
@@ -304,7 +301,7 @@ def export_bpgn(
     append: bool = False,
 ) -> ExportReport:
     """Write the matches of which at least one board is chosen; without a variant, bughouse games are meant."""
-    from exporters.base import append_games, open_output
+    from exporters.base import write_file
     from exporters.bpgn import BpgnExporter
     from recorder.archive.pages.related import other_boards
 
@@ -316,14 +313,7 @@ def export_bpgn(
     keys = {game.key for game in found}
     heads = exporter.take([*found, *other_boards(archive, found)])
     heads = [head for head in heads if not keys.isdisjoint(game.key for game in exporter.boards(head))]
-    keep = protected(archive)
-    if append:
-        report = append_games(output, heads, exporter, keep)
-    else:
-        with open_output(output, force, keep) as out:
-            for head in heads:
-                out.write(exporter.game_text(head).encode("utf-8", "replace"))
-        report = exporter.report
+    report = write_file(output, heads, exporter, force, append, protected(archive))
     report.excluded["not bughouse"] += archive.count(chosen) - archive.count(bughouse)
     return report
 
@@ -339,7 +329,7 @@ def export_games(
     raw: bool = False,
 ) -> ExportReport:
     """``raw``: in CSV, write texts that look like formulas as they are."""
-    from exporters.base import append_games, open_output
+    from exporters.base import open_output, write_file
 
     require_games(archive, chosen)
     keep = protected(archive)
@@ -351,10 +341,7 @@ def export_games(
     from exporters.games_json import GamesJsonExporter
 
     with chosen_games(archive, chosen) as games:
-        if append:
-            return append_games(output, games, GamesJsonExporter(), keep)
-        with open_output(output, force, keep) as out:
-            return GamesJsonExporter().write(games, out)
+        return write_file(output, games, GamesJsonExporter(), force, append, keep)
 
 
 def export_plies(

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from recorder.archive.following.pgn import PgnFile, ReadPosition, keys_in
+from exporters.base import keys_in
+from recorder.archive.following.pgn import PgnFile, ReadPosition
 from recorder.archive.recording.archiving import ArchiveChild, Archiving, Orders
 from recorder.errors import ExportError
 from recorder.journal.writer import JournalWriter, Sync

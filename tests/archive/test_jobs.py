@@ -16,6 +16,7 @@ from recorder.archive.reading import converting, workers
 from recorder.archive.reading.importing import SourceReading
 from recorder.errors import ExitCode
 from recorder.progress import Progress
+from recorder.sources.redaction import Forgotten
 from storage import ArchiveStore, SourceRow
 from tests.archive.test_reading_ahead import ROOT, contents
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
@@ -134,11 +135,13 @@ def test_rebuild_makes_the_same_archive(made: Cli, tmp_path: Path, no_reading_he
     assert contents(made.archive) == contents(copy)
 
 
-def dying_reading(task: tuple[verifying._Task, int, SourceRow], progress: Progress) -> SourceReading | verifying.Unread:
+def dying_reading(
+    where: Path, forgotten: Forgotten, folder: Path, count: int, task: tuple[int, SourceRow], progress: Progress
+) -> SourceReading | verifying.Unread:
     """As ``_read_apart``; kills its process when it comes to one log."""
-    if task[2].name == WATCHER.name:
+    if task[1].name == WATCHER.name:
         os.kill(os.getpid(), signal.SIGKILL)
-    return verifying._read_apart(task, progress)
+    return verifying._read_apart(where, forgotten, folder, count, task, progress)
 
 
 def dying_audit(task: tuple[Path, SourceRow, int, int], progress: Progress) -> verifying.Audit:

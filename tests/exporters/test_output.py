@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exporters.base import GameExporter, append_games, file_stem, known_keys, open_output, write_split
+from exporters.base import GameExporter, file_stem, known_keys, open_output, write_file, write_split
 from exporters.games_json import GamesJsonExporter
 from exporters.pgn.exporter import PgnExporter
 from recorder.errors import ExportError
@@ -67,10 +67,10 @@ def test_folders_and_missing_folders_are_refused(tmp_path: Path) -> None:
 def test_append_adds_only_new_games(tmp_path: Path, make: type[PgnExporter] | type[GamesJsonExporter]) -> None:
     target = tmp_path / "games"
     first: GameExporter = make()
-    append_games(target, GAMES[:2], first)
+    write_file(target, GAMES[:2], first, append=True)
     before = target.read_bytes()
     second: GameExporter = make()
-    report = append_games(target, [*GAMES, GAMES[3]], second)
+    report = write_file(target, [*GAMES, GAMES[3]], second, append=True)
     assert target.read_bytes().startswith(before)
     assert known_keys(target, second) == {game.key for game in GAMES}
     assert report.games == 2
@@ -82,7 +82,7 @@ def test_append_adds_only_new_games(tmp_path: Path, make: type[PgnExporter] | ty
 def test_append_to_a_file_without_a_last_line_end(tmp_path: Path) -> None:
     target = tmp_path / "games.pgn"
     target.write_text('[Event "?"]\n\n1. e4 *', encoding="utf-8")
-    append_games(target, GAMES[:1], PgnExporter())
+    write_file(target, GAMES[:1], PgnExporter(), append=True)
     assert '1. e4 *\n[Event "FICS' in target.read_text(encoding="utf-8")
 
 

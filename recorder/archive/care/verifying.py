@@ -8,6 +8,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -432,14 +433,6 @@ class RebuildChanges:
     analyses: AnalysisCounts | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
-    old: Path
-    forgotten: Forgotten
-    folder: Path
-    count: int
-
-
 def read_again(
     old: ArchiveStore, new: ArchiveStore, progress: Progress, *, carry_over: bool = False, jobs: int | None = None
 ) -> tuple[list[Unread], list[str]]:
@@ -475,21 +468,23 @@ def _read_all(
             yield _store(old, new, row, _open(old, row, forgotten, of_several(progress, number, count)))
         return
     with tempfile.TemporaryDirectory(prefix="ics-recorder-rebuild-") as folder, Workers(processes) as workers:
-        tasks = [(_Task(old.path, forgotten, Path(folder), count), number, row) for number, row in enumerate(rows, 1)]
-        for row, done in zip(rows, in_order(workers, _read_apart, tasks, progress), strict=True):
+        read = partial(_read_apart, old.path, forgotten, Path(folder), count)
+        for row, done in zip(rows, in_order(workers, read, enumerate(rows, 1), progress), strict=True):
             try:
                 yield _store(old, new, row, done())
             except WorkerDiedError as error:
                 yield Unread(row, f"is not read, since the process that read it {error}", True)
 
 
-def _read_apart(task: tuple[_Task, int, SourceRow], progress: Progress) -> SourceReading | Unread:
-    how, number, row = task
-    with ArchiveStore.open(str(how.old), read_only=True) as old:
-        reading = _open(old, row, how.forgotten, of_several(progress, number, how.count))
+def _read_apart(
+    where: Path, forgotten: Forgotten, folder: Path, count: int, task: tuple[int, SourceRow], progress: Progress
+) -> SourceReading | Unread:
+    number, row = task
+    with ArchiveStore.open(str(where), read_only=True) as old:
+        reading = _open(old, row, forgotten, of_several(progress, number, count))
         if isinstance(reading, Unread):
             return reading
-        path = how.folder / f"{number}.parts"
+        path = folder / f"{number}.parts"
         try:
             return ReadParts(path, write_parts(path, reading, keep=row.kept_bytes > 0))
         except Exception as error:  # the other sources are still read

@@ -27,7 +27,7 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
-from exporters.base import SPLIT_WORDS, refuse_protected, replacing
+from exporters.base import SPLIT_WORDS, keys_in, refuse_protected, replacing
 from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.archive.exporting import chosen_games, protected
 from recorder.archive.following.follower import Outlet, is_over
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 _LAST_BYTES: Final = 1 << 20
 _BLOCK: Final = 1 << 20
 _TAG: Final = re.compile(rb'\[[A-Za-z][^"\r\n]*"[^\r\n]*"\]\r?\n?')
-_OPEN: Final = b"*"
 _OPEN_RESULT: Final = b'[Result "*"'
 _MARK_OF_UTF8: Final = b"\xef\xbb\xbf"
 _BRACES: Final = re.compile(rb"[{};]")
@@ -167,28 +166,6 @@ class PgnFile:
 def _copy(data: mmap, begin: int, end: int, out: BinaryIO) -> None:
     for at in range(begin, end, _BLOCK):
         out.write(data[at : min(at + _BLOCK, end)])
-
-
-def keys_in(path: Path, mark: str, begin: int = 0) -> tuple[set[str], set[str]]:
-    """Keys of the games from ``begin`` on, and of those whose result is ``*``; the file need not be there."""
-    keys: set[str] = set()
-    left: set[str] = set()
-    if not path.exists() or path.stat().st_size <= begin:
-        return keys, left
-    tags = re.compile(rb'^(?:(\[Event )|\[Result "([^"\r\n]*)|' + re.escape(mark.encode()) + rb'([^"\r\n]*)")', re.M)
-    key, is_open = "", False  # of the entry being read
-    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-        for event, result, value in (found.groups() for found in tags.finditer(data, begin)):
-            if event is not None:
-                key, is_open = "", False
-            elif result is not None:
-                is_open = result == _OPEN
-            else:
-                key = value.decode("ascii", "replace")
-                keys.add(key)
-            if is_open and key:
-                left.add(key)
-    return keys, left
 
 
 def _entries(data: mmap, line: bytes, key: str) -> Iterator[PgnEntry]:

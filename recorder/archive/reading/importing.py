@@ -13,7 +13,6 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
@@ -537,7 +536,8 @@ class Import:
         self._heads[hashed.sha256] = hashed.head[:_HEAD_BYTES]
         outcome.status, outcome.message = ImportStatus.NEW, hashed.damage
         outcome.sha256, outcome.size_bytes = hashed.sha256, hashed.size
-        forgotten = [row for row in archive.erasures.forgotten_sources() if _begins_with(hashed, row)]
+        gone = archive.erasures.forgotten_sources()
+        forgotten = [row for row in gone if row.size_bytes and hashed.marks.get(row.size_bytes) == row.sha256]
         if forgotten and not source.named:
             kind = kind_of(hashed, self.options)
             outcome.status, outcome.kind = ImportStatus.FORGOTTEN, None if kind is None else kind.value
@@ -546,7 +546,8 @@ class Import:
         changed = before is None or before.sha256 != hashed.sha256
         whole = None
         if changed and hashed.size:
-            whole = self._partial_logs.whole_of(partial(_scrubbed, source, hashed), hashed.size, hashed.head)
+            blocks = hashed.blocks
+            whole = self._partial_logs.whole_of(lambda kind: scrubbed(blocks(source), kind), hashed.size, hashed.head)
         if whole is not None:
             outcome.status, outcome.kind, outcome.part_of = ImportStatus.KNOWN, whole.kind, whole.name
             return None
@@ -664,19 +665,11 @@ def read_kept(row: SourceRow, blocks: Iterable[bytes], timing: bytes | None, for
     return SourcePass(Redactor(forgotten, kind).all(blocks), pipeline, lambda: row.unfinished)
 
 
-def _scrubbed(source: Input, hashed: Fingerprint, kind: SourceKind) -> Iterator[bytes]:
-    return scrubbed(hashed.blocks(source), kind)
-
-
 def _stored_path(source: Input, kind: SourceKind, forgotten: Forgotten) -> str | None:
     """The path of a log as the archive stores it; None: it would contain the handle of a forgotten player."""
     path = str(source.path.absolute())
     names_player = kind is not SourceKind.JOURNAL and forgotten.name(path) != path
     return None if source.spooled or names_player else path
-
-
-def _begins_with(hashed: Fingerprint, row: ForgottenSource) -> bool:
-    return bool(row.size_bytes) and hashed.marks.get(row.size_bytes) == row.sha256
 
 
 def identify(

@@ -29,7 +29,7 @@ from storage.dataset.folder import DataFolder
 from storage.dataset.records import DATASET_SCHEMA
 
 if TYPE_CHECKING:
-    from distributed import Client, KilledWorker
+    from distributed import Client
 
     from recorder.archive.sharing.dataset_making import SourceTask
     from recorder.progress import Progress
@@ -72,7 +72,8 @@ def cluster_client(address: str) -> Iterator[Client]:
             yield client
         except KilledWorker as error:
             raise RecorderError(
-                f"{_died(error)} It may need more memory than a worker has: start fewer workers on each computer."
+                f"A task ended {error.allowed_failures + 1} workers, one after another. It may need more memory than a "
+                "worker has: start fewer workers on each computer."
             ) from error
 
 
@@ -108,10 +109,6 @@ def _watch(client: Client, ended: Event, closed: Event) -> None:
             closed.set()
             client.close()  # type: ignore[no-untyped-call]
             return
-
-
-def _died(error: KilledWorker) -> str:
-    return f"A task ended {error.allowed_failures + 1} workers, one after another."
 
 
 def _check_versions(client: Client) -> None:
@@ -180,7 +177,11 @@ def _check_places(client: Client, folder: DataFolder, sources: Sequence[Input]) 
     for source in sources:
         if source.spooled and source.url is None:
             raise RecorderError(f"{source.name} cannot be read by the workers of a cluster; name a file or a URL.")
-    files = [(source.name, str(source.path), source.path.stat().st_size) for source in sources if _is_file(source)]
+    files = [
+        (source.name, str(source.path), source.path.stat().st_size)
+        for source in sources
+        if source.error is None and source.url is None
+    ]
     hosts = {source.url.split("/")[2]: source.url for source in sources if source.url is not None}
     trial = replace(folder, name=f"{folder.name}/.check-{secrets.token_hex(8)}")
     token = secrets.token_bytes(16)
@@ -223,10 +224,6 @@ def _try_reading(files: Sequence[str]) -> str | None:
         except Exception as error:  # as in storage.dataset.folder
             return reason(error)
     return None
-
-
-def _is_file(source: Input) -> bool:
-    return source.error is None and source.url is None
 
 
 def _look_around(
