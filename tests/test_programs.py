@@ -29,7 +29,7 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     (folder / "test_some.py").write_text(TESTS)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.conftest", "-p", "no:cacheprovider", *words, "."]
     env = os.environ | {"PATH": str(folder), "PYTHONPATH": str(ROOT)}
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300, check=False)
 
 
 @pytest.mark.long_except("alone")

@@ -220,7 +220,7 @@ def test_what_was_finished_stays_when_the_import_is_ended(cli: Cli, tmp_path: Pa
     children = children_of(process.pid)
     assert children
     process.send_signal(number)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     if number is not signal.SIGKILL:
         assert process.returncode == ExitCode.INTERRUPTED
         assert errors.splitlines()[-1] == "Interrupted; finished work is kept."

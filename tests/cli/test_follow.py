@@ -42,7 +42,7 @@ def test_the_command_waits_follows_and_ends_cleanly(cli: Cli, tmp_path: Path, nu
     append(log, STREAM[END:])
     wait_for(pgn, "RecorderKey")
     process.send_signal(number)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
     assert "5 games read" in err
     assert f"{len(pgn_keys(pgn))} games appended" in err
@@ -60,7 +60,7 @@ def test_a_log_that_is_empty_at_first_is_no_failure(cli: Cli, tmp_path: Path) ->
     while not cli.archive.exists() or len(games_of(cli)) < 5:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
     assert "writable" not in err
     assert "5 games read" in err
 
@@ -86,17 +86,17 @@ def test_missing_fields_of_the_log_are_reported_at_the_first_game(cli: Cli, tmp_
     while len(games_of(cli)) < 5:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
     assert "does not name" not in err
     process = start(cli, "--server", "chess.example", log)
     until(process, f"{log} does not name the date of its games; follow it again with --date YYYY-MM-DD to add it.\n")
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
     assert {game["server"] for game in games_of(cli)} == {"chess.example"}
     process = start(cli, "--server", "chess.example", "--date", "2020-01-31", log)
     until(process, "Following")
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
     assert "does not name" not in err
     assert cli("export", "pgn").stdout.count('[Date "2020.01.31"]') == 5
 
@@ -113,7 +113,7 @@ def test_status_counts_the_failures_of_hooks(cli: Cli, tmp_path: Path) -> None:
     wait_for(out, '"game-end"')
     shown = cli(*where).stderr
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
     assert "Hook tee" not in shown
     assert "Hook" not in cli(*where).stderr
     assert not list(tmp_path.glob(".hooks*"))
@@ -131,7 +131,7 @@ def test_a_killed_follow_continues_when_restarted(cli: Cli, tmp_path: Path) -> N
     process = start(cli, "--pgn", pgn, log)
     wait_for(pgn, last_key(tmp_path))
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
     assert len(pgn_keys(pgn)) == len(set(pgn_keys(pgn))) == 5
     cli("db", "check")
@@ -193,7 +193,7 @@ def test_a_game_that_a_rotation_cuts_has_ended_and_is_appended(cli: Cli, tmp_pat
     until(process, f"{log} {'was replaced' if way == 'was removed' else way}: continuing with the new content.\n")
     wait_for(pgn, "log-ends")
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
     assert process.returncode == 0
     events = list(map(json.loads, out.read_text().splitlines()))
     cut = [event["key"] for event in events if event["event"] == "game_ended" and event["end"] == "log-ends"]
@@ -213,7 +213,7 @@ def test_a_renamed_log_is_reported_and_its_successor_followed(cli: Cli, tmp_path
     while "was renamed to session.log.1: " not in process.stderr.readline():
         pass
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
     events = list(map(json.loads, out.read_text().splitlines()))
     started = [event["key"] for event in events if event["event"] == "game_started"]
     assert len(started) == len(set(started))

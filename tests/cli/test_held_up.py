@@ -190,7 +190,7 @@ async def test_a_second_signal_ends_at_once_and_the_status_reports_the_unfinishe
             run.process.send_signal(signal.SIGTERM)
             while b'"kind":"end"' not in journalled(tmp_path / "j").raw:
                 await asyncio.sleep(0.05)
-            assert await asyncio.wait_for(run.end(signal.SIGTERM), 30) == ExitCode.ARCHIVE
+            assert await asyncio.wait_for(run.end(signal.SIGTERM), 300) == ExitCode.ARCHIVE
     assert "ics-recorder import" in run.talk
     assert "Traceback" not in run.talk
 

@@ -17,7 +17,7 @@ import zstandard
 from recorder.errors import JournalError
 from recorder.journal.format import Record, RecordKind, parse_note, parse_record
 
-LIMIT_S = 120  # a slow machine with other work
+LIMIT_S = 600  # only for a test that hangs, whatever else the machine does
 
 
 def in_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:

@@ -46,9 +46,9 @@ def test_it_prints_its_address_answers_and_ends(archive: Path) -> None:
     token = process.stderr.readline().removeprefix("Token: ").strip()
     assert process.stderr.readline() == "Ctrl-C ends the site.\n"
     request = urllib.request.Request(f"{url}players.json?q=helm", headers={"Authorization": f"Bearer {token}"})
-    with urllib.request.urlopen(request, timeout=20) as answer:
+    with urllib.request.urlopen(request, timeout=120) as answer:
         assert answer.read() == b'["Helmsman"]'
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=120)
     assert (process.returncode, out, err) == (0, "", "")
     assert token not in url

@@ -231,7 +231,7 @@ def test_a_signal_ends_the_site_whatever_is_computed(archive: Path, number: int,
     waiting = [send(port, asking(f"/player/{number}")) for number in range(5)]
     assert answer(send(port, asking("/live"))).startswith(b"HTTP/1.1 200")
     process.send_signal(number)
-    assert process.communicate(timeout=60)[1] == "Ctrl-C ends the site.\n"
+    assert process.communicate(timeout=300)[1] == "Ctrl-C ends the site.\n"
     assert process.returncode == status
     for one in waiting:
         one.close()

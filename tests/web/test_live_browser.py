@@ -130,7 +130,7 @@ def test_a_game_is_watched_while_recorder_and_site_come_and_go(browser: Browser,
         with recording(port, journals):
             expect(board.locator(".last strong")).to_have_text("No move yet")
             say(0, FIRST + KIBITZ)
-            expect(board.locator(".last strong")).to_have_text("1. e4", timeout=2000)
+            expect(board.locator(".last strong")).to_have_text("1. e4")
             expect(board.locator(".seat.black .time")).to_contain_text("4:5")  # its clock runs
             expect(board.locator(".said")).to_have_text(f"Eve {HOSTILE}")
             assert board.locator(".men use").count() == 32
