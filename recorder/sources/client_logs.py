@@ -25,7 +25,7 @@ from recorder.events import Chunk, EngineLine
 from recorder.model import TimeBasis
 from recorder.model.sources import SourceKind
 from recorder.sources.base import LineSplitter
-from recorder.sources.stamps import Stamps
+from recorder.sources.stamps import OCTAL, Stamps, octal
 from recorder.text import later
 
 # The program does not end its lines about telnet options, so an entry may follow them directly.
@@ -42,7 +42,6 @@ _SECOND_LINE: Final = {
 }
 _TYPED: Final = b">ICS: "
 _SENT_OR_READ: Final = later(rb">ICS: |" + _TELNET + rb"<ICS: ")
-_OCTAL_ESCAPE: Final = later(rb"\\(0[0-3][0-7]|177|[23][0-7]{2})")
 _LINE: Final = later(rb"(?:(?!\\012).)*(?:\\012(?:\\015)*)?", re.DOTALL)
 
 
@@ -66,7 +65,7 @@ class XboardDecoder:
         if (entry := ENTRY.match(line)) is not None:
             text = line.removesuffix(b"\r")
             pieces = _LINE().finditer(text, entry.end())
-            return [Chunk(_OCTAL_ESCAPE().sub(_byte, piece[0]), offset + piece.start()) for piece in pieces if piece[0]]
+            return [Chunk(octal(piece[0]), offset + piece.start()) for piece in pieces if piece[0]]
         if (engine := ENGINE_ENTRY.match(line)) is not None:
             text = _GLUED().sub(rb"\1", line[engine.end() :].rstrip(b"\r"))
             found = EngineLine(text.decode("latin-1"), engine[3].decode(), engine[2] == b">", offset, int(engine[1]))
@@ -77,10 +76,6 @@ class XboardDecoder:
             if more is not None and more.fullmatch(line.rstrip(b"\r")):
                 return [to_engine._replace(text=line.rstrip(b"\r").decode("latin-1"), offset=offset)]
         return []
-
-
-def _byte(match: re.Match[bytes]) -> bytes:
-    return bytes((int(match[1], 8),))
 
 
 HEADER: Final = re.compile(
@@ -250,7 +245,7 @@ def logged_text(line: bytes, kind: SourceKind) -> LoggedText | None:
         if (entry := _SENT_OR_READ().match(line)) is None:
             return None
         begin = entry.end()
-        return LoggedText(begin, end, _OCTAL_ESCAPE(), _OCTAL_ESCAPE().sub(_byte, line[begin:end]), sent=sent)
+        return LoggedText(begin, end, OCTAL(), octal(line[begin:end]), sent=sent)
     header = HEADER.match(line)
     if header is None:
         return LoggedText(0, end, None, line[:end], before=b"\n", user=None)

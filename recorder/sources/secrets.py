@@ -65,7 +65,7 @@ _OF_GAME: Final = later(
     rb"|\{[^{}\r\n]*+\} (?:1-0|0-1|1/2-1/2|\*)|\*{4} Starting (?:[^\s*]{1,64} )?session as )"
 )
 # What a server or terminal puts before a line: telnet commands, colours, a bell.
-_NO_TEXT: Final = later(rb"(?:[\r\x07\x00]|\xff[\xfb-\xfe].|\xff[\xf0-\xfa]|\x1b\[[0-9;?]*[A-Za-z])*", re.S)
+_NO_TEXT: Final = later(rb"(?:[\r\x07\x00]|\xff[\xfb-\xfe].|\xff[\xf0-\xfa]|\x1b\[[0-9;?]*[A-Za-z]|\\01[25])*", re.S)
 _PROMPTS: Final = later(
     rb"(?>(?:[\r\x07\x00]|\x1b\[[0-9;?]*+[A-Za-z]|(?:\d\d:\d\d_)?(?!-->)[^\s:<>{}()%]{0,24}+[%>] ?)*)", re.S
 )

@@ -129,11 +129,11 @@ STAMP: Final = re.compile(
     rb"(?:[0-9]{1,2}[-/ ]" + _MONTH + rb"[-/ ][0-9]{4}|" + _MONTH + rb" {1,2}[0-9]{1,2}(?:,? [0-9]{4})?"
     rb"|[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}|[0-9]{1,2}[-/][0-9]{1,2}[-/](?:[0-9]{4}|[0-9]{2}))),?[ :])?"
     rb"(?P<H>[01]?\d|2[0-3]):(?P<M>[0-5]\d)(?::(?P<S>[0-5]\d|60)(?:[.,](?P<f>\d{1,9}))?)?"
-    rb"(?P<half> ?[AaPp]\.?[Mm]\b\.?)?(?P<z>Z| ?[+-]\d\d:?\d\d| UTC| GMT)?(?: (?P<year>[0-9]{4})(?=[\])> \t]))?)"
-    rb"(?(open)[\])>]):?"
+    rb"(?P<half> ?[AaPp]\.?[Mm]\b\.?)?(?P<z>Z| ?[+-]\d\d:?\d\d| UTC| GMT)?(?: (?P<year>[0-9]{4})(?=[\])>: \t]))?)"
+    rb"(?(open)[\])>])(?:(?P<drone>:[A-Z]{4,7}:(?P<received>ics->icsdrone: |<- ics: )?)|:?"
     rb"(?: (?:[\w.-]{1,64} )?[\w./-]{1,40}\[\d+(?::[0-9a-fx]+)?\]:?(?! (?:kibitzes|whispers|says|tells|shouts)\b))?"
     rb"(?:(?: -)? (?:[\w.-]{1,40} (?:- )?)?\[?(?:DEBUG|INFO|NOTICE|WARNING|TRACE)\]?:?(?: -)?)?"
-    rb"(?: (?:[|>-]|<(?= )))?(?(open)[ \t]?|(?:[ \t]|(?=\r?$)))"
+    rb"(?: (?:[|>-]|<(?= )))?(?(open)[ \t]?|(?:[ \t]|(?=\r?$))))"
 )
 MARGIN: Final = b"> \t"
 """What mails, forums and editors put before each line that they quote."""
@@ -171,6 +171,9 @@ class StampedDecoder:
             return Chunk(line[begin:], offset + begin, self._at_ms)
         self._at_ms = self._time(match)
         text = line[match.end() :]
+        if match["drone"]:
+            # icsdrone logs what it sends, too, and bytes that are no text as octal numbers.
+            return Chunk(octal(text), offset + match.end(), self._at_ms) if match["received"] else None
         if not text.strip():
             return None  # the stamp belongs to the line that follows
         return Chunk(text, offset + match.end(), self._at_ms)
@@ -201,6 +204,14 @@ class StampedDecoder:
             return self._stamps.from_time_of_day(of_day_ms)
         zone = match["z"].decode().strip() if match["z"] else None
         return self._stamps.from_wall(day + timedelta(milliseconds=of_day_ms), zone_minutes(zone))
+
+
+OCTAL: Final = later(rb"\\(0[0-3][0-7]|177|[23][0-7]{2})")
+
+
+def octal(text: bytes) -> bytes:
+    r"""The bytes that a client logs as ``\ooo``: control bytes and those above 176; a backslash is not escaped."""
+    return OCTAL().sub(lambda match: bytes((int(match[1], 8),)), text)
 
 
 def is_bare(match: re.Match[bytes]) -> bool:

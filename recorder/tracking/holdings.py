@@ -67,9 +67,11 @@ def _whole(event: HoldingsLine, reckoned: tuple[str, str] | None, white: str, bl
 
 def _contradiction(run: TrackedGame, reckoned: tuple[str, str], printed: tuple[str, str]) -> str | None:
     if run.variant_inferred:
-        # The variant was only inferred; holdings that grow without a capture show that it is bughouse.
-        run.variant = "bughouse"
-        run.set_rules(Rules.BUGHOUSE)
+        # The variant was only inferred. Holdings that grow without a capture show that it is bughouse, unless the board
+        # of the capture is missing: then a board is missing before the next holdings, too.
+        if run.hands is not None and run.hands[0] == run.ply - 1:
+            run.variant = "bughouse"
+            run.set_rules(Rules.BUGHOUSE)
         return None
     return f"hands are [{printed[0]}] [{printed[1]}], the captures and drops seen give [{reckoned[0]}] [{reckoned[1]}]"
 

@@ -298,3 +298,11 @@ def test_a_connection_that_has_stopped_delays_the_others_of_a_log_only_for_a_whi
     given = [len(scrubbing.receive(line)) for line in [*stopped.splitlines(keepends=True), *[other] * 3000]]
     assert sum(given[-1500:]) >= 1500 * len(other)
     assert sum(given) + len(scrubbing.finish()) == len(stopped) + 3000 * len(other)
+
+
+def test_a_password_that_icsdrone_sends() -> None:
+    time = b"Fri May  8 20:06:50 2015:DEBUG:"
+    log = time + b"ics->icsdrone: password: \\012\n" + time + b"icsdrone->ics: " + PW + b"\\012\n"
+    clean = scrub(SourceKind.STAMPED, log + time + b"ics->icsdrone: " + IN)
+    assert PW not in clean
+    assert b"**** Starting FICS session as Ann ****" in clean

@@ -81,6 +81,16 @@ def test_what_only_looks_like_a_stamp_stays() -> None:
     assert b"".join(chunk.data for chunk in decode(StampedDecoder(), first + data)) == first[9:] + data
 
 
+def test_icsdrone_logs_what_it_sends_too() -> None:
+    time = b"Fri May  8 20:06:50 2015"
+    received = b":DEBUG:ics->icsdrone: " + FRAME + b"\\012\\015\n"
+    sent = b":DEBUG:icsdrone->ics: <12> x\\012\n"
+    found = decode(StampedDecoder(), time + b":INFO:Logging in.\n" + time + received + time + sent)
+    assert [(chunk.data, chunk.at_ms) for chunk in found] == [(FRAME + b"\n\r\n", DAY + OF_DAY)]
+    before_2008 = time + b":DEBUG:<- ics: " + FRAME + b"\n" + time + b":DEBUG:-> ics: <12> x\n"
+    assert [chunk.data for chunk in decode(StampedDecoder(), before_2008)] == [FRAME + b"\n"]
+
+
 def test_a_margin_is_taken_off_as_far_as_a_line_has_it() -> None:
     data = b"> a\n>\n> > <12> b\n> \\   c\n"
     assert b"".join(chunk.data for chunk in decode(StampedDecoder(), data)) == b"a\n\n> <12> b\n\\   c\n"

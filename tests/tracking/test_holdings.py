@@ -90,6 +90,18 @@ def test_holdings_after_a_gap_are_the_printed_ones() -> None:
     assert found.anomalies() == ["gap"]
 
 
+@pytest.mark.parametrize("lost", range(len(MOVES)))
+def test_a_hand_whose_capture_is_missing_makes_no_game_bughouse(lost: int) -> None:
+    table = drop_table()
+    lines = [table.frame(), table.hands()]
+    for number, san in enumerate((*MOVES, "P@e4", "P@d4", "Nf6", "f3")):
+        frame = table.play(san)
+        lines += [table.hands()] if number == lost else [frame, table.hands()]
+    game = only(read(log(*lines)))
+    assert (game.variant, game.variant_inferred) == ("crazyhouse", True)
+    assert game.ply_count == len(MOVES) + 4
+
+
 #: A white pawn is promoted to a queen on a8, we join, and the queen is captured on a4.
 PROMOTION = ("a4", "b5", "axb5", "a6", "bxa6", "Bb7", "axb7", "Nc6", "bxa8=Q", "Nf6")
 
