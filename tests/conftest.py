@@ -92,7 +92,6 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect the tests whose programs are not installed."""
     lacking = {item: [name for name in _needed(item) if programs.is_missing(name)] for item in items}
     deselected = [item for item in items if lacking[item]]
     if deselected:

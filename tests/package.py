@@ -112,7 +112,6 @@ def check_wheel(path: Path, wanted: set[str]) -> None:
 
 
 def programs(environment: Path) -> Path:
-    """Where an environment has its programs."""
     return environment / ("Scripts" if os.name == "nt" else "bin")
 
 

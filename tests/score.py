@@ -499,13 +499,11 @@ def score_public(find: Callable[[str], list[Game]]) -> list[StreamScore]:
 
 
 def find_in_excerpt(name: str) -> list[Game]:
-    """The games that the product finds in an excerpt."""
     data = (PUBLIC / f"{name}.txt").read_bytes()
     return product.run([data], (detect(data) or SourceKind.RAW).value)[0]
 
 
 def find_with_product(stream: Stream, data: bytes) -> list[Game]:
-    """The games that the product finds."""
     return product.run([data], stream.kind)[0]
 
 

@@ -44,7 +44,6 @@ dataset_parts._PartFiles.take = take_or_die
 
 @pytest.fixture(scope="module")
 def bucket() -> Iterator[str]:
-    """A bucket with one log."""
     with s3_server({"logs/a.log.gz": gzip.compress(WATCHER.read_bytes())}) as url:
         yield url
 

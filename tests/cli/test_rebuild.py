@@ -24,7 +24,6 @@ from tests.support.effort import long_after
 
 
 def exports(cli: Cli, folder: Path) -> dict[str, bytes]:
-    """Return all exports of all games."""
     found = {}
     for name, words in {
         "pgn": ("export", "pgn", "--variations", "--comments", "--clock", "clk,emt,lag"),

@@ -20,7 +20,6 @@ def section(title: str) -> str:
 
 
 def column(number: int) -> list[tuple[str, int, int, int]]:
-    """A column of the table: rules, passed, failed, not supported."""
     rows = re.findall(r"^\| (\w+) \| (\d.*?) \|$", RESULTS, re.MULTILINE)
     return [(rule, *(int(count) for count in cells.split(" | ")[number].split(" / "))) for rule, cells in rows]  # type: ignore[misc]  # a row has three counts
 

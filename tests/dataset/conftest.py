@@ -45,7 +45,6 @@ def cli(logs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Cli:
 
 
 def archive_of(cli: Cli, logs: list[Path]) -> None:
-    """Import the logs."""
     for words, some in _by_date(logs):
         cli("import", *words, *some)
 

@@ -14,12 +14,10 @@ FRAME = f"<12> {BOARD} {TAIL}"
 
 
 def recognise(*texts: str) -> list[Event]:
-    """The events of these lines."""
     return events(Line(text, 1000 * number) for number, text in enumerate(texts))
 
 
 def events(lines: Iterable[Line]) -> list[Event]:
-    """The events of these lines."""
     recogniser = Recogniser()
     return recogniser.feed(list(lines)) + recogniser.finish()
 

@@ -57,7 +57,6 @@ def hand_written() -> list[Path]:
 
 
 def blocks(text: str) -> Iterator[Block]:
-    """The blocks of a page in their order."""
     for match in _BLOCK.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
         if match["run"]:

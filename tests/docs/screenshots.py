@@ -30,7 +30,6 @@ SHOTS = {
 
 
 def write_page(folder: Path) -> Path:
-    """Write the page of the docs' game."""
     cli = Cli(folder / "archive.sqlite")
     cli("import", _SAVED)
     path = folder / "game.html"

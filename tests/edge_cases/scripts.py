@@ -116,12 +116,10 @@ def proved(game: Game) -> bool:
 
 
 def events(game: Game, kind: str) -> list[GameEvent]:
-    """Events of one kind."""
     return [event for event in game.events if event.kind.value == kind]
 
 
 def details(game: Game, kind: str) -> list[str]:
-    """The details of the events of one kind."""
     return [event.detail for event in events(game, kind)]
 
 
@@ -180,7 +178,6 @@ class Table:
         return f"{{{self.pair} Creating rated {category} match.}}"
 
     def observing(self) -> str:
-        """The answer to ``observe``."""
         return f"You are now observing game {self.number}."
 
     def removed(self) -> str:
@@ -188,7 +185,6 @@ class Table:
         return f"Removing game {self.number} from observation list."
 
     def over(self, reason: str, result: str) -> str:
-        """The result line."""
         return f"{{{self.pair} {reason}}} {result}"
 
     def play(self, san: str, elapsed_ms: int = 2000, lag_ms: int = 0, **changes: object) -> str:

@@ -12,7 +12,6 @@ OPENING = ["e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "Ba4", "Nf6", "O-O", "Be7"]
 
 
 def answer(*moves: str, trailer: str = "{Still in progress} *") -> list[str]:
-    """An answer to ``moves 7``."""
     halves = [f"{san:<7} (0:0{0 if index < 2 else 3})" for index, san in enumerate(moves)]
     rows = [f"{row + 1:3d}.  {'     '.join(halves[2 * row : 2 * row + 2])}" for row in range((len(halves) + 1) // 2)]
     return [

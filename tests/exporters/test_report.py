@@ -105,7 +105,6 @@ def hostile_game() -> Game:
 
 @cache
 def recorded(scenario: str, connection: str) -> list[Game]:
-    """Games of the recorded servers."""
     games, _ = run([stream_bytes(scenario, connection)], "raw")
     return games
 

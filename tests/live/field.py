@@ -56,7 +56,6 @@ class Playing:
         return "1-0" if self.plies % 2 else "0-1"
 
     def board(self) -> str:
-        """Return the board after the last ply."""
         san, verbose = _MOVES[(self.ply - 1) % 4] if self.ply else ("none", "none")
         clocks = [300_000 - self.each_ms * max(0, (self.ply + side) // 2 - 1) for side in (1, 0)]
         elapsed = f"({self.each_ms // 60_000}:{self.each_ms % 60_000 / 1000:06.3f})" if self.ply > 2 else "(0:00.000)"
@@ -148,7 +147,6 @@ class FieldServer:
         return lines
 
     def take(self, command: str, now_ms: int) -> list[str]:
-        """Answer a command."""
         self.heard.append((now_ms, command))
         if now_ms < self._done_ms + self.gap_ms:
             self.refused += 1

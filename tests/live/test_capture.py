@@ -103,7 +103,6 @@ class Run:
 
     @property
     def journals(self) -> str:
-        """All journals as one text."""
         import zstandard
 
         texts = []

@@ -766,5 +766,4 @@ def test_only_the_latest_chat_lines_give_titles() -> None:
 
 
 def letters(number: int) -> str:
-    """Return a number as letters, for handles."""
     return "".join(chr(97 + int(digit)) for digit in f"{number:04}")

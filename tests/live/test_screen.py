@@ -75,7 +75,6 @@ class Terminal:
 
 @contextlib.asynccontextmanager
 async def on_terminal(server: ScriptedServer, tmp_path: Path, *more: str) -> AsyncIterator[Terminal]:
-    """Record on a terminal."""
     master, slave = pty.openpty()
     ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}

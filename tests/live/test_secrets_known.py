@@ -159,7 +159,6 @@ def test_the_password_is_masked_as_long_as_the_connection_lasts_and_only_a_diges
 
 
 def reachable(thing: object) -> list[bytes]:
-    """Return all bytes that an object contains."""
     seen, todo, found = set[int](), [thing], list[bytes]()
     while todo:
         thing = todo.pop()

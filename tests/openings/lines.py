@@ -33,6 +33,5 @@ def moves_of(*sans: str) -> list[int]:
 
 
 def table() -> list[Row]:
-    """All rows."""
     lines = [line for line in TABLE.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     return [Row(eco, name, tuple(sans.split())) for _, eco, name, sans in (line.split("\t") for line in lines)]

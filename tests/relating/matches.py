@@ -18,7 +18,6 @@ OF_BOTH_BOARDS = (
 
 @cache
 def games_of(scenario: str, connection: str) -> list[Game]:
-    """The games of one connection, in their order."""
     assert connection in [stream.connection for stream in streams(scenario)]
     games, _ = run([stream_bytes(scenario, connection)], "raw")
     return sorted(games, key=lambda game: game.first_offset)

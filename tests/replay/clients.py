@@ -69,5 +69,4 @@ class Client:
 
 
 def lines_of(text: str, tag: str) -> list[str]:
-    """Return the lines that begin with a tag."""
     return re.findall(rf"^{re.escape(tag)}.*$", text, re.M)

@@ -54,7 +54,6 @@ def test_a_client_records_the_same_games_with_all_settings(stream: Stream, row: 
 
 
 def variables_of(row: str) -> set[str]:
-    """Return the variables that are on in a row."""
     return {name for name, bit in zip(VARIABLES, row, strict=True) if bit == "1"}
 
 

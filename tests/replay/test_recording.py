@@ -37,7 +37,6 @@ def kept(heard: bytes) -> list[Game]:
 
 
 def recorded(stream: Stream, games: list[Game]) -> list[Game]:
-    """Return the games of a recording of these games."""
     session = ReplaySession(open_show(games, apart=True), 0, Greeting(observe=True, password=True), answer_command)
     recorder = Conversation(Login(stream.login, lambda: "s3cret"), Observing(ObservationPlan(None)))
     heard = bytearray()

@@ -36,7 +36,6 @@ def journal(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def archive(journal: Path) -> Path:
-    """An archive of its games."""
     path = journal.parent / "a.sqlite"
     Cli(path)("import", journal)
     return path

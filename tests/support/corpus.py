@@ -96,7 +96,6 @@ class Stream(NamedTuple):
 
 
 def scenarios() -> list[str]:
-    """Names of all scenarios."""
     return sorted(folder.name for folder in SERVER.iterdir() if folder.is_dir())
 
 

@@ -17,7 +17,6 @@ def title(ax: Axes) -> str:
 
 
 def footer(ax: Axes) -> str:
-    """The footer on one line."""
     return _named(ax, "footer").strip()
 
 
@@ -33,6 +32,5 @@ def gids(ax: Axes) -> set[str]:
 
 
 def line(ax: Axes, gid: str) -> Any:
-    """The line of that name."""
     (found,) = [one for one in ax.findobj(Line2D) if one.get_gid() == gid]
     return found

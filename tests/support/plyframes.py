@@ -112,7 +112,6 @@ def frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
 
 
 def joined(*games: pd.DataFrame) -> pd.DataFrame:
-    """Several games in one frame."""
     found = pd.concat([game.astype({"key": "string"}) for game in games], ignore_index=True)
     for column in PLY_COLUMNS:
         if column.dtype == "category":

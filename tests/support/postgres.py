@@ -68,7 +68,6 @@ class Server:
             lock.unlink()
 
     def url(self, database: str = "postgres", user: str = "tester") -> str:
-        """The URL of a database."""
         return f"postgresql://{user}@/{database}?host={self.folder}"
 
     def new_database(self) -> str:
@@ -98,7 +97,7 @@ def _runs(number: int) -> bool:
 @contextmanager
 def running_server() -> Iterator[Server]:
     """A new server, which ends and is removed with the block."""
-    folder = Path(tempfile.mkdtemp(prefix="pg-"))
+    folder = Path(tempfile.mkdtemp(prefix="pg-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")))
     server = Server(folder)
     try:
         server.make()

@@ -33,7 +33,6 @@ SAVED = (
 
 @pytest.fixture(scope="session")
 def corpus_archive(tmp_path_factory: pytest.TempPathFactory) -> Archive:
-    """The archive as tables."""
     folder = tmp_path_factory.mktemp("tables")
     journal = folder / "session.icsj"
     journal.write_bytes(journal_of(stream_bytes("a01_standard", "observer_GuestObsA")))

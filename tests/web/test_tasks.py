@@ -16,7 +16,6 @@ DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "how-to" / "web.md"
 
 
 def field_of(page: Page, label: str) -> Locator:
-    """The field beside a label."""
     return page.locator(f'label:has(> span:text-is("{label}"))').locator("input, select")
 
 

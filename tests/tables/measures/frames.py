@@ -39,7 +39,6 @@ def rows_of(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def frame_of(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """The rows, completed, as a ply frame."""
     full = rows_of(rows)
     dtypes = {column.name: column.dtype for column in PLY_COLUMNS}
     return pd.DataFrame({name: pd.Series([row[name] for row in full], dtype=of) for name, of in dtypes.items()})
