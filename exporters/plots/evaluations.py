@@ -24,6 +24,7 @@ from exporters.plots.shown import Drawn, GameShown, Shown, rows_of, shown_of
 from exporters.plots.style import (
     LegendEntry,
     Theme,
+    draw_bars,
     draw_points,
     move_axis,
     numbers,
@@ -32,15 +33,16 @@ from exporters.plots.style import (
     theme_of,
 )
 from exporters.plots.words import (
+    EXCLUDED,
     PlySource,
     Who,
     handles_of,
+    no_data,
     one,
     only_game,
     usable,
 )
 from exporters.tables.columns import EVALUATIONS
-from recorder.errors import ExportError
 from recorder.times import low_limit_ms
 
 _TICKS_CP: Final = (-1000, -500, -300, -100, 0, 100, 300, 500, 1000)
@@ -52,15 +54,6 @@ _KINDS: Final = (
 _SHARES: Final = (("blunders", "xxx"), ("mistakes", "///"), ("inaccuracies", ""))
 _RUG: Final = 0.035
 _AXES: Final = {"clock": "clock left before the move", "think": "time for the move"}
-_EXCLUDED: Final = {
-    "not played": "of examined games",
-    "untimed": "of untimed games",
-    "inferred": "inferred",
-    "no evaluation": "without a known loss",
-    "no clock": "without a known clock",
-    "no time": "without a known time",
-    "first move": "of first moves",
-}
 
 
 def evaluated_moves(plies: pd.DataFrame) -> pd.DataFrame:
@@ -191,10 +184,9 @@ def _losses(plies: Plies, who: Who, by: str) -> pd.DataFrame:
     """The measure ``loss_by_clock`` or ``loss_by_think`` of these moves."""
     define = definitions.loss_by_clock if by == "clock" else definitions.loss_by_think
     table = run(define(), who.moves(plies)).frame()
-    excluded = {_EXCLUDED[reason]: count for reason, count in table.attrs["excluded"].items()}
+    excluded = {EXCLUDED[reason]: count for reason, count in table.attrs["excluded"].items()}
     if table.empty:
-        why = ", ".join(f"{count:,} plies {reason}" for reason, count in excluded.items())
-        raise ExportError(f"No data: {f'excluded: {why}' if why else 'no game in this selection has a known move'}.")
+        raise no_data(excluded)
     table.attrs["excluded"] = excluded
     return table
 
@@ -243,13 +235,9 @@ def _draw_rates(ax: Axes, look: Theme, table: pd.DataFrame, by: str) -> list[Leg
     entries: list[LegendEntry] = []
     for (name, hatch), colour in zip(_SHARES, (look.white, look.mark, look.muted), strict=True):
         shares = numbers(table[name]) / counts
-        bars = ax.bar(
-            places, shares, bottom=bottom, width=0.72, color=colour, hatch=hatch, edgecolor=look.background, linewidth=0
-        )
-        for number, bar in enumerate(bars):
-            bar.set_gid(f"{name}-{number}")
+        how = {"bottom": bottom, "width": 0.72}
+        shown = draw_bars(ax, look, places, shares, colour=colour, hatch=hatch, name=name, **how)
         bottom = bottom + shares
-        shown = Patch(facecolor=colour, hatch=hatch, edgecolor=look.background, linewidth=0)
         entries.append((shown, f"{name} {int(table[name].sum()):,}"))
     for place, height, count in zip(places, bottom, table["plies"], strict=True):
         ax.annotate(f"n = {count:,}", (place, height), (0, 3), textcoords="offset points", ha="center", fontsize=8,

@@ -17,20 +17,13 @@ from exporters.measures.source import Plies
 from exporters.plots.panels import Legend, Panel
 from exporters.plots.shown import Drawn, Shown, shown_of
 from exporters.plots.style import LegendEntry, Theme, plain
-from exporters.plots.words import Who
+from exporters.plots.words import EXCLUDED, Who
 from exporters.tables.facts import reason_words
 from recorder.errors import ExportError
 
 _LEADS = (-20, -5, 5, 20)  # percent of the base time
 _LEAD_WORDS = ("> 20 %\nbehind", "5–20 %\nbehind", "about\neven", "5–20 %\nahead", "≥ 20 %\nahead")
-_EXCLUDED = {
-    "not played": "of examined games",
-    "untimed": "of untimed games",
-    "inferred": "inferred",
-    "no result": "without a result",
-    "no clock": "without both clocks",
-    "no base time": "of games without a base time",
-}
+_REASONS = {"no clock": "without both clocks"}
 _OUTCOMES = ((1.0, "won"), (0.5, "drawn"), (0.0, "lost"))
 
 
@@ -65,7 +58,7 @@ def _scores_of(table: pd.DataFrame, move: int) -> pd.DataFrame:
         sides, score = classes.get(edge, (0, float("nan")))
         rows.append((" ".join(word.split()), number, int(sides), float(score)))
     shown = pd.DataFrame(rows, columns=["lead", "lead_no", "sides", "score"])
-    excluded = {_EXCLUDED[reason]: count for reason, count in table.attrs["excluded"].items()}
+    excluded = {_REASONS.get(reason, EXCLUDED[reason]): count for reason, count in table.attrs["excluded"].items()}
     shown.attrs = {"games": table.attrs["games"], "plies": table.attrs["plies"], "excluded": excluded}
     return shown
 

@@ -18,6 +18,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator, PercentFormatter
 from matplotlib.transforms import ScaledTranslation
 
@@ -160,6 +161,16 @@ def draw_points(
                 gid=gid,
             )
         )
+
+
+def draw_bars(
+    ax: Axes, theme: Theme, places: Any, heights: Any, *, colour: str, hatch: str, name: str, **how: Any
+) -> Patch:
+    """Draw bars that are named ``name-0`` …; return what a legend shows of them."""
+    look: dict[str, Any] = {"hatch": hatch, "edgecolor": theme.background, "linewidth": 0}
+    for number, bar in enumerate(ax.bar(places, heights, color=colour, **look, **how)):
+        bar.set_gid(f"{name}-{number}")
+    return Patch(facecolor=colour, **look)
 
 
 def add_titles(ax: Axes, theme: Theme, title: str, subtitle: str = "") -> None:

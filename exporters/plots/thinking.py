@@ -12,7 +12,6 @@ from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import LinearSegmentedColormap, PowerNorm
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
@@ -23,6 +22,7 @@ from exporters.plots.shown import Drawn, Shown, counts_of, ranked, reasons_again
 from exporters.plots.style import (
     LegendEntry,
     Theme,
+    draw_bars,
     dress,
     duration_text,
     move_axis,
@@ -162,20 +162,13 @@ def _draw_shares(ax: Axes, look: Theme, shares: pd.DataFrame) -> list[LegendEntr
     for index, phase in enumerate(present):
         rows = shares[shares["phase"] == phase]
         colour, hatch = (look.muted, "") if phase == _UNKNOWN else looks[phase]
-        bars = ax.bar(
-            np.arange(classes) + (index - (len(present) - 1) / 2) * width,
-            rows["share"].to_numpy(dtype=float),
+        places = np.arange(classes) + (index - (len(present) - 1) / 2) * width
+        shown = draw_bars(
+            ax, look, places, rows["share"].to_numpy(dtype=float), colour=colour, hatch=hatch, name=phase,
             width=width * 0.94,
-            color=colour,
-            hatch=hatch,
-            edgecolor=look.background,
-            linewidth=0,
-        )
-        for number, bar in enumerate(bars):
-            bar.set_gid(f"{phase}-{number}")
+        )  # fmt: skip
         count, median = int(rows["phase_plies"].iloc[0]), float(rows["median_ms"].iloc[0])
         seconds = bool(rows["precision"].eq("seconds").any())
-        shown = Patch(facecolor=colour, hatch=hatch, edgecolor=look.background, linewidth=0)
         entries.append((shown, f"{phase}: {count:,} moves, median {duration_text(median, whole_seconds=seconds)}"))
     return entries
 

@@ -10,7 +10,6 @@ import pandas as pd
 from exporters.measures.source import Plies, among
 from exporters.plots.style import plain
 from exporters.report.tables import control_words
-from exporters.tables.facts import ChosenPlayer
 from recorder.errors import ExportError
 from recorder.model import variant_beside
 
@@ -25,10 +24,6 @@ def only_game(plies: pd.DataFrame, picture: str) -> None:
         raise ExportError(f"No data: no game in this selection has a known move ({picture}).")
     if games > 1:
         raise ExportError(f"The picture {picture} shows one game, and {games:,} match.")
-
-
-def player_of(plies: PlySource, player: str) -> ChosenPlayer:
-    return Plies.of(plies).player(player)
 
 
 class Who:
@@ -86,6 +81,20 @@ def usable(plies: pd.DataFrame, column: str, *, clocks: bool = False) -> pd.Data
     kept = kept.copy(deep=False)
     kept.attrs = {"games": int(kept["key"].nunique()), "plies": len(kept), "excluded": excluded}
     return kept
+
+
+EXCLUDED: Final = {
+    "not played": "of examined games",
+    "untimed": "of untimed games",
+    "inferred": "inferred",
+    "no evaluation": "without a known loss",
+    "no result": "without a result",
+    "no clock": "without a known clock",
+    "no time": "without a known time",
+    "no base time": "of games without a base time",
+    "first move": "of first moves",
+}
+"""The reasons of measures, as footers state them."""
 
 
 def no_data(excluded: dict[str, int]) -> ExportError:
@@ -180,24 +189,15 @@ def title_of(plies: pd.DataFrame) -> str:
 
 def about_game(plies: pd.DataFrame) -> str:
     """As ``freechess.org · 2020-01-01 · rated blitz · 5 min + 0 s · normal``; ``attrs["dates"]`` may have the date."""
-    return " · ".join(
-        part
-        for part in (
-            _server(plies),
-            dates_of(plies),
-            " ".join(word for word in (_rated(plies), *_kind(plies)) if word),
-            _control(plies),
-            _ending(plies),
-        )
-        if part
-    )
+    return " · ".join(filter(None, (about_games(plies), _ending(plies))))
 
 
 def about_games(plies: pd.DataFrame) -> str:
     """As ``about_game``, of what several games have in common."""
     kinds = " ".join(word for word in (_rated(plies), *_kind(plies)) if word)
-    control = _control(plies) if plies["time_control"].nunique() == 1 else "several time controls"
-    return " · ".join(part for part in (_server(plies), dates_of(plies), kinds, control) if part)
+    alike = plies["time_control"].nunique() == 1 or plies["key"].nunique() == 1
+    control = _control(plies) if alike else "several time controls"
+    return " · ".join(filter(None, (_server(plies), dates_of(plies), kinds, control)))
 
 
 def headline(plies: pd.DataFrame, player: str | None, what: str) -> tuple[str, str]:

@@ -139,14 +139,8 @@ def list_row(game: ListedGame, site: Site, in_progress: Collection[str]) -> dict
         "key": game.key[:8],
         "href": site.game(game.key),
         "date": day_text(game.started_at_ms, basis.value, day_of(game.started_at_ms, basis, game.date_text)),
-        "white": _player(
-            game.white, game.white_rating_text, game.white_rating, game.white_titles, game.white_registered,
-            game.server, site,
-        ),
-        "black": _player(
-            game.black, game.black_rating_text, game.black_rating, game.black_titles, game.black_registered,
-            game.server, site,
-        ),
+        "white": _player(game, "white", site),
+        "black": _player(game, "black", site),
         "won": {"1-0": "white", "0-1": "black"}.get(game.result),
         "result": result_text(game.result, "in progress" if goes_on else game.ending),
         "reason": reason_words(game.reason_key) or game.reason or NOTHING,
@@ -170,19 +164,13 @@ def _short(control: str) -> str:
     return f"{base} s+{increment}" if rest else f"{minutes}+{increment}"
 
 
-def _player(
-    handle: str,
-    rating_text: str | None,
-    rating: int | None,
-    titles: str | None,
-    registered: int | None,
-    server: str | None,
-    site: Site,
-) -> dict[str, Any]:
+def _player(game: ListedGame, side: str, site: Site) -> dict[str, Any]:
+    names = ("", "_rating_text", "_rating", "_titles", "_registered")
+    handle, rating_text, rating, titles, registered = (getattr(game, f"{side}{name}") for name in names)
     player = Player(handle, rating_text, rating, titles, None if registered is None else bool(registered))
     return {
         "name": plain_name(handle),
-        "href": site.player(handle, server),
+        "href": site.player(handle, game.server),
         "rating": NOTHING if rating is None else str(rating),
         "marks": player_words(player),
     }

@@ -201,9 +201,9 @@ def _draw(
     with picture_data(archive, picture.scope, shown) as data:
         figure = picture.draw(data.plies, data.events, wishes)
         if wishes.player is not None:
-            from exporters.plots.words import player_of
+            from exporters.measures.source import Plies
 
-            reasons |= player_of(data.plies, wishes.player).excluded
+            reasons |= Plies.of(data.plies).player(wishes.player).excluded
         yield _Drawn(figure, data.plies, wishes, data.games, reasons, protected(archive))
 
 

@@ -221,20 +221,10 @@ _AROUND: Final = 3
 """Half-moves before and after the one whose lines are shown."""
 
 
-class _Answers:
-    """Answers about an archive, ``public`` without remarks and lines; their methods run in threads, several at once."""
-
-    def __init__(self, where: str, choices: FormChoices, *, public: bool, check: Callable[[], None]) -> None:
-        self._where = where
-        self._check = check
-        self._choices = choices
-        self._public = public
-
-
 def _of_game(
     answer: Callable[[Any, Request, ArchiveStore, Game], Response],
 ) -> Callable[[Any, Request], Response]:
-    def method(self: _Answers, request: Request) -> Response:
+    def method(self: Answers, request: Request) -> Response:
         with open_archive(self._where) as archive, archive.snapshot():
             try:
                 game = archive.game(request.path_params["key"])
@@ -245,7 +235,15 @@ def _of_game(
     return method
 
 
-class GameAnswers(_Answers):
+class Answers:
+    """Answers about an archive, ``public`` without remarks and lines; their methods run in threads, several at once."""
+
+    def __init__(self, where: str, choices: FormChoices, *, public: bool, check: Callable[[], None]) -> None:
+        self._where = where
+        self._check = check
+        self._choices = choices
+        self._public = public
+
     @_of_game
     def game(self, request: Request, archive: ArchiveStore, game: Game) -> Response:
         site = WebSite(listed=_reached_from(request), private=not self._public)
@@ -334,51 +332,6 @@ class GameAnswers(_Answers):
             )
         return page(shown.html)
 
-
-def _lines(archive: ArchiveStore, row: SourceRow, game: Game, ply: int | None) -> list[GameLine] | str:
-    """The lines of a log about a game, around a half-move or all; a sentence if they are not available."""
-    try:
-        lines = list(lines_of_game(archive, row, game))
-    except StorageError as error:
-        return str(error)
-    return [line for line in lines if ply is None or (line.ply is not None and abs(line.ply - ply) <= _AROUND)]
-
-
-def _ply_of(request: Request) -> int | None:
-    text = request.query_params.get("ply", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 6 else None
-
-
-def _reached_from(request: Request) -> ListState | None:
-    """The list in the address of a game; what cannot be read is none."""
-    try:
-        return read_list(request.query_params.multi_items())
-    except ExportError:
-        return None
-
-
-def _neighbours(archive: ArchiveStore, key: str, site: WebSite) -> tuple[dict[str, str | None], str | None]:
-    """The previous and the next game of the list, and the place of this one in it."""
-    if site.listed is None:
-        return {}, None
-    order = site.listed.order
-    place = archive.place_of(key, order)
-    if place is None:
-        return {}, None
-    try:
-        where = reached(archive, site.listed).where
-        before = archive.list_games(where, order, 1, before=place, limit_s=SEARCH_S)
-        after = archive.list_games(where, order, 1, after=place, limit_s=SEARCH_S)
-        rank = f"{archive.rank_of(where, order, place) + 1:,} of {archive.count(where, limit_s=SEARCH_S):,}"
-    except (ExportError, StorageError):  # there is no such variant, or the search takes too long: the game is shown
-        return {}, None
-    places = {name: site.game(found[0].key) for name, found in (("previous", before), ("next", after)) if found}
-    return {**places}, rank
-
-
-class InsightAnswers(_Answers):
-    """The insights of an archive; ``public`` without the archive's path."""
-
     def insights(self, request: Request) -> Response:
         pairs = request.query_params.multi_items()
         return cleaned(pairs, WebSite().insights) or self._answer(pairs)
@@ -426,8 +379,6 @@ class InsightAnswers(_Answers):
         problem = (heading, visible(sentence))
         return page(insights_page(asked, asked, self._choices.current(), problem=problem), status)
 
-
-class ListAnswers(_Answers):
     def games(self, request: Request) -> Response:
         """The list of games. A form leaves empty fields in the address: the address without them is the list's."""
         pairs = request.query_params.multi_items()
@@ -511,6 +462,47 @@ class ListAnswers(_Answers):
             keys = replace(listed.where, reached=frozenset(islice(found.places, NEWEST)))
             games = archive.list_games(keys, ListOrder("date", descending=True), NEWEST, limit_s=SEARCH_S)
         return page(explorer_page(listed, found, games, self._choices.current(), unindexed=missing))
+
+
+def _lines(archive: ArchiveStore, row: SourceRow, game: Game, ply: int | None) -> list[GameLine] | str:
+    """The lines of a log about a game, around a half-move or all; a sentence if they are not available."""
+    try:
+        lines = list(lines_of_game(archive, row, game))
+    except StorageError as error:
+        return str(error)
+    return [line for line in lines if ply is None or (line.ply is not None and abs(line.ply - ply) <= _AROUND)]
+
+
+def _ply_of(request: Request) -> int | None:
+    text = request.query_params.get("ply", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 6 else None
+
+
+def _reached_from(request: Request) -> ListState | None:
+    """The list in the address of a game; what cannot be read is none."""
+    try:
+        return read_list(request.query_params.multi_items())
+    except ExportError:
+        return None
+
+
+def _neighbours(archive: ArchiveStore, key: str, site: WebSite) -> tuple[dict[str, str | None], str | None]:
+    """The previous and the next game of the list, and the place of this one in it."""
+    if site.listed is None:
+        return {}, None
+    order = site.listed.order
+    place = archive.place_of(key, order)
+    if place is None:
+        return {}, None
+    try:
+        where = reached(archive, site.listed).where
+        before = archive.list_games(where, order, 1, before=place, limit_s=SEARCH_S)
+        after = archive.list_games(where, order, 1, after=place, limit_s=SEARCH_S)
+        rank = f"{archive.rank_of(where, order, place) + 1:,} of {archive.count(where, limit_s=SEARCH_S):,}"
+    except (ExportError, StorageError):  # there is no such variant, or the search takes too long: the game is shown
+        return {}, None
+    places = {name: site.game(found[0].key) for name, found in (("previous", before), ("next", after)) if found}
+    return {**places}, rank
 
 
 def _counts(archive: ArchiveStore, listed: ListState, found: Sequence[ListedGame]) -> tuple[int, dict[str, int]]:

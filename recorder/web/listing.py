@@ -29,40 +29,30 @@ Choices = Mapping[str, Sequence[tuple[str, str | None]]]
 """By the name of a filter: the values that an archive has, and what is shown of each, if it is not the value."""
 
 
-class FormField(NamedTuple):
-    """A filter in the form, first or behind "More filters"; without ``words`` a choice has the archive's values."""
-
-    name: str
-    label: str
-    kind: str = "text"
-    first: bool = False
-    words: Sequence[tuple[str, str]] | None = None
-
-
 _KINDS: Final = {
     **dict.fromkeys(("variant", "time", "ending", "category", "server", "source"), "choice"),
     **dict.fromkeys(("since", "until"), "date"),
 }
-_COLOUR: Final = FormField("colour", "Player's colour", "choice", True, (("white", "White"), ("black", "Black")))
-_NEXT: Final = FormField("next", "Move played there")
+_COLOURS: Final = {"white": "White", "black": "Black"}
+_COLOUR: Final = Filter("colour", "", "", words=_COLOURS, label="Player's colour", first=True)
+_NEXT: Final = Filter("next", "", "", label="Move played there")
 
 
-def _field(one: Filter) -> FormField:
-    number = one.metavar in ("N", "TIME")
-    kind = _KINDS.get(one.name, "choice" if one.words else "number" if number else "text")
-    return FormField(one.name, one.label, kind, one.first, tuple(one.words.items()) or None)
+def kind_of(field: Filter) -> str:
+    """``text``, ``date``, ``number`` or ``choice``."""
+    return _KINDS.get(field.name, "choice" if field.words else "number" if field.metavar in ("N", "TIME") else "text")
 
 
-def _fields() -> Iterator[FormField]:
+def _fields() -> Iterator[Filter]:
     for one in FILTERS.values():
         if one.label:
-            yield _field(one)
+            yield one
         if one.name in ("opponent", "position"):  # of the site alone
             yield _COLOUR if one.name == "opponent" else _NEXT
 
 
 FIELDS: Final = tuple(_fields())
-_GROUP: Final = FormField("group", "Insights")
+_GROUP: Final = Filter("group", "", "", label="Insights")
 _BY_NAME: Final = {field.name: field for field in (*FIELDS, _GROUP)}
 _OTHERS: Final = ("sort", "after", "before")
 
@@ -110,11 +100,11 @@ class ListState:
         return self.query(**{name: json.dumps([*place], separators=(",", ":"))})
 
     @property
-    def chosen(self) -> Iterator[tuple[FormField, str]]:
+    def chosen(self) -> Iterator[tuple[Filter, str]]:
         """The filters that are set, with their values in words."""
         for name, value in self.values.items():
             field = _BY_NAME[name]
-            yield field, self.group_words if field is _GROUP else dict(field.words or ()).get(value, value)
+            yield field, self.group_words if field is _GROUP else field.words.get(value, value)
 
 
 def read_list(pairs: Iterable[tuple[str, str]]) -> ListState:
@@ -126,8 +116,8 @@ def read_list(pairs: Iterable[tuple[str, str]]) -> ListState:
         if len(value) > longest:
             raise ExportError(f"{_BY_NAME[name].label}: the value has more than {longest} characters.")
         words = _BY_NAME[name].words
-        if words is not None and value not in dict(words):
-            raise ExportError(f"{_BY_NAME[name].label}: {value!r} is none of {', '.join(dict(words))}.")
+        if words and value not in words:
+            raise ExportError(f"{_BY_NAME[name].label}: {value!r} is none of {', '.join(words)}.")
     sort = given.get("sort", _DEFAULT_SORT)
     order = ListOrder(sort.removeprefix("-"), sort.startswith("-"))
     if order.by not in SORTS:
@@ -142,7 +132,7 @@ def archive_filters(values: Mapping[str, str]) -> Filters:
     given: dict[str, Any] = {}
     for name in FILTERS.keys() & values.keys():
         text = values[name]
-        if _BY_NAME[name].kind == "number":
+        if kind_of(_BY_NAME[name]) == "number":
             given[name] = _number(_BY_NAME[name], text)
         elif name == "ending":  # several have the same words
             given[name] = text.split(",") if "," in text else text
@@ -175,7 +165,7 @@ def _next_move(position: str | None, text: str) -> int:
         raise ExportError(f"Move played there: {text!r} is not legal in the position.") from None
 
 
-def _number(field: FormField, text: str) -> int:
+def _number(field: Filter, text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 7):
         raise ExportError(f"{field.label}: {text!r} is not a whole number.")
     return int(text)

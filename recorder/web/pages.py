@@ -17,10 +17,11 @@ from exporters.report.tables import NOTHING, control_words
 from exporters.tables.facts import reason_words
 from recorder.archive.game_measures import DIMENSIONS, MEASURES
 from recorder.archive.reading.kept_bytes import GameLine
+from recorder.filters import Filter
 from recorder.text import plural
 from recorder.web.insights import PRESETS
 from recorder.web.links import WebSite
-from recorder.web.listing import FIELDS, Choices, FormField, ListState
+from recorder.web.listing import FIELDS, Choices, ListState, kind_of
 from recorder.web.live_state import LiveState
 from storage.read.listing import ListedGame
 
@@ -230,22 +231,24 @@ def chosen_filters(listed: ListState, address: Callable[[str], str]) -> list[tup
     ]
 
 
-def field_values(field: FormField, value: str, choices: Choices) -> dict[str, Any]:
-    if field.kind == "date" and not _DAY.fullmatch(value):
+def field_values(field: Filter, value: str, choices: Choices) -> dict[str, Any]:
+    kind = kind_of(field)
+    if kind == "date" and not _DAY.fullmatch(value):
         value = ""  # a field for dates takes nothing else
-    values: dict[str, Any] = {**field._asdict(), "value": value}
-    if field.kind == "choice":
-        known = field.words or [(one, about or _words(field, one)) for one, about in choices.get(field.name, ())]
-        unknown = [] if not value or value in dict(known) else [(value, value)]
-        values["words"] = [*known, *unknown]
-    return values
+    values: dict[str, Any] = {"name": field.name, "label": field.label, "first": field.first, "kind": kind}
+    if kind == "choice":
+        known = list(field.words.items()) or [
+            (one, about or _words(field, one)) for one, about in choices.get(field.name, ())
+        ]
+        values["words"] = [*known, *([] if not value or value in dict(known) else [(value, value)])]
+    return {**values, "value": value}
 
 
-VERSUS: Final = field_values(FormField("versus", "Compare with"), "", {})
+VERSUS: Final = field_values(Filter("versus", "", "", label="Compare with"), "", {})
 """The field of a second player."""
 
 
-def _words(field: FormField, value: str) -> str:
+def _words(field: Filter, value: str) -> str:
     if field.name == "time":
         return control_words("-" if value == "0+0" else value.replace("s+", "+"))
     return reason_words(value.partition(",")[0]) if field.name == "ending" else value

@@ -45,10 +45,8 @@ from recorder.live.net.sockets import Address, format_address, listen
 from recorder.text import reason_of
 from recorder.web.answers import (
     TYPES,
+    Answers,
     FormChoices,
-    GameAnswers,
-    InsightAnswers,
-    ListAnswers,
     Queued,
     failed,
     not_found,
@@ -457,27 +455,25 @@ def make_app(archive: SiteArchive, access: Access, feed: LiveFeed, delay_ms: int
     """Make the site of an archive; ``delay_ms`` is the least delay of its Live PGN."""
     public = not access.private
     archive.choices.named = access.private
-    lists = ListAnswers(archive.where, archive.choices, public=public, check=archive.work.check)
-    games = GameAnswers(archive.where, archive.choices, public=public, check=archive.work.check)
-    insights = InsightAnswers(archive.where, archive.choices, public=public, check=archive.work.check)
+    answers = Answers(archive.where, archive.choices, public=public, check=archive.work.check)
     live = _Live(feed, delay_ms, archive.where)
 
     def made(path: str, make: Callable[[Request], Response], *, shared: bool = True) -> Route:
         return Route(path, Queued(archive.work, make, shared=shared), methods=["GET"])
 
     routes = [
-        made("/", lists.games),
-        made("/games.{suffix}", lists.download, shared=False),
-        made("/insights", insights.insights),
-        made("/players.json", lists.handles),
-        made("/explorer", lists.explorer),
+        made("/", answers.games),
+        made("/games.{suffix}", answers.download, shared=False),
+        made("/insights", answers.insights),
+        made("/players.json", answers.handles),
+        made("/explorer", answers.explorer),
         Route("/login", lambda _request: RedirectResponse("/", 303)),
-        made("/game/{key}.gif", games.game_picture),
-        made("/game/{key}.{suffix}", games.game_file, shared=False),
-        made("/game/{key}", games.game),
-        made("/game/{key}/lines", games.lines),
-        made("/game/{key}/position", games.position),
-        made("/player/{handle:path}", games.player),
+        made("/game/{key}.gif", answers.game_picture),
+        made("/game/{key}.{suffix}", answers.game_file, shared=False),
+        made("/game/{key}", answers.game),
+        made("/game/{key}/lines", answers.lines),
+        made("/game/{key}/position", answers.position),
+        made("/player/{handle:path}", answers.player),
         Route("/assets/{name}", _shared_file),
         Route("/live", live.page),
         Route("/live.pgn", live.pgn),

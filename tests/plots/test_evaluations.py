@@ -75,5 +75,5 @@ def test_of_one_player(plies: pd.DataFrame) -> None:
 def test_missing_evaluations_are_reported() -> None:
     with pytest.raises(ExportError, match=r"No data \(3 plies without a known evaluation\)"):
         evaluation_course(posed([0, 0, 1000]))
-    with pytest.raises(ExportError, match="excluded: 3 plies without a known loss"):
+    with pytest.raises(ExportError, match=r"No data \(3 plies without a known loss\)"):
         blunder_rates(posed([0, 0, 1000]))

@@ -12,7 +12,7 @@ from exporters.measures.words import figure_text, group_columns, shown_names
 from exporters.report.tables import cell_text
 from recorder.archive.game_measures import MEASURES, GamesMeasure
 from recorder.web.insights import python_code, read_insight
-from recorder.web.listing import FIELDS, archive_filters
+from recorder.web.listing import FIELDS, archive_filters, kind_of
 from tests.support.effort import long_after
 from tests.support.tables import records
 
@@ -91,7 +91,7 @@ def test_first_moves_count_only_where_they_are_asked_for(site: TestClient) -> No
 
 def test_the_python_code_knows_every_filter_or_names_it(site: TestClient) -> None:
     for field in FIELDS:
-        value = {"number": "1", "date": "2020-01-31"}.get(field.kind) or (field.words[0][0] if field.words else "A")
+        value = {"number": "1", "date": "2020-01-31"}.get(kind_of(field)) or next(iter(field.words), "A")
         given = {"player": "x"} if field.name in ("colour", "outcome") else {}
         assert archive_filters({**given, field.name: value}) != archive_filters(given) or field.name == "next"
     state = read_insight([("measure", "usage"), ("moves", "e4"), ("next", "e5")])

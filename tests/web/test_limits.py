@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from recorder.web import server
-from recorder.web.answers import GameAnswers, page
+from recorder.web.answers import Answers, page
 from recorder.web.server import Access, Attempts, SiteArchive, client_of
 from recorder.web.work import THREADS, WAITING
 from tests.support.cli import Cli
@@ -45,7 +45,7 @@ class Slow:
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
     found = Slow()
-    monkeypatch.setattr(GameAnswers, "player", lambda _, request: found.player(request))
+    monkeypatch.setattr(Answers, "player", lambda _, request: found.player(request))
     yield found
     found.ready.set()
 
@@ -220,7 +220,7 @@ def test_a_signal_ends_the_site_whatever_is_computed(archive: Path, number: int,
         "def computing(self, request):\n"
         "    warnings.warn('of a library'); logging.getLogger('library').error('of a library')\n"
         "    while True: sum(range(1000))\n"
-        "answers.GameAnswers.player = computing\n"
+        "answers.Answers.player = computing\n"
         "from recorder.cli import main; main()"
     )
     words = [sys.executable, "-c", code, "web", "--db", str(archive), "--port", "0"]
