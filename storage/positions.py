@@ -169,7 +169,7 @@ class PositionIndex:
                 return []
             if all(name != "reached" for _, name, _ in driver.execute("PRAGMA database_list")):
                 driver.execute("ATTACH ? AS reached", (uri_to_read(self.path),))
-            return [Occurrence._make(row) for row in driver.execute(query, (position_key(position), *values))]
+            return list(map(Occurrence._make, driver.execute(query, (position_key(position), *values))))
 
     def lines(self, row_id: int, most: int) -> list[PositionLine]:
         """They may end after ``most`` half-moves."""

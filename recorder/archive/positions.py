@@ -138,10 +138,9 @@ def explore(archive: ArchiveStore, where: GameFilter, limit_s: float | None = No
     assert where.position is not None
     found = occurrences_of(archive, where.position, replace(where, position=None), limit_s)
     board = chess.Board(f"{where.position} 0 1")
-    places: dict[str, Occurrence] = {}
+    places = dict(reversed({one.key: one for one in reversed(found)}.items()))
     played: dict[int | None, list[Occurrence]] = defaultdict(list)
     for one in found:
-        places.setdefault(one.key, one)
         played[one.move].append(one)
     moves = {}
     for move, those in played.items():
@@ -162,19 +161,19 @@ def _explored(board: chess.Board, move: chess.Move, those: Sequence[Occurrence])
         return None
     after = board.copy(stack=False)
     after.push(move)
-    games = {one.key: one for one in those}.values()  # the position may occur twice in one
-    results = [game.result for game in games]
+    keys, _, _, _, thinks, clocks, *facts = zip(*those, strict=True)
+    results, ratings = ([*dict(zip(keys, one, strict=True)).values()] for one in facts)  # it may occur twice in a game
     return ExploredMove(
         board.san(move),
         move.uci(),
         after.epd(),
-        len(games),
+        len(results),
         results.count("1-0"),
         results.count("1/2-1/2"),
         results.count("0-1"),
-        _middle([game.rating for game in games], fmean),
-        _middle([one.elapsed_ms for one in those], median),
-        _middle([one.clock_ms for one in those], median),
+        _middle(ratings, fmean),
+        _middle(thinks, median),
+        _middle(clocks, median),
     )
 
 

@@ -64,8 +64,9 @@ def _positions(what: str | None, where: str) -> None:
             there = index.state().size_bytes
             say(f"Deleted {index.path}, {byte_size(there)}." if index.drop() else "There is no index of positions.")
             return
-        if (sentence := index_sentence(index.state())) and what == "build":
-            say(sentence)
+        if what == "build":
+            if sentence := index_sentence(index.state()):
+                say(sentence)
             with long_work(steps=True) as progress:
                 index.update(progress)
         state = index.state()

@@ -437,8 +437,7 @@ class SiteArchive:
         from exporters.tables.tables import open_tables
 
         with suppress(RecorderError, OSError), open_archive(self.where) as archive:  # who asks for them sees why
-            if archive.positions.state().missing:
-                archive.positions.update()
+            archive.positions.update()
             with open_tables(archive, ALL_PLAYED):
                 pass
 

@@ -136,6 +136,22 @@ def test_an_archive_that_grows_is_indexed_again_only_where_it_has_changed(cli: C
     assert len(whites(cli.archive, moves="d4 d5 Nf3")) == 4
 
 
+def test_a_change_without_new_moves_is_noted_in_the_index(cli: Cli, tmp_path: Path) -> None:
+    """Or each search would compare all games."""
+    cli("db", "positions", "--build")
+    (tmp_path / "empty.pgn").write_text('[White "Ann"]\n[Black "Bob"]\n[Result "1-0"]\n\n1-0\n')
+    cli("import", tmp_path / "empty.pgn")
+    cli("db", "positions", "--build")
+    versions = []
+    for path, query in (
+        (cli.archive, "SELECT value FROM settings WHERE name = 'content-version'"),
+        (cli.archive.with_name("games.sqlite-positions"), "SELECT value FROM about WHERE name = 'content'"),
+    ):
+        with closing(sqlite3.connect(path)) as connection:
+            versions += connection.execute(query).fetchall()
+    assert versions[0] == versions[1]
+
+
 def test_an_index_in_a_folder_that_cannot_be_written_is_made_elsewhere(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
