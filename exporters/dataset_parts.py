@@ -10,10 +10,11 @@ import shutil
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import unquote
 
 from exporters.base import file_stem
@@ -35,6 +36,7 @@ from exporters.tables.sql import of_games, of_plies, selected
 from exporters.tables.tables import open_tables
 from recorder.errors import ExportError
 from recorder.model import Game, Link, LinkKind
+from storage.dataset.files import listed
 from storage.dataset.folder import DataFolder, Part
 from storage.read.game_filter import GameFilter
 
@@ -122,48 +124,34 @@ def selects(events: str = "TRUE") -> dict[str, tuple[dict[str, str], str, str]]:
     }
 
 
-class _PartFiles:
-    """First into a folder for temporary files."""
+def _write_step(connection: Any, place: Path, step: int, source: str) -> None:
+    """The games that ``choose`` has chosen, first into a folder for temporary files."""
+    with _errors(place):
+        variants = [name for (name,) in connection.execute("SELECT DISTINCT variant FROM chosen").fetchall()]
+        for table, (texts, rows, order) in selects().items():
+            folder = f"{_stem(variants)} || '/' || {_MONTH}" if table == "plies" else _YEAR
+            columns = selected({**texts, "source": f"'{source}'::VARCHAR", "folder": folder})
+            path = place / table / f"{step:06}"
+            path.parent.mkdir(exist_ok=True)
+            options = f"{_options(table)}, PARTITION_BY (folder)"
+            connection.execute(f"COPY (SELECT {columns} {rows} ORDER BY folder, {order}) TO '{path}' ({options})")
 
-    def __init__(self, path: Path, source: str) -> None:
-        self.games = self.plies = 0
-        self._source = source
-        self._place = path
-        self._steps = 0
-        self._options = {name: _options(columns) for name, columns in DATASET_TABLES.items()}
 
-    def take(self, connection: Any) -> None:
-        with _errors(self._place):
-            variants = [name for (name,) in connection.execute("SELECT DISTINCT variant FROM chosen").fetchall()]
-            counts = {}
-            for table, (texts, rows, order) in selects().items():
-                folder = f"{_stem(variants)} || '/' || {_MONTH}" if table == "plies" else _YEAR
-                columns = selected({**texts, "source": f"'{self._source}'::VARCHAR", "folder": folder})
-                path = Path(self._place, table, f"{self._steps:06}")
-                path.parent.mkdir(exist_ok=True)
-                options = f"{self._options[table]}, PARTITION_BY (folder)"
-                ((counts[table],),) = connection.execute(
-                    f"COPY (SELECT {columns} {rows} ORDER BY folder, {order}) TO '{path}' ({options})"
-                ).fetchall()
-            self.plies += counts["plies"]
-            self.games += counts["games"]
-            self._steps += 1
-
-    def finish(self, connection: Any, folder: DataFolder, stem: str) -> list[Part]:
-        """Their names begin with ``stem``."""
-        parts = []
-        with _errors(self._place):
-            for table, options in self._options.items():
-                found: dict[str, list[Path]] = {}
-                for path in sorted(self._place.glob(f"{table}/*/*/*.parquet")):
-                    found.setdefault(unquote(path.parent.name.partition("=")[2]), []).append(path)
-                for place, paths in found.items():
-                    for number, (path, rows) in enumerate(_joined(connection, paths, options)):
-                        name = f"{table}/{place}/{stem}-{number}.parquet"
-                        with path.open("rb") as read, folder.create(name) as out:
-                            shutil.copyfileobj(read, out, 1 << 20)
-                        parts.append(Part(name, rows, path.stat().st_size))
-        return sorted(parts)
+def _put_into(folder: DataFolder, stem: str, connection: Any, place: Path) -> list[Part]:
+    """The files of all steps; their names begin with ``stem``."""
+    parts = []
+    with _errors(place):
+        for table in DATASET_TABLES:
+            found: dict[str, list[Path]] = {}
+            for path in sorted(place.glob(f"{table}/*/*/*.parquet")):
+                found.setdefault(unquote(path.parent.name.partition("=")[2]), []).append(path)
+            for where, paths in found.items():
+                for number, (path, rows) in enumerate(_joined(connection, paths, _options(table))):
+                    name = f"{table}/{where}/{stem}-{number}.parquet"
+                    with path.open("rb") as read, folder.create(name) as out:
+                        shutil.copyfileobj(read, out, 1 << 20)
+                    parts.append(Part(name, rows, path.stat().st_size))
+    return sorted(parts)
 
 
 def _joined(connection: Any, paths: Sequence[Path], options: str) -> Iterator[tuple[Path, int]]:
@@ -178,10 +166,8 @@ def _joined(connection: Any, paths: Sequence[Path], options: str) -> Iterator[tu
         path = some[0]
         if len(some) > 1:
             path = path.with_name("joined")
-            listed = ", ".join(f"'{one}'" for one in some)
-            connection.execute(
-                f"COPY (FROM read_parquet([{listed}], hive_partitioning = FALSE)) TO '{path}' ({options})"
-            )
+            files = listed([str(one) for one in some])
+            connection.execute(f"COPY (FROM read_parquet({files}, hive_partitioning = FALSE)) TO '{path}' ({options})")
         yield path, rows
 
 
@@ -195,11 +181,12 @@ def _stem(variants: Iterable[str | None]) -> str:
     return f"CASE g.variant {cases} ELSE 'unknown' END" if cases else "'unknown'"
 
 
-def _options(columns: Sequence[Column]) -> str:
-    """Units and meanings of columns are where programs that use Arrow find them."""
+@cache
+def _options(table: str) -> str:
+    """Of COPY: units and meanings of columns are where programs that use Arrow find them."""
     import pyarrow as pa
 
-    schema = arrow_schema(columns)
+    schema = arrow_schema(DATASET_TABLES[table])
     micros = [
         field.with_type(pa.timestamp("us", tz="UTC")) if pa.types.is_timestamp(field.type) else field
         for field in schema
@@ -221,15 +208,6 @@ def _errors(path: Path) -> Iterator[None]:
         raise ExportError(f"{path} cannot be written: {str(error).partition(chr(10))[0]}") from error
 
 
-class Written(NamedTuple):
-    """``undated`` games have no known day."""
-
-    games: int
-    plies: int
-    undated: int
-    parts: list[Part]
-
-
 def write_dataset(
     archive: ArchiveStore,
     chosen: GameFilter,
@@ -238,22 +216,18 @@ def write_dataset(
     stem: str,
     *,
     prepare: Callable[[], object] = lambda: None,
-) -> Written:
+) -> list[Part]:
     """``prepare`` is called when all is computed, before the first file is put into the folder."""
     with open_tables(archive, chosen) as tables, TemporaryDirectory(prefix="ics-recorder-") as place:
         run = tables.connection
         run.execute("SET threads = 1")
-        files = _PartFiles(Path(place), source)
-        undated = 0
         ((boards,),) = run.execute("SELECT count(*) FROM chosen WHERE variant = 'bughouse'").fetchall()
         register_matches(archive, run, wanted=boards > 0)
-        for some in in_pieces(tables.games, _PLIES_AT_ONCE):
+        for step, some in enumerate(in_pieces(tables.games, _PLIES_AT_ONCE)):
             choose(tables, some)
-            files.take(run)
-            ((count,),) = run.execute("SELECT count(*) FILTER (day IS NULL) FROM chosen").fetchall()
-            undated += count
+            _write_step(run, Path(place), step, source)
         prepare()
-        return Written(files.games, files.plies, undated, files.finish(run, folder, stem))
+        return _put_into(folder, stem, run, Path(place))
 
 
 def register_matches(archive: ArchiveStore, connection: Any, *, wanted: bool = True) -> None:

@@ -49,6 +49,7 @@ from exporters.tables.sql import of_games, of_plies, of_sides, selected
 from recorder.errors import StorageError
 from recorder.progress import Progress, no_progress
 from storage.columnar import place_beside
+from storage.dataset.files import listed
 from storage.dataset.reading import DatasetReader, DatasetStore
 from storage.read.engine import new_database
 from storage.read.game_filter import ALL_PLAYED
@@ -205,11 +206,11 @@ class ColumnarCopy:
         small = [number for number, (_, rows) in parts.items() if number in stale or rows < _PART_PLIES // 4]
         if len(small) < _MOST_SMALL and not stale:
             return games
-        listed = ", ".join(f"'{_quoted(self.folder / parts[number][0])}'" for number in small)
+        files = listed([str(self.folder / parts[number][0]) for number in small])
         number = max(parts) + 1
         name = f"plies-{token}-{number}.parquet"
         connection.execute(
-            f"COPY (SELECT p.* REPLACE ({number}::INTEGER AS part) FROM read_parquet([{listed}]) p"
+            f"COPY (SELECT p.* REPLACE ({number}::INTEGER AS part) FROM read_parquet({files}) p"
             f" SEMI JOIN ({games}) g ON g.id = p.game AND g.part = p.part)"
             f" TO '{_quoted(self.folder / name)}' ({_OPTIONS})"
         )
@@ -252,8 +253,7 @@ def _view(connection: Any, name: str, paths: Sequence[str]) -> None:
     if not paths:
         make_table(connection, name, name)
         return
-    listed = ", ".join(f"'{_quoted(Path(path))}'" for path in paths)
-    connection.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM read_parquet([{listed}])")
+    connection.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM read_parquet({listed(paths)})")
 
 
 def _quoted(path: Path) -> str:

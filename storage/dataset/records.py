@@ -90,6 +90,11 @@ class Manifest:
     complete: bool = False
 
 
+def rows_of(parts: Iterable[Part], place: str) -> int:
+    """How many rows the files have whose names begin so."""
+    return sum(part.rows for part in parts if part.name.startswith(place))
+
+
 def stem_of(sha256: str) -> str:
     return sha256[:_STEM_LETTERS]
 

@@ -58,6 +58,7 @@ from storage.dataset.records import (
     remove_empty,
     remove_source,
     remove_unfinished,
+    rows_of,
     stem_of,
     why_broken,
     write_manifest,
@@ -151,10 +152,12 @@ def make_source(task: SourceTask, progress: Progress) -> SourceMade:
             raise
         except Exception as error:  # the other sources are still converted
             return _failed(task, why_failed(error, source.name), internal=is_internal(error))
-        written = write_dataset(archive, _ALL, task.folder, sha256, stem_of(sha256))
-    outcome.games, outcome.plies, outcome.undated = written.games, written.plies, written.undated
+        parts = write_dataset(archive, _ALL, task.folder, sha256, stem_of(sha256))
+    outcome.games, outcome.plies, outcome.undated = (
+        rows_of(parts, place) for place in ("games/", "plies/", "games/undated/")
+    )
     outcome.message = outcome.message or failures_sentence(report, source.name)
-    return SourceMade(outcome, written.parts)
+    return SourceMade(outcome, parts)
 
 
 def _failed(task: SourceTask, why: str, *, internal: bool = False) -> SourceMade:
@@ -475,10 +478,10 @@ def export_dataset(archive: ArchiveStore, chosen: GameFilter, where: str, *, for
     folder, source = open_folder(where), token_hex(32)
     before = _look(folder, protected(archive), update=False, force=force)
     prepare = (lambda: None) if before is None else folder.remove_all
-    written = write_dataset(archive, chosen, folder, source, stem_of(source), prepare=prepare)
+    parts = write_dataset(archive, chosen, folder, source, stem_of(source), prepare=prepare)
     record = SourceRecord(
-        source, archive.path.name, archive.path.stat().st_size, "archive", written.games, written.plies,
-        parser_version=PARSER_VERSION, parts=written.parts,
+        source, archive.path.name, archive.path.stat().st_size, "archive", rows_of(parts, "games/"),
+        rows_of(parts, "plies/"), parser_version=PARSER_VERSION, parts=parts,
     )  # fmt: skip
     write_record(folder, record)
     write_manifest(folder, [record], parser_version=PARSER_VERSION, complete=True)
