@@ -10,7 +10,7 @@ from collections import Counter
 from functools import lru_cache
 
 from recorder.events import HoldingsLine
-from recorder.model import Anchor, Disposition, Observation, Ply
+from recorder.model import Anchor, Disposition, Observation, Ply, Proof
 from recorder.rules.boards import captured_piece
 from recorder.rules.fen import fen
 from recorder.rules.position import Position, Rules, decode_move
@@ -34,6 +34,7 @@ def take_holdings(run: TrackedGame | None, event: HoldingsLine) -> tuple[Disposi
         _infer_variant(run)
     elif run.variant is None:
         run.variant, run.variant_inferred = "unknown", True
+    _settle_doubt(run)
     rules, reckoned = run.position.rules, run.position.holdings
     problem = None
     # A pass line is provisional in crazyhouse: the capture that earned the piece has not been shown yet.
@@ -67,13 +68,23 @@ def _whole(event: HoldingsLine, reckoned: tuple[str, str] | None, white: str, bl
 
 def _contradiction(run: TrackedGame, reckoned: tuple[str, str], printed: tuple[str, str]) -> str | None:
     if run.variant_inferred:
-        # The variant was only inferred. Holdings that grow without a capture show that it is bughouse, unless the board
-        # of the capture is missing: then a board is missing before the next holdings, too.
-        if run.hands is not None and run.hands[0] == run.ply - 1:
-            run.variant = "bughouse"
-            run.set_rules(Rules.BUGHOUSE)
+        # A capture that was inferred from the next board may have been counted by the hand that came before it, too.
+        if run.doubted_ply is None and all(row.proof_code == Proof.FULL for row in run.rows[-2:]):
+            run.doubted_ply = run.ply
         return None
     return f"hands are [{printed[0]}] [{printed[1]}], the captures and drops seen give [{reckoned[0]}] [{reckoned[1]}]"
+
+
+def _settle_doubt(run: TrackedGame) -> None:
+    """Holdings that grow without a capture show that it is bughouse, unless the board of the capture is missing."""
+    doubted = run.doubted_ply
+    if doubted is None or run.ply <= doubted:
+        return
+    run.doubted_ply = None
+    shown = next((row for row in reversed(run.rows) if row.ply <= doubted + 1), None)
+    if shown is not None and shown.ply == doubted + 1 and shown.proof_code == Proof.FULL:
+        run.variant = "bughouse"
+        run.set_rules(Rules.BUGHOUSE)
 
 
 def _infer_variant(run: TrackedGame) -> None:

@@ -151,6 +151,7 @@ class TrackedGame:
         self.holdings: tuple[str, str] | None = None
         self.variant: str | None = None
         self.variant_inferred = False
+        self.doubted_ply: int | None = None  # at which a hand grew without a capture, though it seemed crazyhouse
         self.rules_stated = False
         self.me_plays = False
         self.examined = False

@@ -90,6 +90,15 @@ def test_holdings_after_a_gap_are_the_printed_ones() -> None:
     assert found.anomalies() == ["gap"]
 
 
+def test_a_hand_that_grows_between_two_boards_makes_a_game_bughouse() -> None:
+    table = Table(board=BughouseBoard())
+    lines = [table.frame(), "<b1> game 7 white [] black []", table.play("e4"), "<b1> game 7 white [] black [N]"]
+    lines += [table.play("N@f6"), "<b1> game 7 white [] black []"]
+    for moves in ((), ("Nf3", "e6")):
+        game = only(read(log(*lines, *table.plays(*moves))))
+        assert (game.variant, game.variant_inferred) == ("bughouse", True)
+
+
 @pytest.mark.parametrize("lost", range(len(MOVES)))
 def test_a_hand_whose_capture_is_missing_makes_no_game_bughouse(lost: int) -> None:
     table = drop_table()
