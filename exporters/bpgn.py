@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from exporters.base import ExportReport, GameExporter
 from exporters.pgn.exporter import ENDS, wrap
-from exporters.pgn.tags import event_name, readable, tag, with_corrected_tags
+from exporters.pgn.tags import event_name, is_saved, readable, tag, with_corrected_tags
 from recorder.corrections import hidden_tags
 from recorder.errors import ExportError
 from recorder.model import (
@@ -24,7 +24,6 @@ from recorder.model import (
     GameEvent,
     LineKind,
     LinkKind,
-    ObservationKind,
     Player,
     TimeBasis,
 )
@@ -144,20 +143,20 @@ class BpgnExporter(GameExporter):
             tag("Event", saved.get("Event") or event_name(match.a)),
             tag("Site", saved.get("Site") or match.a.server or "?"),
         ]
-        if first.time_basis is TimeBasis.UTC and begun and _is_saved(match.a):
+        if first.time_basis is TimeBasis.UTC and begun and is_saved(match.a):
             tags.append(tag("UTCDate", f"{begun:%Y.%m.%d}") + tag("UTCTime", f"{begun:%H:%M:%S}"))
         else:
             tags.append(tag("Date", saved.get("Date") or (f"{day:%Y.%m.%d}" if day else "????.??.??")))
             tags += [tag("Time", f"{begun:%H:%M:%S}")] if begun and first.time_basis is not TimeBasis.CLOCK else []
         tags += [tag(name, text) for name, text in saved.items() if name not in _OWN_TAGS]
         fens = [match.a.start_fen, match.b.start_fen]
-        if any(fens) and (_is_saved(match.a) or not match.a.start_ply + match.b.start_ply):
+        if any(fens) and (is_saved(match.a) or not match.a.start_ply + match.b.start_ply):
             tags.append(tag("SetUp", "1") + tag("FEN", " | ".join(fen or _NORMAL_FEN for fen in fens)))
         for letter, game in (("A", match.a), ("B", match.b)):
             for side, player in (("White", game.white), ("Black", game.black)):
                 if alone and letter == "B":
                     player = _UNKNOWN_PLAYER
-                printed = player.rating_text if _is_saved(game) else player.rating
+                printed = player.rating_text if is_saved(game) else player.rating
                 rating = "" if printed is None else tag(f"{side}{letter}Elo", str(printed))
                 tags.append(tag(f"{side}{letter}", player.handle or "?").rstrip("\n") + (rating or "\n"))
         control = "?" if match.a.base_s is None else f"{match.a.base_s}+{match.a.increment_s or 0}"
@@ -165,7 +164,7 @@ class BpgnExporter(GameExporter):
         lags = [moment.ply.lag_ms for moment in moments]
         if "lag" in self.options.clock and any(lag is not None for lag in lags):
             tags.append(tag("Lag", " ".join("-" if lag is None else str(lag) for lag in lags)))
-        if self.options.keys or not _is_saved(match.a):
+        if self.options.keys or not is_saved(match.a):
             tags.append(tag(_KEY_TAGS[0], match.a.key))
             tags += [] if alone else [tag(_KEY_TAGS[1], match.b.key)]
         tags.append(tag("Result", result))
@@ -202,10 +201,6 @@ def find_matches(games: Sequence[Game]) -> tuple[list[Match], list[Game]]:
     return matches, [game for game in games if game.key not in paired]
 
 
-def _is_saved(game: Game) -> bool:
-    return bool(game.observations) and all(observation.kind is ObservationKind.PGN for observation in game.observations)
-
-
 def _without_moves(game: Game) -> Game:
     return replace(
         game,
@@ -223,7 +218,7 @@ def _known_order(match: Match, moments: Sequence[MatchMoment]) -> list[str]:
     """What a reader must know of moves whose place or whose beginning is not known."""
     found = []
     for letter, game in (("A", match.a), ("B", match.b)):
-        if game.start_ply and not (game.start_fen and _is_saved(game)):
+        if game.start_ply and not (game.start_fen and is_saved(game)):
             move = f"{game.start_ply // 2 + 1}{letter if game.start_ply % 2 == 0 else letter.lower()}"
             found.append(f"{{C:board {letter} was seen from {move} on}}")
     uncertain = sum(not moment.certain for moment in moments)
@@ -250,6 +245,6 @@ def _reason(match: Match) -> str:
     """In the words of the board that decided."""
     with_reason = [game for game in (match.a, match.b) if game.reason]
     decided = [game for game in with_reason if not (game.reason_key or "").startswith(_OF_THE_PARTNER)]
-    saved = _is_saved(match.a) and match.a.end is GameEnd.LOG_ENDS
+    saved = is_saved(match.a) and match.a.end is GameEnd.LOG_ENDS
     words = (decided or with_reason)[0].reason if with_reason else None if saved else ENDS.get(match.a.end)
     return readable(words or "").replace("{", "(").replace("}", ")")

@@ -70,17 +70,18 @@ def parse_gameinfo(line: Line) -> GameInfo | Malformed | None:
         return Malformed(line, GAMEINFO_TAG, "the game facts are not a game number and key=value words")
     fields = dict(word.split("=", 1) for word in match[2].split())
     try:
-        unregistered = _flags(fields, "u")
-        white, black = _numbers(fields, "it"), _numbers(fields, "i")
-        sealed = _flags(fields, "ts")
-        partner = _number(fields, "pt")
+        unregistered = [_flag(value, "u") for value in _pair(fields, "u")]
+        white = [_number(value, "it") for value in _pair(fields, "it")]
+        black = [_number(value, "i") for value in _pair(fields, "i")]
+        sealed = [_flag(value, "ts") for value in _pair(fields, "ts")]
+        partner = _number(fields.get("pt"), "pt")
         ratings = _pair(fields, "rt")
         return GameInfo(
             line,
             int(match[1]),
-            _flag(fields, "p"),
+            _flag(fields.get("p"), "p"),
             fields.get("t") or None,
-            _flag(fields, "r"),
+            _flag(fields.get("r"), "r"),
             None if unregistered[0] is None else not unregistered[0],
             None if unregistered[1] is None else not unregistered[1],
             white[0],
@@ -98,42 +99,24 @@ def parse_gameinfo(line: Line) -> GameInfo | Malformed | None:
 
 
 def _pair(fields: dict[str, str], key: str) -> tuple[str | None, str | None]:
-    """White's first; None: missing or empty."""
-    value = fields.get(key)
-    if value is None:
-        return None, None
+    """White's first, but of ``it`` and ``i`` the initial time; None: missing or empty."""
+    value = fields.get(key, ",")
     first, comma, second = value.partition(",")
     if not comma:
         raise LineError(f"{key} must be two values with a comma, not {value!r}", field=key, value=value)
     return first or None, second or None
 
 
-def _number(fields: dict[str, str], key: str) -> int | None:
-    value = fields.get(key)
-    if value is None:
-        return None
-    if _INT().fullmatch(value) is None:
+def _number(value: str | None, key: str) -> int | None:
+    if value is not None and _INT().fullmatch(value) is None:
         raise LineError(f"{key} cannot be {value!r}", field=key, value=value)
-    return int(value)
+    return None if value is None else int(value)
 
 
-def _numbers(fields: dict[str, str], key: str) -> tuple[int | None, int | None]:
-    first, second = _pair(fields, key)
-    parts = {key: part for key, part in (("first", first), ("second", second)) if part is not None}
-    return _number(parts, "first"), _number(parts, "second")
-
-
-def _flag(fields: dict[str, str], key: str) -> bool | None:
-    value = fields.get(key)
+def _flag(value: str | None, key: str) -> bool | None:
     if value not in (None, "0", "1"):
         raise LineError(f"{key} cannot be {value!r}", field=key, value=value)
     return None if value is None else value == "1"
-
-
-def _flags(fields: dict[str, str], key: str) -> tuple[bool | None, bool | None]:
-    first, second = _pair(fields, key)
-    parts = {key: part for key, part in (("first", first), ("second", second)) if part is not None}
-    return _flag(parts, "first"), _flag(parts, "second")
 
 
 def format_gameinfo(event: GameInfo) -> str:

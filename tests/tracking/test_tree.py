@@ -6,12 +6,7 @@ import chess
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from recorder.model import Game, Origin, Ply, Proof
-from recorder.rules.fen import position_from_fen
-from recorder.rules.position import Rules
-from recorder.rules.prove import Step, play_san
-from recorder.tracking.examined.nodes import ShownBoard
-from recorder.tracking.examined.tree import ExaminedTree
+from recorder.model import Game, Proof
 from tests.edge_cases.scripts import Table, log
 from tests.support import product
 from tests.support.effort import examples
@@ -203,34 +198,6 @@ def test_a_commit_makes_the_variation_the_main_line() -> None:
     assert tuple(ply.san for ply in before.plies) == walked.stored[:2]
     assert tuple(ply.san for ply in game.plies) == walked.shown[-1]
     assert [event.detail for event in game.events][-2:] == ["commit", "log ends here"]
-
-
-def reported(tree: ExaminedTree, san: str) -> tuple[ShownBoard, Step]:
-    """Return a move from the shown board as its sender reports it."""
-    assert tree.current is not None
-    played = play_san(tree.current.position, san)
-    assert not isinstance(played, str)
-    move, name, after = played
-    ply = tree.current.ply + 1
-    row = Ply(ply, move, name, None, None, None, None, None, None, None, Proof.FULL, Origin.DATAGRAM, None, ply)
-    return ShownBoard(ply, after, None, None, row, "", ply, True, None), played
-
-
-def test_it_can_be_fed_without_frames() -> None:
-    """Datagrams contain a position and proved moves."""
-    tree = ExaminedTree()
-    start = position_from_fen(chess.STARTING_FEN, Rules.CHESS)
-    root = tree.begin(ShownBoard(0, start, None, None, None, "", 0, True, None))
-    for san in ("e4", "e5", "Nf3"):
-        tree.step(*reported(tree, san), stored=True)
-    tree.current = e4 = root.children[0]
-    sicilian = tree.step(*reported(tree, "c5"))
-    assert sicilian.parent is e4
-    assert e4.branches()[1] is sicilian
-    tree.current = e4
-    assert tree.step(*reported(tree, "c5")) is sicilian
-    tree.commit()
-    assert e4.branches()[0] is sicilian
 
 
 NOTICES = (

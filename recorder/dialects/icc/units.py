@@ -19,8 +19,8 @@ no text can be taken for one. Here they get their meaning:
 - The fields of a move depend on settings (35, 36, 113), which may have been made before the log begins. ``MoveForm``
   learns them from acknowledgements and from moves that allow only one form.
 
-Every datagram has a reader. Trailing fields that we do not know are ignored, as the
-document asks; a datagram that is cut or impossible is ``Malformed``, one that is not about games is counted.
+Every datagram has a reader. Trailing fields that we do not know are ignored, as the document asks; a datagram that is
+cut or impossible is ``Malformed``, one that is not about games is counted.
 
 Source: sections 8 and 8.1 of the protocol reference (ICC's formats2.txt). Nothing here has been seen on a wire: no
 transcript with datagrams is public.
@@ -77,8 +77,7 @@ class _Fields:
     """The arguments of one datagram, taken one by one.
 
     Every method raises ``LineError`` if the datagram has no more arguments, or if the next one is invalid; those that
-    end
-    with ``_or_none`` return None if there are no more. ``name`` is what the message calls the argument.
+    end with ``_or_none`` return None if there are no more. ``name`` is what the message calls the argument.
     Source: ICC's formats2.txt.
     """
 
@@ -327,8 +326,6 @@ class UnitReader:
         return self._event_of(line, datagram)
 
     def _event_of(self, line: Line, datagram: IccDatagram) -> Event:
-        from recorder.dialects.icc.values import MoveList, MovesSent, SettingChanged
-
         if isinstance(datagram, SettingChanged):
             self.form.set(datagram.datagram, datagram.on)
         elif isinstance(datagram, MovesSent):

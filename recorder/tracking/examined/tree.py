@@ -144,17 +144,6 @@ class ExaminedTree:
         self.current, self.placed = node, None
         return node
 
-    def step(self, shown: ShownBoard, played: Step, *, stored: bool = False) -> Node:
-        assert self.current is not None
-        for child in self.current.children:
-            if child.joined and child.row is not None and child.row.move == played[0]:
-                self.current = child
-                return child
-        node = self._table.add(shown, stored, self.current.tree)
-        self._table.join(node, self.current, played)
-        self.current = node
-        return node
-
     def commit(self) -> None:
         """The line being shown becomes the main line."""
         # Up from the board being shown, to where the last commit has done the same already.
