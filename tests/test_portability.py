@@ -117,7 +117,7 @@ def test_the_mask_holds(module: str) -> None:
 
 
 @pytest.mark.long
-def test_python_programs_load_every_public_name(tmp_path: Path) -> None:
+def test_python_programs_load_every_public_name() -> None:
     code = (
         "from tests.support.windows import remove; remove()\n"
         "import sys, recorder, storage, exporters\n"

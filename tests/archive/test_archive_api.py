@@ -186,9 +186,7 @@ def test_the_class_gives_the_same_results_as_the_commands(tmp_path: Path) -> Non
 
 
 @pytest.mark.long
-def test_the_class_writes_matches_and_reports_as_the_commands_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_class_writes_matches_and_reports_as_the_commands_do(tmp_path: Path) -> None:
     # One function draws for both; drawing takes most of the time.
     cli = Cli(tmp_path / "games.db")
     cli("import", STANDARD, BUGHOUSE)

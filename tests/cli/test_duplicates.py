@@ -96,7 +96,7 @@ def test_unique_keeps_one_of_the_chosen_games(both: Cli) -> None:
         assert len(chosen) == len(both.json("games", "--json", "--source", source["id"])) == source["games"]
 
 
-def test_a_merge_stays_and_a_split_undoes_it(both: Cli, tmp_path: Path) -> None:
+def test_a_merge_stays_and_a_split_undoes_it(both: Cli) -> None:
     before = both("export", "games").stdout
     one, other = _longest(both)
     tried = both.json("duplicates", "merge", one[:8], other[:8], "--dry-run", "--json")

@@ -28,9 +28,9 @@ from tests.support.icc import dg, sent_moves, started
 STREAMS = [stream for scenario in scenarios() for stream in streams(scenario)][::28]
 
 
-def contents(cli: Cli, folder: Path) -> dict[str, Any]:
+def contents(cli: Cli) -> dict[str, Any]:
     """Like ``state``, without the shapes of unrecognised lines."""
-    found = state(cli, folder)
+    found = state(cli)
     for row in found["sources"].values():
         row["report"].shapes = None
         row["unfinished"] = row["unfinished"] is not None  # forgetting a player changes the mark
@@ -63,19 +63,18 @@ def test_erasing_before_or_after_the_import_or_a_rebuild_is_the_same(stream: Str
     log.write_bytes(data)
     first("import", "--chat", "all", log)
     handles = handles_in(first)
-    (out := tmp_path / "out").mkdir()
     for handle in [*handles[:2], stream.login]:
         if not is_handle(handle):
             continue
         first("forget", "--yes", handle)
         second("forget", "--yes", handle)
     second("import", "--chat", "all", log)
-    wanted = contents(second, out)
-    assert contents(first, out) == wanted
+    wanted = contents(second)
+    assert contents(first) == wanted
     assert "0 findings" in first("verify").stderr
     for cli in (first, second):
         cli("db", "rebuild", "--no-backup")
-        assert contents(cli, out) == wanted
+        assert contents(cli) == wanted
 
 
 def raw(cli: Cli) -> bytes:
@@ -126,13 +125,12 @@ def test_nothing_of_a_player_is_left_in_the_file(filled: Cli) -> None:
     filled("db", "check")
 
 
-def test_a_dry_run_of_forget_changes_nothing(filled: Cli, tmp_path: Path) -> None:
-    (out := tmp_path / "out").mkdir()
-    before = state(filled, out)
+def test_a_dry_run_of_forget_changes_nothing(filled: Cli) -> None:
+    before = state(filled)
     assert "1 game, 0 lines of chat and the handle in 0 texts would be erased." in (
         filled("forget", "-n", "Carlsen").stderr
     )
-    assert state(filled, out) == before
+    assert state(filled) == before
     with ArchiveStore.open(str(filled.archive), read_only=True) as archive:
         assert archive.erasures.forgotten_handles() == []
 
@@ -188,8 +186,7 @@ def test_after_undo_the_same_logs_bring_the_player_back(cli: Cli, tmp_path: Path
     log.write_bytes(CHATTY)
     other.write_bytes(CHATTY.replace(b"Ann", b"Fay").replace(b"Bob", b"Gus").replace(b"Carl", b"Hal"))
     cli("import", log, other)
-    (out := tmp_path / "out").mkdir()
-    before = state(cli, out)
+    before = state(cli)
     cli("forget", "--yes", "Ann")
     assert len(cli.json("games", "--json")) == 1
     assert [row["status"] for row in cli.json("import", "--json", log, other)] == ["known", "known"]
@@ -198,7 +195,7 @@ def test_after_undo_the_same_logs_bring_the_player_back(cli: Cli, tmp_path: Path
     assert output.count("A player who is excluded from it is no longer erased: import it again.") == 1
     rows = {Path(row["name"]).name: row["status"] for row in cli.json("import", "--json", log, other)}
     assert rows == {"session.raw": "replaced", "other.raw": "known"}
-    assert state(cli, out) == before
+    assert state(cli) == before
     assert "0 findings" in cli("verify").stderr
 
 
@@ -219,18 +216,17 @@ def test_after_undo_a_rebuild_loses_no_player(cli: Cli, tmp_path: Path, there: b
     log.write_bytes(CHATTY)
     for one, words in ((cli, []), (other, ["--no-keep-source"])):
         one("import", *words, log)
-    (out := tmp_path / "out").mkdir()
-    before = state(cli, out)
+    before = state(cli)
     cli("forget", "--yes", "Ann")
     cli("forget", "--undo", "Ann")
     place = log if there else log.rename(tmp_path / "away.raw")
     if not there:  # games whose bytes are missing do not replace kept bytes without these games
         assert "already in the archive" in cli("import", other.archive).stdout
     cli("db", "rebuild", "--no-backup")
-    assert (state(cli, out) == before) is there
+    assert (state(cli) == before) is there
     place.rename(log)
     cli("import", log)
-    assert state(cli, out) == before
+    assert state(cli) == before
 
 
 def test_after_undo_an_older_copy_is_still_known(cli: Cli, tmp_path: Path) -> None:
@@ -287,10 +283,9 @@ def test_a_log_in_which_a_handle_cannot_be_replaced_is_not_kept(cli: Cli, tmp_pa
     other("forget", "--yes", "Carl")
     other("import", log)
     assert not other.json("sources", "--json")[0]["kept"]
-    (out := tmp_path / "out").mkdir()
-    assert contents(cli, out) == contents(other, out)
+    assert contents(cli) == contents(other)
     cli("db", "rebuild", "--no-backup")
-    assert contents(cli, out) == contents(other, out)
+    assert contents(cli) == contents(other)
 
 
 @pytest.mark.parametrize("how", ["import", "follow", "forget meanwhile"])
@@ -346,17 +341,16 @@ def test_journals_are_read_without_the_player_and_named(cli: Cli, tmp_path: Path
     other = Cli(tmp_path / "other.sqlite")
     other("forget", "--yes", "Morphy")
     other("import", tmp_path / "journals")
-    (out := tmp_path / "out").mkdir()
-    assert contents(cli, out) == contents(other, out)
+    assert contents(cli) == contents(other)
     for begin in range(60_000, len(data), 777):
         writer.received(data[begin : begin + 777])
     writer.close()
     for one in (cli, other):
         one("import", tmp_path / "journals")
-    assert contents(cli, out) == contents(other, out)
+    assert contents(cli) == contents(other)
     assert "Morphy" not in handles_in(cli)
     cli("db", "rebuild", "--no-backup")
-    assert contents(cli, out) == contents(other, out)
+    assert contents(cli) == contents(other)
 
 
 @pytest.mark.long
@@ -373,12 +367,11 @@ def test_a_merge_excludes_players_whom_either_archive_has_erased(tmp_path: Path)
     new("import", grown, ADJOURNED)
     saved = tmp_path / "saved.sqlite"
     first("db", "backup", saved)
-    (out := tmp_path / "out").mkdir()
-    wanted = contents(new, out)
+    wanted = contents(new)
     first("import", second.archive)
-    assert contents(first, out) == wanted
+    assert contents(first) == wanted
     second("import", saved)
-    assert contents(second, out) == wanted
+    assert contents(second) == wanted
     assert "2 known" in first("import", grown, ADJOURNED).stdout
 
 
@@ -437,8 +430,7 @@ def test_a_process_that_follows_a_log_excludes_the_player_at_once(cli: Cli, tmp_
     other = Cli(tmp_path / "other.sqlite")
     other("forget", "--yes", handle)
     other("import", path)
-    (out := tmp_path / "out").mkdir()
-    assert contents(cli, out) == contents(other, out)
+    assert contents(cli) == contents(other)
 
 
 def test_following_excludes_an_examined_game_that_changes_its_names(cli: Cli, tmp_path: Path) -> None:
@@ -620,7 +612,7 @@ def test_other_players_keep_their_names(cli: Cli, tmp_path: Path) -> None:
     assert "0 findings" in cli("verify").stderr
 
 
-def test_a_name_is_found_wherever_blocks_end(cli: Cli, tmp_path: Path) -> None:
+def test_a_name_is_found_wherever_blocks_end(cli: Cli) -> None:
     data = saved("Zorblax, Magnus", wrapped=True)
     forgotten = Forgotten([hash_handle("Zorblax, Magnus")])
     whole = b"".join(Redactor(forgotten, SourceKind.PGN).all([data]))

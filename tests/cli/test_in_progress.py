@@ -44,7 +44,7 @@ def test_a_game_in_progress_is_listed_as_such(cli: Cli, journal: JournalWriter) 
 
 
 @pytest.mark.long
-def test_pages_mark_games_in_progress(cli: Cli, journal: JournalWriter, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_mark_games_in_progress(cli: Cli, journal: JournalWriter) -> None:
     _, going_on = ended_and_not(cli)
     page = cli("report", going_on["Key"]).stdout
     assert "In progress" in page

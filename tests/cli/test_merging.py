@@ -22,17 +22,16 @@ from tests.support.effort import long_after
 OPTIONS = ("--include", "examined,setup,empty")
 
 
-def state(cli: Cli, folder: Path) -> dict[str, Any]:
+def exports(cli: Cli) -> list[bytes]:
+    """All exports of all games; they are empty without games."""
+    pgn = ("export", "pgn", "--variations", "--comments", "--clock", "clk,emt,lag")
+    commands = (pgn, ("export", "plies"), ("export", "games"))
+    return [cli(*words, *OPTIONS, code=None).stdout_bytes for words in commands]
+
+
+def state(cli: Cli) -> dict[str, Any]:
     """Return all that an archive contains: exports, findings, sources and kept bytes, but not the paths of sources."""
-    found: dict[str, Any] = {}
-    for name, words in {
-        "pgn": ("export", "pgn", "--variations", "--comments", "--clock", "clk,emt,lag"),
-        "csv": ("export", "plies", "--format", "csv"),
-        "jsonl": ("export", "games", "--format", "jsonl"),
-    }.items():
-        out = folder / f"{len(list(folder.iterdir()))}.{name}"
-        cli(*words, *OPTIONS, "-o", out, code=None)
-        found[name] = out.read_bytes() if out.exists() else b""  # there is none without games
+    found: dict[str, Any] = {"exports": exports(cli)}
     found["anomalies"] = [
         {**row, "id": None, "source": None} for row in cli.json("anomalies", "--json") if isinstance(row, dict)
     ]
@@ -90,23 +89,22 @@ def test_any_two_archives_in_any_order(logs: list[Path], tmp_path: Path, seed: i
     new = Cli(tmp_path / "new.sqlite")
     for log in together:
         new("import", log)
-    (out := tmp_path / "out").mkdir()
-    wanted = state(new, out)
+    wanted = state(new)
     would = [row["status"] for row in first.json("import", "-n", "--json", second.archive)]
     assert [row["status"] for row in first.json("import", "--json", second.archive)] == would
-    assert state(first, out) == wanted
+    assert state(first) == wanted
     second("import", saved)
-    assert state(second, out) == wanted
+    assert state(second) == wanted
     repeated = second.json("import", "--json", first.archive)
     assert {row["status"] for row in repeated} == {"known"}
-    assert state(second, out) == wanted
+    assert state(second) == wanted
     into_nothing = Cli(tmp_path / "fresh.sqlite")
     into_nothing("import", first.archive)
-    assert state(into_nothing, out) == wanted
+    assert state(into_nothing) == wanted
     for log in logs:  # a later import continues from there
         for cli in (new, first):
             cli("import", log)
-    assert state(first, out) == state(new, out)
+    assert state(first) == state(new)
 
 
 @pytest.mark.long
@@ -121,13 +119,12 @@ def test_a_journal_that_is_longer_in_one_archive(tmp_path: Path) -> None:
     for cli in (second, new):
         cli("import", tmp_path / "journals")
     writer.close()
-    (out := tmp_path / "out").mkdir()
     assert [row["status"] for row in second.json("import", "--json", first.archive)] == ["known"]
     assert [row["status"] for row in first.json("import", "--json", second.archive)] == ["grown"]
-    assert state(first, out) == state(second, out) == state(new, out)
+    assert state(first) == state(second) == state(new)
     for cli in (first, new):
         cli("import", tmp_path / "journals")
-    assert state(first, out) == state(new, out)
+    assert state(first) == state(new)
 
 
 def test_games_of_deleted_logs_without_kept_bytes_are_merged(tmp_path: Path) -> None:
@@ -137,10 +134,9 @@ def test_games_of_deleted_logs_without_kept_bytes_are_merged(tmp_path: Path) -> 
     second("import", "--no-keep-source", log)
     log.unlink()
     first("import", ADJOURNED)
-    (out := tmp_path / "out").mkdir()
     assert "gone.raw: new: 5 games" in first("import", second.archive).stdout
     second("import", first.archive)
-    assert state(first, out) == state(second, out)
+    assert state(first) == state(second)
 
 
 def test_bytes_are_kept_if_one_archive_keeps_them(tmp_path: Path) -> None:
@@ -152,8 +148,7 @@ def test_bytes_are_kept_if_one_archive_keeps_them(tmp_path: Path) -> None:
         in first("import", second.archive).stdout
     )
     assert [row["kept"] for row in first.json("sources", "--json")] == [True]
-    (out := tmp_path / "out").mkdir()
-    assert state(first, out) == state(second, out)
+    assert state(first) == state(second)
     assert "nothing new" in second("import", first.archive).stdout
 
 
@@ -186,10 +181,9 @@ def test_what_either_archive_says_of_a_log_counts(
     second("import", *there, log)
     new("import", *(word for word in (*there, *here) if word not in _KEPT), log)
     log.unlink()  # what neither archive keeps is gone
-    (out := tmp_path / "out").mkdir()
     would = [row["status"] for row in first.json("import", "-n", "--json", second.archive)]
     assert would == [row["status"] for row in first.json("import", "--json", second.archive)]
-    assert state(first, out) == state(new, out)
+    assert state(first) == state(new)
     assert [row["status"] for row in first.json("import", "--json", second.archive)] == ["known"]
 
 
@@ -201,9 +195,8 @@ def test_a_longer_log_of_another_archive_keeps_the_date_it_has_here(tmp_path: Pa
     log.write_bytes(WATCHER.read_bytes())
     second("import", *_SERVER, log)
     new("import", *_DATE, *_SERVER, log)
-    (out := tmp_path / "out").mkdir()
     assert [row["status"] for row in first.json("import", "--json", second.archive)] == ["grown"]
-    assert state(first, out) == state(new, out)
+    assert state(first) == state(new)
 
 
 def test_a_date_that_no_archive_can_use_again_changes_nothing(tmp_path: Path) -> None:
@@ -214,10 +207,9 @@ def test_a_date_that_no_archive_can_use_again_changes_nothing(tmp_path: Path) ->
     first("import", *_SERVER, *_KEPT, log)
     second("import", *_DATE, *_KEPT, log)
     log.unlink()
-    (out := tmp_path / "out").mkdir()
-    before = state(first, out)
+    before = state(first)
     assert [row["status"] for row in first.json("import", "--json", second.archive)] == ["known"]
-    assert state(first, out) == before
+    assert state(first) == before
 
 
 def test_the_reading_of_a_newer_parser_wins(filled: Cli, tmp_path: Path) -> None:
@@ -228,11 +220,10 @@ def test_the_reading_of_a_newer_parser_wins(filled: Cli, tmp_path: Path) -> None
     connection.execute("UPDATE games SET result = '*'")
     connection.commit()
     connection.close()
-    (out := tmp_path / "out").mkdir()
-    wanted = state(filled, out)
+    wanted = state(filled)
     assert {row["status"] for row in filled.json("import", "--json", older.archive)} == {"known"}
     assert {row["status"] for row in older.json("import", "--json", filled.archive)} == {"replaced"}
-    assert state(filled, out) == state(older, out) == wanted
+    assert state(filled) == state(older) == wanted
 
 
 def test_a_log_forgotten_here_is_not_merged(filled: Cli, tmp_path: Path) -> None:
@@ -294,13 +285,12 @@ def test_an_archive_that_cannot_be_merged_is_reported_and_changes_nothing(
         connection.execute("CREATE TABLE t (x)" if what == "foreign" else "UPDATE alembic_version SET version_num=9999")
         connection.commit()
         connection.close()
-    (out := tmp_path / "out").mkdir()
-    before = state(filled, out)
+    before = state(filled)
     result = filled("import", other, ADJOURNED, code=ExitCode.INPUT)
     assert output in result.stderr
     assert len(result.stderr.splitlines()) == 1
     assert "nothing new" in result.stdout  # the other files were read
-    assert state(filled, out) == before
+    assert state(filled) == before
 
 
 def test_an_older_archive_is_upgraded_in_a_copy(filled: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -341,8 +331,7 @@ def test_a_killed_merge_changes_nothing(filled: Cli, tmp_path: Path, step: int) 
         "W.keep, W.add_games, W.finish = tick(W.keep), tick(W.add_games), tick(W.finish);"
         "from recorder.cli import main; main()"
     )
-    (out := tmp_path / "out").mkdir()
-    before = state(filled, out)
+    before = state(filled)
     done = subprocess.run(
         [sys.executable, "-c", code, str(step), "import", str(other.archive)],
         check=False,
@@ -350,5 +339,5 @@ def test_a_killed_merge_changes_nothing(filled: Cli, tmp_path: Path, step: int) 
         stdout=subprocess.DEVNULL,
     )
     assert done.returncode == 9
-    assert state(filled, out) == before
+    assert state(filled) == before
     assert {row["status"] for row in filled.json("import", "--json", other.archive)} == {"new", "known"}

@@ -19,21 +19,9 @@ from recorder.errors import StorageError
 from recorder.journal.parts import compress_part
 from recorder.journal.writer import JournalWriter, Sync
 from storage import ArchiveStore, replacing
+from tests.cli.test_merging import exports
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 from tests.support.effort import long_after
-
-
-def exports(cli: Cli, folder: Path) -> dict[str, bytes]:
-    found = {}
-    for name, words in {
-        "pgn": ("export", "pgn", "--variations", "--comments", "--clock", "clk,emt,lag"),
-        "csv": ("export", "plies", "--format", "csv"),
-        "jsonl": ("export", "games", "--format", "jsonl"),
-    }.items():
-        out = folder / f"{len(list(folder.iterdir()))}.{name}"
-        cli(*words, "--include", "examined,setup,empty", "-o", out)
-        found[name] = out.read_bytes()
-    return found
 
 
 @pytest.fixture
@@ -57,17 +45,16 @@ def made(cli: Cli, tmp_path: Path) -> Cli:
 
 @pytest.mark.long
 def test_exports_are_the_same_byte_for_byte(made: Cli, tmp_path: Path) -> None:
-    (out := tmp_path / "out").mkdir()
-    before, sources = exports(made, out), made.json("sources", "--json")
+    before, sources = exports(made), made.json("sources", "--json")
     made.archive.chmod(0o640)
     output = made("db", "rebuild")
     assert "0 added, 0 gone, 0 differing" in output.stderr
-    assert exports(made, out) == before
+    assert exports(made) == before
     assert made.json("sources", "--json") == sources
     assert made.archive.stat().st_mode & 0o777 == 0o640
     saved = Path(f"{made.archive}.before-rebuild.1")
     assert str(saved) in output.stderr
-    assert exports(Cli(saved), out) == before
+    assert exports(Cli(saved)) == before
     made("db", "check")
     assert "0 findings" in made("verify").stderr
     assert [path.name for path in sorted(tmp_path.glob("archive.sqlite*"))] == [made.archive.name, saved.name]
@@ -94,10 +81,9 @@ def test_equal_keys_keep_their_order_though_a_log_has_grown(cli: Cli, tmp_path: 
     for size in sizes:
         log.write_bytes(data[:size])
         cli("import", fork, log)
-    (out := tmp_path / "out").mkdir()
-    before = exports(cli, out)
+    before = exports(cli)
     assert "0 added, 0 gone, 0 differing" in cli("db", "rebuild").stderr
-    assert exports(cli, out) == before
+    assert exports(cli) == before
 
 
 def change_a_game(cli: Cli) -> tuple[str, str, str]:
@@ -152,8 +138,7 @@ def test_a_log_that_cannot_be_found_is_named_and_nothing_replaced(made: Cli, tmp
 
 @pytest.mark.long
 def test_games_of_missing_logs_can_be_carried_over(made: Cli, tmp_path: Path) -> None:
-    (out := tmp_path / "out").mkdir()
-    before = exports(made, out)
+    before = exports(made)
     (tmp_path / "logs" / ADJOURNED.name).unlink()
     first = sorted((tmp_path / "journals").iterdir())[0]
     first.unlink()
@@ -163,7 +148,7 @@ def test_games_of_missing_logs_can_be_carried_over(made: Cli, tmp_path: Path) ->
     assert "--carry-over" in output
     output = made("db", "rebuild", "--carry-over").stderr
     assert "0 added, 0 gone, 0 differing.\nThe stored games of 2 logs are kept.\n" in output
-    assert exports(made, out) == before
+    assert exports(made) == before
     made("db", "check")
 
 

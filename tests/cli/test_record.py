@@ -220,7 +220,7 @@ def test_the_config_file_of_the_documents_is_taken(
     assert "Journals: /var/lib/ics-recorder/journals\n" in capfd.readouterr().err
 
 
-def test_options_that_exclude_each_other_are_refused(tmp_path: Path) -> None:
+def test_options_that_exclude_each_other_are_refused() -> None:
     words = ["record", "chess.example", "--observe", "rated", "--guest", "--user", "Ann"]
     result = CliRunner().invoke(main, words)
     assert result.exit_code == ExitCode.USAGE

@@ -34,7 +34,7 @@ def test_writes_one_file(cli: Cli, tmp_path: Path) -> None:
     assert cli("report", "last", "-o", "-").stdout_bytes == written
 
 
-def test_invalid_report_arguments_are_reported(cli: Cli, tmp_path: Path) -> None:
+def test_invalid_report_arguments_are_reported(cli: Cli) -> None:
     assert "No game" in cli("report", "ffff", code=4).stderr
     cli("report", code=2)
     link = cli.archive.with_name("link.html")

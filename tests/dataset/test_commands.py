@@ -47,7 +47,7 @@ def test_plot(cli: Cli, folder: Path, tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("words", long_after(1, [["--index"], ["--player", "Helmsman"]]))
-def test_report(cli: Cli, folder: Path, tmp_path: Path, words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_report(cli: Cli, folder: Path, tmp_path: Path, words: list[str]) -> None:
     # Their pictures are those of the test above.
     written = []
     for number, more in enumerate((("--dataset", folder), ())):
@@ -76,9 +76,7 @@ def test_plot_of_one_game(cli: Cli, folder: Path, archive: Archive, tmp_path: Pa
     assert pictures[0].read_bytes() == pictures[1].read_bytes()
 
 
-def test_report_of_a_game(
-    cli: Cli, folder: Path, archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_report_of_a_game(cli: Cli, folder: Path, archive: Archive, tmp_path: Path) -> None:
     """Of both boards of a match, with pieces in hand."""
     key = archive.matches()["match"].iloc[-1]
     pages = [tmp_path / "0.html", tmp_path / "1.html"]
@@ -92,7 +90,7 @@ def test_report_of_a_game(
     assert "hands" in ours[0][0]
 
 
-def test_what_a_data_set_cannot_give(cli: Cli, folder: Path, tmp_path: Path) -> None:
+def test_what_a_data_set_cannot_give(cli: Cli, folder: Path) -> None:
     def error(*words: object, code: int) -> str:
         return cli(*words, "--dataset", folder, code=code).stderr
 

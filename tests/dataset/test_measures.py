@@ -144,7 +144,7 @@ def of_frame(plies: pd.DataFrame) -> Measured:
 
 
 @pytest.fixture(scope="module")
-def of_archive(archive: Archive, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plies]:
+def of_archive(archive: Archive) -> Iterator[Plies]:
     """Through the columnar copy."""
     where = make_filter({"include": INCLUDE})
     with pytest.MonkeyPatch.context() as patch, ArchiveStore.open(str(archive.path), read_only=True) as store:

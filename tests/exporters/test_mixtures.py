@@ -121,8 +121,7 @@ def test_every_picture_of_every_mixture_is_drawn_or_says_why_not(mixed: Path) ->
 
 
 @pytest.mark.long_except("some of all")
-def test_every_page_of_every_mixture_is_written(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Their pictures are those of the test above.
+def test_every_page_of_every_mixture_is_written(mixed: Path) -> None:
     tables = Archive(mixed)
     player = member_of(tables)
     if player is not None:

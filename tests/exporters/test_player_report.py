@@ -215,7 +215,7 @@ def test_its_figures_are_those_of_the_measures(archive: Archive, handle: str, pa
 
 
 @pytest.mark.long
-def test_whole_seconds_stay_whole(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whole_seconds_stay_whole(archive: Archive) -> None:
     sides = archive.sides()
     coarse = archive.plies()
     coarse = coarse[coarse["precision"] == "seconds"]
@@ -419,9 +419,7 @@ def test_without_a_script_the_index_has_all_games_in_one_line_each(opened: Open,
 
 
 @pytest.mark.long
-def test_blunders_in_time_trouble_have_a_section_where_moves_are_evaluated(
-    tmp_path: Path, page: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_blunders_in_time_trouble_have_a_section_where_moves_are_evaluated(tmp_path: Path, page: bytes) -> None:
     """The figures are computed by hand in tests/tables/measures/test_losses.py."""
     (tmp_path / "evaluated.pgn").write_bytes(PGN)
     cli = Cli(tmp_path / "archive.sqlite")

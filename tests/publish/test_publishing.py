@@ -397,7 +397,7 @@ def test_another_schema_is_refused(filled: Cli, url: str) -> None:
     assert answer.stderr.startswith("Error: The shared database has the schema 0006, and this program's is ")
 
 
-def test_without_psycopg_the_extra_is_named(filled: Cli, tmp_path: Path) -> None:
+def test_without_psycopg_the_extra_is_named(filled: Cli) -> None:
     code = "import sys; sys.modules['psycopg'] = None; from recorder.cli import main; main(sys.argv[1:])"
     words = [sys.executable, "-c", code, "publish", "postgresql:///chess"]
     env = {**os.environ, "ICS_RECORDER_DB": str(filled.archive)}

@@ -141,6 +141,6 @@ def test_clients() -> None:
     assert all(game.start_fen and not game.complete for game in resumed)
 
 
-def test_read_games(tmp_path: Path) -> None:
+def test_read_games() -> None:
     path = next(path for path in FILES if path.name == "client-saved-2004-eboard.pgn")
     assert list(read_games(path)) == read(path)[0]

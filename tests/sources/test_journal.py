@@ -269,7 +269,7 @@ def test_reading_begins_anywhere(tmp_path: Path, compressed: int) -> None:
         assert b"".join(read_blocks(paths[0], offset=offset)) == whole[offset:]
 
 
-def test_sessions_are_distinguished(tmp_path: Path) -> None:
+def test_sessions_are_distinguished() -> None:
     data = lines_of(HEADER, received(FRAME + b"\n\r")) + lines_of(
         HEADER._replace(session="fedcba9876543210"), received(FRAME.replace(b" 7 ", b" 8 ") + b"\n\r")
     )

@@ -312,7 +312,7 @@ def test_people_see_them_as_white_does(archive: ArchiveStore, path: Path) -> Non
     ]
 
 
-def test_show_and_exports_contain_analyses(cli: Cli, tmp_path: Path) -> None:
+def test_show_and_exports_contain_analyses(cli: Cli) -> None:
     cli("import", ADJOURNED)
     (key,) = before = analyse(cli.archive)
     text = cli("show", key).stdout

@@ -29,11 +29,6 @@ def game_page(site: TestClient) -> Response:
     return site.get("/game/6af87f9e?since=2017-01-01&sort=date")
 
 
-@pytest.fixture
-def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests of the site that need no picture: drawing those of a page takes seconds."""
-
-
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium; not for longer than a module, because its loop would run beside those of other tests."""

@@ -138,7 +138,6 @@ def test_a_game_leads_to_its_players_and_a_player_to_the_list(page: str, game_pa
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("without_pictures")
 def test_a_page_is_about_the_newest_games_and_says_so(site: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answers, "PLAYER_GAMES", 1)
     counts = Counter(re.findall(r'href="(/player/[^"]*)"', site.get("/").text))

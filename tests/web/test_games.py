@@ -216,7 +216,6 @@ def test_handles_are_completed(site: TestClient) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("without_pictures")
 def test_hostile_text_is_inert_and_unknown_is_a_dash(site: TestClient) -> None:
     html = site.get("/?player=" + quote(HOSTILE, safe="")).text
     assert "<script>alert" not in html

@@ -72,7 +72,6 @@ def test_pages_are_accessible_and_fit_every_width(page: Page, url: str, name: st
     assert page.locator("main").count() == 1
 
 
-@pytest.mark.usefixtures("without_pictures")
 def test_a_reader_searches_and_replays_by_keyboard(page: Page, url: str) -> None:
     page.goto(url)
     page.get_by_label("Player", exact=True).focus()
@@ -119,7 +118,6 @@ def test_another_player_is_compared(page: Page, url: str) -> None:
     expect(page.locator("main h2 a")).to_have_text(["Helmsman", "AntaresLight"])
 
 
-@pytest.mark.usefixtures("without_pictures")
 def test_the_whole_row_leads_to_the_game_and_a_name_to_its_player(page: Page, url: str) -> None:
     page.goto(f"{url}/?since=2017-01-01")
     page.locator("tbody tr", has_text="Helmsman").locator("td.plies").click(force=True)
@@ -132,7 +130,6 @@ def test_the_whole_row_leads_to_the_game_and_a_name_to_its_player(page: Page, ur
     page.unroute("**/player/*")
 
 
-@pytest.mark.usefixtures("without_pictures")
 def test_lists_and_games_work_without_a_script(browser: Browser, url: str) -> None:
     page = browser.new_page(java_script_enabled=False)
     page.set_default_timeout(120_000)

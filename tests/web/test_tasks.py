@@ -198,7 +198,6 @@ def test_each_task_of_the_document_is_tried() -> None:
     assert [row for row in rows if row not in ("task", "---")] == list(TASKS)
 
 
-@pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize("task", long_after(3, TASKS))
 def test_a_task_works_as_the_document_says(page: Page, url: str, task: str) -> None:
     page.goto(url)
