@@ -89,8 +89,7 @@ _COLOURS: Final = [
     *_blends(_WHITE, _BLACK, 24),
     *(colour for square in (*_SQUARES, _PAGE) for end in (_BLACK, _WHITE) for colour in _blends(square, end)),
 ]
-_SAME: Final = 255
-"""This point is as in the picture before."""
+_SAME: Final = 255  # this point is as in the picture before
 _PALETTE: Final = bytes(value for colour in _COLOURS for value in colour).ljust(768, b"\0")
 
 
@@ -154,8 +153,6 @@ class _View(NamedTuple):
 
 
 class _Board:
-    """Its positions have the tick from which each is shown."""
-
     def __init__(self, game: Game, course: Course, *, flipped: bool, in_progress: bool) -> None:
         self.game, self.flipped = game, flipped
         self.pockets = any(state.holdings != (None, None) for state in (course.start, *course.main))

@@ -96,7 +96,6 @@ def _draw_clocks(ax: Axes, look: Theme, board: _Board) -> tuple[list[LegendEntry
 def _scale(
     ax: Axes, look: Theme, boards: Sequence[_Board], seen: Sequence[float], by_arrival: bool, coarse: bool
 ) -> None:
-    """Both axes, with limits that all curves fit in; ``coarse``: clocks were printed in whole seconds."""
     low, high = min(seen), max(seen)
     from_zero = 0 <= low <= high - low  # where the curves would fill less than half of the axis it begins below them
     low = 0.0 if from_zero else low

@@ -93,7 +93,6 @@ def _player(plies: Plies, who: Who) -> _Player:
 
 
 def _head(own: _Player) -> tuple[str, str]:
-    """The handle as the server writes it, the score, and what is common to the games."""
     (shown, games), attrs = own, own.shown.attrs
     handle = plain(shown.sample["mover"].iloc[0])
     score, count = numbers(games["mover_score"]), games["n"]
@@ -121,7 +120,6 @@ def _footer(own: _Player) -> str:
 
 
 def _say(ax: Axes, look: Theme, sentence: str) -> None:
-    """A sentence where a picture would be."""
     ax.clear()
     new_axes(ax, look)
     ax.set_axis_off()

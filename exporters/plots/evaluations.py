@@ -110,7 +110,6 @@ evaluation_course = COURSE.function(
 
 
 def _draw_curve(ax: Axes, look: Theme, drawn: pd.DataFrame, plies: range) -> None:
-    """Draw White's chances after each of the plies, broken where they are unknown."""
     known = dict(zip(drawn["ply"].astype(int), drawn["chances"].astype(float), strict=True))
     xs = np.array([ply_place(ply) for ply in plies])
     ys = np.array([known.get(ply, np.nan) for ply in plies])
@@ -122,7 +121,6 @@ def _draw_curve(ax: Axes, look: Theme, drawn: pd.DataFrame, plies: range) -> Non
 
 
 def _draw_judged(ax: Axes, own: pd.DataFrame, look: Theme, side: str) -> str:
-    """Mark one side's bad moves and its time trouble; return the counts for the legend."""
     loss = numbers(own["loss_permille"])
     moves = ply_place(numbers(own["ply"]))
     chances = numbers(own["chances"])
@@ -181,7 +179,6 @@ def evaluation_sheet(
 
 
 def _losses(plies: Plies, who: Who, by: str) -> pd.DataFrame:
-    """The measure ``loss_by_clock`` or ``loss_by_think`` of these moves."""
     define = definitions.loss_by_clock if by == "clock" else definitions.loss_by_think
     table = run(define(), who.moves(plies)).frame()
     excluded = {EXCLUDED[reason]: count for reason, count in table.attrs["excluded"].items()}
@@ -228,7 +225,6 @@ def _judged(plies: Plies, who: Who) -> Shown:
 
 
 def _draw_rates(ax: Axes, look: Theme, table: pd.DataFrame, by: str) -> list[LegendEntry]:
-    """Draw the bars of a table of ``_losses``; return what the legend says."""
     counts = numbers(table["plies"])
     places = np.arange(len(table))
     bottom: npt.NDArray[np.float64] = np.zeros(len(table))

@@ -27,10 +27,8 @@ from storage.read.engine import new_database
 
 _PREFIX = re.compile(r"[A-Za-z0-9_-]*")
 _ELEMENT = re.compile(r"<[^<>]*>")
-FORMATS: Final = ("svg", "png", "pdf")
-"""File formats of pictures, and the suffixes of their files."""
-TABLE_FORMATS: Final = ("csv", "jsonl", "parquet")
-"""File formats of the rows that a picture shows."""
+FORMATS: Final = ("svg", "png", "pdf")  # file formats of pictures, and the suffixes of their files
+TABLE_FORMATS: Final = ("csv", "jsonl", "parquet")  # file formats of the rows that a picture shows
 _DATES: Final[dict[str, dict[str, Any]]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
 _NAMED = re.compile(r'(\bid="|href="#|url\(#)')
 

@@ -51,7 +51,6 @@ class Panel(Generic[_Data]):
         return self.compute(plies, who_of(plies, player), **options)
 
     def rows(self, source: PlySource, player: str | None = None, **options: Any) -> pd.DataFrame:
-        """The rows that are drawn."""
         return self.table(self.computed(source, player, **options))
 
     def drawn(

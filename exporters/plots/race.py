@@ -60,7 +60,6 @@ _MANY_POINTS = 120
 
 
 def marks_of(events: pd.DataFrame | None, *, chat: bool = False) -> list[Mark]:
-    """The events of a game that a clock race shows: takebacks, added time, pauses, flags, lost connections."""
     if events is None:
         return []
     marks = []
@@ -191,7 +190,6 @@ def _curve(own: pd.DataFrame, all_own: pd.DataFrame) -> tuple[list[float], list[
 
 
 def _draw_budgets(ax: Axes, look: Theme, plies: pd.DataFrame) -> list[LegendEntry]:
-    """Draw the even-budget line, one for each side where their base times differ."""
     last_move = int(plies["move_no"].max())
     bases: dict[float, list[str]] = {}
     for side in ("white", "black"):
@@ -212,7 +210,6 @@ def _draw_budgets(ax: Axes, look: Theme, plies: pd.DataFrame) -> list[LegendEntr
 
 
 def _draw_marks(ax: Axes, look: Theme, plies: pd.DataFrame, marks: list[Mark]) -> list[LegendEntry]:
-    """Draw a hair line and a shape at the top for each mark; return what the legend says of them."""
     last = int(plies["ply"].max())
     named: dict[str, Artist] = {}
     for number, mark in enumerate(marks):

@@ -25,8 +25,7 @@ from matplotlib.transforms import ScaledTranslation
 from exporters.report.svg import SECONDS, clock_text, round_step
 from recorder.errors import ExportError
 
-LegendEntry = tuple[Artist, str]
-"""What a legend shows, and its words."""
+LegendEntry = tuple[Artist, str]  # what a legend shows, and its words
 
 
 class Theme(NamedTuple):
@@ -106,7 +105,6 @@ def theme_of(theme: str | Theme) -> Theme:
 
 
 def dress(ax: Axes, theme: Theme, *, grid: Literal["both", "x", "y"] | None = "y") -> None:
-    """Give axes the theme's colours and remove the lines without information."""
     ax.set_facecolor(theme.background)
     for side, spine in ax.spines.items():
         spine.set_visible(side in ("left", "bottom"))

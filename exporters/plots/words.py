@@ -13,8 +13,7 @@ from exporters.report.tables import control_words
 from recorder.errors import ExportError
 from recorder.model import variant_beside
 
-PlySource = pd.DataFrame | Plies
-"""What a picture of many games is made of: a ply frame, or plies that DuckDB reads."""
+PlySource = pd.DataFrame | Plies  # what a picture of many games is made of: a ply frame, or plies that DuckDB reads
 _RATED = {True: "rated", False: "unrated"}
 
 
@@ -113,7 +112,6 @@ MEANINGS = {
 
 
 def reasons_text(excluded: dict[str, int]) -> str:
-    """``2 plies inferred, 1 ply of untimed games``."""
     return ", ".join(f"{count:,} {'ply' if count == 1 else 'plies'} {reason}" for reason, count in excluded.items())
 
 

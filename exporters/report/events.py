@@ -176,7 +176,6 @@ def about(game: Game, in_progress: bool) -> list[tuple[str, str]]:
 
 
 def result_words(game: Game, in_progress: bool) -> str:
-    """Why a game ended as it did, or that it has not ended."""
     if in_progress:
         return "In progress"
     if game.reason:
@@ -191,7 +190,6 @@ def player_words(player: Player) -> list[str]:
 
 
 def proof_words(game: Game) -> list[str]:
-    """How far the moves are proved, a sentence a kind."""
     plies = game.plies
     found = Counter((ply.proof_code, ply.origin_code) for ply in plies)
     proofs = Counter(ply.proof_code for ply in plies)
@@ -227,7 +225,6 @@ CAUSE_WORDS = {
 
 
 def clock_words(game: Game) -> list[str]:
-    """Whether the clocks add up (before − elapsed + increment = after), a sentence a cause."""
     causes = Counter(entry.cause for entry in ledger(game) if entry.cause is not None)
     total = sum(causes.values())
     if not total:
@@ -258,12 +255,10 @@ def _has_arrival(game: Game) -> bool:
 
 
 def source_name(source: SourceName) -> str:
-    """The name of a log without its folders."""
     return source.name.replace("\\", "/").rsplit("/", 1)[-1]
 
 
 def provenance(game: Game, in_progress: bool) -> list[str]:
-    """Which logs contain the game, who recorded them, what is missing and what was put together; a sentence each."""
     found = []
     seen_names: dict[str, list[str]] = {}
     for observation in game.observations:

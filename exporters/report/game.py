@@ -183,7 +183,6 @@ def where(state: ReportPosition) -> str:
 
 
 def marked(move: Ply | None) -> tuple[str, ...]:
-    """The squares that a move is marked on."""
     if move is None or move.uci is None:
         return ()
     return (move.uci[2:4],) if move.uci[1] == "@" else (move.uci[:2], move.uci[2:4])
@@ -253,7 +252,6 @@ def game_report(
 
 
 def _at(board: PlaybackBoard, ply: int | None) -> ReportPosition:
-    """The position of a board after a half-move of its main line, or the first one."""
     return next((state for state in board.course.main if state.ply == ply), board.course.start)
 
 
@@ -281,7 +279,6 @@ def _playback_boards(
     holdings: Mapping[str, Mapping[int, BothHoldings]],
     anomalies: Sequence[Sequence[Anomaly]],
 ) -> list[PlaybackBoard]:
-    """The boards of a page: one game, or boards A and B; ``holdings`` and ``anomalies`` are those of each."""
     anomalies_of = [*anomalies, *[()] * len(games)]
     return [
         # Partners sit side by side: the second board is seen from the other side.

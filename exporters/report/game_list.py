@@ -23,8 +23,7 @@ _SEARCHED: Final = frozenset(("player", "opponent", "colour", "outcome", "eco", 
 _NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9]+")
 _LONGEST_NAME: Final = 32
 
-_FIRST_ROWS: Final = 100
-"""Games that the index lists without its script."""
+_FIRST_ROWS: Final = 100  # games that the index lists without its script
 COLUMNS: Final = (
     ("date", "Date", "date"),
     ("white", "White", "who"),

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 Query: TypeAlias = "Callable[[str], Sequence[Mapping[str, Any]]]"
 """The rows of a statement over ``games``, which has a row for each game, with its ``place``."""
 
-MOST_GAMES = 2000
-"""How many games the page lists by default; its counts are of all games."""
+MOST_GAMES = 2000  # how many games the page lists by default; its counts are of all games
 _MOST_PLAYERS = 100
 _MOST_CONTROLS = 40
 _MOST_LOGS = 200

@@ -42,7 +42,6 @@ class MoveVerdict(NamedTuple):
 
     @property
     def sign(self) -> str:
-        """``?!``, ``?`` or ``??``; empty for a move that is not bad."""
         return _SIGNS[self.word] if self.word else ""
 
     @property

@@ -207,29 +207,21 @@ def site_file(stem: str, suffix: str, text: str) -> str:
 
 
 def site_files() -> Mapping[str, bytes]:
-    """The files that the pages of sites share which this process has made, by name."""
     return _site_files
 
 
 def policy_of(html: bytes) -> str:
-    """The Content-Security-Policy that a page names, for the header of the answer that has the page."""
     match = _POLICY.search(html)
     return unescape(match[1].decode()) if match else "default-src 'none'"
 
 
+@cache
 def _environment(folders: tuple[Path, ...]) -> Environment:
+    """The templates of these folders; each of them is compiled once."""
     try:
-        import jinja2  # noqa: F401 - a sentence names it if it is missing
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError as error:
         raise ExportError(_MISSING) from error
-    return _compiled(folders)
-
-
-@cache
-def _compiled(folders: tuple[Path, ...]) -> Environment:
-    """The templates of these folders; each of them is compiled once."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
     return Environment(
         loader=FileSystemLoader(folders),
         autoescape=True,

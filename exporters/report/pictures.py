@@ -28,7 +28,6 @@ _NOT_MARKED = ("resumed", "not observed", "kibitz")
 
 
 def game_panels(boards: Sequence[PlaybackBoard], shown: Playback) -> Iterator[Panel]:
-    """The pictures of a game, or of a match, for which it has data."""
     if len(boards) == 1:
         yield from _clock_race(boards[0])
     else:
@@ -283,7 +282,6 @@ def _highest(scales: dict[str, float], name: str, value: float) -> float:
 
 
 def _curve(found: PlayerTables, scales: dict[str, float]) -> Iterator[Panel]:
-    """The clocks by move of the time control of most games: median and quartiles, and the opponents' median."""
     rows = found.tables["curve"].records()
     most = max(rows, key=lambda row: (row["sides"], str(row["time_control"])), default=None)
     if most is None:
@@ -336,7 +334,6 @@ def _seconds(ms: float) -> str:
 
 
 def _lost(games: Sequence[PlayerGame], own: Sequence[Mapping[str, Any]], scales: dict[str, float]) -> Iterator[Panel]:
-    """How much time the player had left at the end of lost games."""
     lost = {row["key"] for row in own if known(row["score"]) and float(row["score"]) == 0}
     clocks = [game.last_ms for game in games if game.key in lost and game.last_ms is not None]
     if not clocks:
@@ -356,7 +353,6 @@ def _lost(games: Sequence[PlayerGame], own: Sequence[Mapping[str, Any]], scales:
 def _openings(
     games: Sequence[PlayerGame], own: Sequence[Mapping[str, Any]], scales: dict[str, float]
 ) -> Iterator[Panel]:
-    """The openings of most games by the player's time for the moves of the opening."""
     names = {
         row["key"]: f"{str(row['opening']).partition(': ')[0]} ({'White' if row['side'] == 'white' else 'Black'})"
         for row in own

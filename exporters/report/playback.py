@@ -16,8 +16,7 @@ from recorder.replay.moments import Begin, GameMoment, ShownPly
 from recorder.replay.several import moments_of_games
 from recorder.replay.timing import Timing
 
-STEP_MS: Final = 1000
-"""How long a board without a time is shown."""
+STEP_MS: Final = 1000  # how long a board without a time is shown
 _LEAST_LONG_MS: Final = 5_000
 _LONG_FACTOR: Final = 4
 
@@ -54,7 +53,6 @@ class Playback:
 
 
 def play(games: Sequence[Game], courses: Sequence[Course]) -> Playback:
-    """Return what comes when, of one game or both boards of a match."""
     moments = moments_of_games(games, pace_ms=STEP_MS)
     boards = [_Board(number, game, course) for number, (game, course) in enumerate(zip(games, courses, strict=True))]
     found = Playback()
@@ -73,8 +71,6 @@ def play(games: Sequence[Game], courses: Sequence[Course]) -> Playback:
 
 
 class _Board:
-    """Follows one board through the moments."""
-
     def __init__(self, number: int, game: Game, course: Course) -> None:
         self.number = number
         self.game = game

@@ -46,8 +46,7 @@ if TYPE_CHECKING:
     from exporters.report.page import Site
     from exporters.report.player_measures import PlayerTables
 
-_Row: TypeAlias = "Mapping[str, Any]"
-"""A side of a game, by the names of columns."""
+_Row: TypeAlias = "Mapping[str, Any]"  # a side of a game, by the names of columns
 _HEADINGS: Final = {
     "sides": "Games", "plies": "Moves", "move_no": "After move", "wins": "Won", "draws": "Drawn", "losses": "Lost",
     "p95_ms": "95 %", "total_ms": "Total time", "lost_share": "Share", "lowest_ms": "Lowest clock",
@@ -88,7 +87,6 @@ class _Shown(NamedTuple):
     note: str | None = None
 
     def table(self, found: PlayerTables, cells: Mapping[str, Callable[[_Row], CellText]] = _CELLS) -> Table | None:
-        """The table; None: there is nothing to show."""
         columns = {_HEADINGS.get(name, heading(name)): cells.get(name, name) for name in self.columns.split()}
         of, lag = found.tables.get(self.measure), self.columns is _LAGS
         if of is None:
@@ -226,10 +224,8 @@ def _results(
 BoardsOf: TypeAlias = "Callable[[Sequence[tuple[str, int]]], Mapping[tuple[str, int], str]]"
 """The boards of games, by key and half-moves played, as far as they are known."""
 
-MOST_GAMES = 1000
-"""The most games that the page lists; its figures are of all games."""
-_FEW_GAMES = 20
-"""Games on a page beside a list that has all of them."""
+MOST_GAMES = 1000  # the most games that the page lists; its figures are of all games
+_FEW_GAMES = 20  # games on a page beside a list that has all of them
 _MOST_THINKS = 10
 _MOST_OPPONENTS = 20
 _MOST_OPENINGS = 20
@@ -367,7 +363,6 @@ def _values_of(
 
 
 def _thinks(longest: Sequence[_Row], site: Site | None, boards: BoardsOf | None) -> Iterator[dict[str, Any]]:
-    """The moves that took longest, with the boards before them."""
     rows = [row for row in longest if row["elapsed_ms"] > 0][:_MOST_THINKS]
     places = [(str(row["key"]), int(row["ply"]) - 1) for row in rows]
     drawn = boards(places) if boards else {}
@@ -386,7 +381,6 @@ def _thinks(longest: Sequence[_Row], site: Site | None, boards: BoardsOf | None)
 
 
 def _sentences(tables: PlayerTables) -> Iterator[str]:
-    """What is special about the player's time, in at most three sentences."""
     phases = [row for row in tables.tables["phases"].records() if known(row["phase"]) and row["plies"]]
     whole_ms = sum(int(row["total_ms"]) for row in phases)
     if whole_ms:
@@ -534,12 +528,9 @@ def _opponents(own: Sequence[_Row], site: Site | None, filters: Mapping[str, str
 def _against(
     group: Sequence[_Row], name: str, handle: str, site: Site | None, filters: Mapping[str, str]
 ) -> Sequence[CellText]:
-    """The row of an opponent: the name leads to the player's page, the numbers to the games."""
-    if site is None:
-        return [name, *_score_cells(group)]
     server = text_of(group[-1]["server"]) or None
     chosen = {**filters, "opponent": handle, **({} if server is None else {"server": server})}
-    return [linked_text(name, site.player(handle, server)), *_scores(group, site, chosen)]
+    return [linked_text(name, site.player(handle, server) if site else None), *_scores(group, site, chosen)]
 
 
 def _score_cells(group: Sequence[_Row]) -> list[str]:
@@ -548,17 +539,15 @@ def _score_cells(group: Sequence[_Row]) -> list[str]:
 
 def _scores(group: Sequence[_Row], site: Site | None, chosen: Mapping[str, str]) -> list[CellText]:
     cells = _score_cells(group)
-    if site is None:
-        return [*cells]
     outcomes: tuple[dict[str, str], ...] = ({}, {"outcome": "win"}, {"outcome": "draw"}, {"outcome": "loss"})
     counts = [
-        linked_text(cell, site.games(**chosen, **outcome)) for cell, outcome in zip(cells, outcomes, strict=False)
+        linked_text(cell, site.games(**chosen, **outcome) if site else None)
+        for cell, outcome in zip(cells, outcomes, strict=False)
     ]
     return [*counts, *cells[len(counts) :]]
 
 
 def _openings(own: Sequence[_Row], site: Site | None, filters: Mapping[str, str]) -> Table | None:
-    """The openings of the player's games by ECO code and colour, the most frequent first."""
     found: dict[tuple[str, str], list[_Row]] = {}
     for row in own:
         if known(row["eco"]):

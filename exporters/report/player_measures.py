@@ -11,8 +11,7 @@ from exporters.measures.definitions import TIMES
 from exporters.measures.program import Measured, Program, run_each
 from exporters.measures.source import Plies
 
-_THINKS: Final = 10
-"""The moves that took longest, of each player."""
+_THINKS: Final = 10  # the moves that took longest, of each player
 
 
 class _Wanted(NamedTuple):

@@ -93,7 +93,6 @@ class Plot:
         return TOP + (self._height - TOP - BOTTOM) * (high - value) / (high - low)
 
     def axes(self, across: Iterable[Tick], up: Iterable[Tick], unit: str) -> None:
-        """Ticks with their words, and the unit of the upright axis."""
         lines = [(round(self._y(value)), words) for value, words in up]
         grid = "".join(f"M{LEFT} {y}H{WIDTH - RIGHT}" for y, _ in lines)
         self._parts.append(f'<text x="2" y="11">{unit}</text><path class="grid" d="{grid}"/><g text-anchor="end">')
@@ -141,7 +140,6 @@ class Plot:
         self._parts.append(f'<path class="{kind}" d="{path}"><title>{escape(visible(words))}</title></path>')
 
     def dot(self, kind: str, x: float, y: float, words: str) -> None:
-        """A dot, with words that a pointer shows."""
         title = f"<title>{escape(visible(words))}</title>"
         self._parts.append(f'<circle class="{kind}" cx="{_n(self._x(x))}" cy="{_n(self._y(y))}" r="3">{title}</circle>')
 
@@ -182,8 +180,7 @@ def scaled_bars(rows: Sequence[Bar], most: float = 0) -> list[dict[str, Any]]:
 
 # -- boards ------------------------------------------------------------------------------------------------------------
 
-SQUARE = 45
-"""The side of a square in the units of a drawn board."""
+SQUARE = 45  # the side of a square in the units of a drawn board
 
 
 def piece_name(letter: str) -> str:

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _RESULTS = {"1-0": "1–0", "0-1": "0–1", "1/2-1/2": "½–½"}
-NOTHING = "–"
-"""In a cell: not known, or there is none."""
+NOTHING = "–"  # in a cell: not known, or there is none
 
 _FEW_COLUMNS = 6
 _RATING_BAND: Final = 200
@@ -63,7 +62,6 @@ class Section(NamedTuple):
 
     @property
     def wide(self) -> bool:
-        """Whether it needs the page's whole width."""
         return any(len(table.columns) > _FEW_COLUMNS and table.rows for table in self.tables)
 
 

@@ -42,8 +42,7 @@ from storage import ArchiveStore, GameFilter, SourceRow
 from storage.maintenance.private import public_game
 from storage.read.listing import ListedGame, ListOrder
 
-SEARCH_S: Final = 5.0
-"""How long a search may take."""
+SEARCH_S: Final = 5.0  # how long a search may take
 
 TYPES: Final = {
     "csv": "text/csv; charset=utf-8",
@@ -217,8 +216,7 @@ def _blocks(out: IO[bytes]) -> Iterator[bytes]:
             yield block
 
 
-_AROUND: Final = 3
-"""Half-moves before and after the one whose lines are shown."""
+_AROUND: Final = 3  # half-moves before and after the one whose lines are shown
 
 
 def _of_game(
@@ -267,7 +265,6 @@ class Answers:
 
     @_of_game
     def position(self, request: Request, archive: ArchiveStore, game: Game) -> Response:
-        """The way to the explorer of a position of a game."""
         position = position_of(archive, game.key, _ply_of(request) or 0)
         if position is None:
             return page(
@@ -448,7 +445,6 @@ class Answers:
             return file_of_games(archive, where, suffix, "games", public=self._public, check=self._check)
 
     def explorer(self, request: Request) -> Response:
-        """The moves that were played in a position, of the games that match the filters in the address."""
         pairs = request.query_params.multi_items()
         if (clean := cleaned(pairs, WebSite().explorer)) is not None:
             return clean
@@ -479,7 +475,6 @@ def _ply_of(request: Request) -> int | None:
 
 
 def _reached_from(request: Request) -> ListState | None:
-    """The list in the address of a game; what cannot be read is none."""
     try:
         return read_list(request.query_params.multi_items())
     except ExportError:

@@ -24,11 +24,9 @@ from storage.read.listing import ListedGame
 if TYPE_CHECKING:
     import chess
 
-NEWEST: Final = 20
-"""Games that the page lists."""
+NEWEST: Final = 20  # games that the page lists
 _POSITION: Final = ("moves", "position")
-_LONGEST_MOVES: Final = 150
-"""Characters of moves in an address; after more of them it has the position."""
+_LONGEST_MOVES: Final = 150  # characters of moves in an address; after more of them it has the position
 _NUMBER: Final = re.compile(r"(?<![0-9])[0-9]+\.+")
 
 

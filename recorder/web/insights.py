@@ -139,7 +139,6 @@ def shown_insight(
     computed: Sequence[tuple[str, ListState, GamesMeasure]],
     site: WebSite,
 ) -> dict[str, Any]:
-    """Return what the template shows of each player's name, games and result."""
     from exporters.measures.words import group_columns, heading, shown_names
 
     table = computed[0][2].table
@@ -297,7 +296,6 @@ def _bars(
     *,
     of_lag: bool,
 ) -> list[dict[str, Any]]:
-    """Bars of one figure, one below the other; each group leads to its games."""
     rows = []
     for key in keys:
         found = [(side, side.rows[key]) for side in sides if key in side.rows]

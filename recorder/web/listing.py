@@ -16,12 +16,10 @@ from recorder.rules.position import encode_move
 from storage import GameFilter
 from storage.read.listing import SORTS, ListOrder, ListPlace
 
-PAGE_GAMES: Final = 100
-"""Games on a page."""
+PAGE_GAMES: Final = 100  # games on a page
 
 _DEFAULT_SORT: Final = "-date"
-LONGEST: Final = 200
-"""Characters of a value; no handle, site or date has so many."""
+LONGEST: Final = 200  # characters of a value; no handle, site or date has so many
 _LONGEST_GROUP: Final = 600
 
 

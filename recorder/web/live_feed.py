@@ -45,11 +45,9 @@ from recorder.web.live_state import (
     session_state,
 )
 
-KEPT_MS: Final = 120_000
-"""How long a game that is over, and a connection that has ended, are shown."""
+KEPT_MS: Final = 120_000  # how long a game that is over, and a connection that has ended, are shown
 
-_ENOUGH_BYTES: Final = 4 << 20
-"""A part of a journal with so much is read without the part before it."""
+_ENOUGH_BYTES: Final = 4 << 20  # a part of a journal with so much is read without the part before it
 _TURN_BYTES: Final = 2 << 20
 _LAST_BYTES: Final = 4096
 _STATES_MS: Final = 500
@@ -137,7 +135,6 @@ class JournalReading:
         ]
 
     def _records(self, data: bytes) -> Iterator[tuple[int, dict[str, Any] | None]]:
-        """The whole records in some bytes: when each was made, and its note."""
         for line in data.split(b"\n")[:-1]:
             try:
                 record = parse_record(line)
@@ -324,7 +321,6 @@ class LiveReader:
                 )
 
     def games(self, kept_ms: int) -> list[LiveGame]:
-        """The games in progress, and those that were over so lately, the oldest first."""
         since_ms = self._now_ms() - kept_ms
         readings = sorted(self._readings.values(), key=lambda reading: reading.began_ms)
         return [game for reading in readings if not reading.behind for game in reading.games(since_ms)]

@@ -25,8 +25,7 @@ from storage.maintenance.private import PUBLIC_CHAT
 
 _KIBITZES: Final = 5
 _SQUARES: Final = re.compile(r"[A-Z]/([a-h][1-8])-([a-h][1-8])")
-_HANGS_MS: Final = 10_000
-"""A recorder writes its state each second: after so long it hangs."""
+_HANGS_MS: Final = 10_000  # a recorder writes its state each second: after so long it hangs
 
 
 class LiveKibitz(NamedTuple):

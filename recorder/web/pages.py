@@ -162,7 +162,6 @@ def lines_page(
 
 
 def live_page(state: LiveState, *, search: str, playing: bool, hide_results: bool) -> bytes:
-    """Show what running recordings see, as it is when the page is made; its script then keeps it so."""
     wanted = search.lower()
     boards = [
         {
@@ -244,8 +243,7 @@ def field_values(field: Filter, value: str, choices: Choices) -> dict[str, Any]:
     return {**values, "value": value}
 
 
-VERSUS: Final = field_values(Filter("versus", "", "", label="Compare with"), "", {})
-"""The field of a second player."""
+VERSUS: Final = field_values(Filter("versus", "", "", label="Compare with"), "", {})  # the field of a second player
 
 
 def _words(field: Filter, value: str) -> str:

@@ -58,16 +58,13 @@ from recorder.web.pages import live_page, login_page, message_page
 from recorder.web.work import Page, Work
 from storage.read.game_filter import ALL_PLAYED
 
-REQUEST_S: Final = 10.0
-"""In which a request is there, with its body, from the connection or its first byte on."""
+REQUEST_S: Final = 10.0  # in which a request is there, with its body, from the connection or its first byte on
 IDLE_S: Final = 5
-STALLED_S: Final = 60.0
-"""In which a client takes some of its answer."""
+STALLED_S: Final = 60.0  # in which a client takes some of its answer
 CLIENT_CONNECTIONS: Final = 64
 CONNECTIONS: Final = 512
 """Most connections of one client, and of all: another one closes the oldest that waits for a request, or is refused."""
-ENDING_S: Final = 1
-"""How long answers that are being sent may take when the site ends."""
+ENDING_S: Final = 1  # how long answers that are being sent may take when the site ends
 
 _FULL: Final = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 3\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 _numbers: Final = itertools.count()
@@ -165,8 +162,7 @@ def make_server(app: Guard, *, behind_proxy: bool, end: Callable[[], None]) -> u
 _IN_QUERIES: Final = "=&%+;/?:@!$'()*,~"
 _TARGET: Final = re.compile(r"/(?![/\\])[!-\[\]-~]*")  # a page of this site, as an address has it
 COOKIE: Final = "ics_recorder"
-LEAST_TOKEN: Final = 16
-"""Characters of a token that cannot be found by trying."""
+LEAST_TOKEN: Final = 16  # characters of a token that cannot be found by trying
 
 _LONGEST_FORM: Final = 4096
 _CLIENT_S: Final = 1.0
@@ -289,7 +285,8 @@ class Guard:
         if not logs_in and request.method not in ("GET", "HEAD"):
             sentence = "The site only shows: it takes no other requests than those for its pages."
             return _refused(405, sentence, allow="GET, HEAD"), False
-        if not logs_in and (access.token is None or self._has_cookie(request)):
+        cookie = request.cookies.get(COOKIE, "").encode()
+        if not logs_in and (access.token is None or hmac.compare_digest(cookie, access.session.encode())):
             return self._app, False
         form = await _form(request) if logs_in else {}
         target = form.get("to", ["/"])[0] if logs_in else _asked(request.scope)
@@ -333,9 +330,6 @@ class Guard:
         self._attempts.tried(client, right=right)
         return right
 
-    def _has_cookie(self, request: Request) -> bool:
-        return hmac.compare_digest(request.cookies.get(COOKIE, "").encode(), self._access.session.encode())
-
 
 def _refused(status: int, sentence: str, **headers: str) -> Response:
     found = page(message_page("Refused", sentence), status)
@@ -356,7 +350,6 @@ def _netloc(origin: str) -> str | None:
 
 
 def _host_name(host: str) -> str:
-    """The name in a Host header, without port and brackets."""
     name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() and not host.endswith("]") else host
     return name.strip("[]").lower()
 
@@ -367,7 +360,6 @@ def _bearer(headers: Mapping[str, str]) -> str:
 
 
 async def _form(request: Request) -> dict[str, list[str]]:
-    """A small form; of a longer one the beginning."""
     found = b""
     async for part in request.stream():
         found += part
@@ -392,8 +384,7 @@ def is_loopback(host: str) -> bool:
         return host.lower() == "localhost"
 
 
-_READY_S: Final = 5.0
-"""How often it is looked whether the archive has changed."""
+_READY_S: Final = 5.0  # how often it is looked whether the archive has changed
 
 
 class SiteArchive:
@@ -514,7 +505,6 @@ class _Live:
         )
 
     def pgn(self, request: Request) -> Response:
-        """The games as PGN, or one of them: for viewers and broadcasts, which ask again and again."""
         asked_ms = read_duration_ms(request.query_params.get("delay", "0"))
         if asked_ms > _LONGEST_DELAY_MS:
             raise ExportError("A delay is at most 3h.")

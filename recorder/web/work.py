@@ -17,8 +17,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 
 THREADS: Final = 3
-WAITING: Final = 32
-"""Answers that wait for a thread; to another request the site answers that it is busy."""
+WAITING: Final = 32  # answers that wait for a thread; to another request the site answers that it is busy
 
 _KEPT_BYTES: Final = 32 << 20
 _PACKED_FROM_BYTES: Final = 1000
@@ -59,8 +58,6 @@ class LeftError(Exception):
 
 
 class Job:
-    """An answer that is being made, and how many wait for it."""
-
     made: Future[Response]
 
     def __init__(self, key: Hashable) -> None:
