@@ -245,11 +245,6 @@ def player_of_handle(sides: Sequence[_Row], player: str) -> ChosenPlayer:
     return found
 
 
-def games_by_server(sides: Sequence[_Row], chosen: ChosenPlayer) -> dict[str, int]:
-    """The number of the player's games on each server, the largest first; ``unknown``: no log names it."""
-    return _servers([row for row in sides if row["player_id"] in chosen.identities])
-
-
 def player_values(
     plies: Plies | pd.DataFrame,
     sides: Sequence[_Row],
@@ -261,13 +256,11 @@ def player_values(
     boards: BoardsOf | None = None,
 ) -> dict[str, Any]:
     """What the page of a player shows; ``excluded`` counts by reason games that match the filters and are not there."""
-    plies = Plies.of(plies)
     chosen = player_of_handle(sides, player)
-    own_sides = [row for row in sides if row["player_id"] in chosen.identities]
-    games = plies.in_games(among("mover_id", chosen.identities)).gathered()
+    games = Plies.of(plies).in_games(among("mover_id", chosen.identities)).gathered()
     page = PlayerPage(chosen.handle, chosen.identities, {**(excluded or {}), **chosen.excluded}, filters or {})
-    (values,) = _values_of(games, own_sides, [page], site, boards)
-    return values
+    (values,) = _values_of(games, sides, [page], site, boards)
+    return {**values, "page": page}
 
 
 def render_player(
@@ -342,6 +335,7 @@ def _values_of(
         yield {
             "title": f"{plain_name(page.handle)}: use of time",
             "description": _description(own, servers),
+            "servers": servers,
             "handle": plain_name(page.handle),
             "marks": [mark for mark in ("computer", "guest") if any(_is(row[f"player_{mark}"]) for row in own)],
             "facts": list(_facts(own, tables.moves, servers)),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from exporters.report.page import _environment
 from tests.support.cli import WATCHER, Cli
 
 
@@ -44,6 +45,7 @@ def test_invalid_report_arguments_are_reported(cli: Cli) -> None:
 
 def test_a_missing_extra_leaves_no_file(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
+    _environment.cache_clear()  # of templates that other tests have compiled
     out = tmp_path / "game.html"
     assert "ics-recorder[report]" in cli("report", "last", "-o", out, code=5).stderr
     assert not out.exists()

@@ -93,10 +93,10 @@ def page_of_player(
     versus: tuple[str, GameFilter, Mapping[str, str]] | None = None,
 ) -> ReportPage:
     """``filters`` is ``chosen`` by the names of the site's addresses, ``versus`` is of another player."""
-    from exporters.report.player import games_by_server, player_of_handle, player_values, render_player
+    from exporters.report.player import player_values, render_player
     from exporters.tables.tables import open_tables
 
-    def read(player: str, chosen: GameFilter, filters: Mapping[str, str] | None) -> tuple[Any, ...]:
+    def read(player: str, chosen: GameFilter, filters: Mapping[str, str] | None) -> dict[str, Any]:
         excluded = require_games(archive, chosen)
         if chosen.servers:
             counts = [archive.count(replace(one, last=None)) for one in (replace(chosen, servers=frozenset()), chosen)]
@@ -104,22 +104,14 @@ def page_of_player(
         with open_tables(archive, chosen) as tables:
             in_progress = games_in_progress(archive)
             sides = [row | ending_of(row, in_progress) for row in tables.side_rows(player)]
-            plies = tables.plies().ending(in_progress)
-            boards = boards_of(archive)
-            about: dict[str, Any] = {
-                "player": player,
-                "excluded": excluded,
-                "site": site,
-                "filters": filters,
-                "boards": boards,
-            }
-            return player_values(plies, sides, **about), player_of_handle(sides, player), sides, excluded
+            about: Any = {"excluded": excluded, "site": site, "filters": filters, "boards": boards_of(archive)}
+            return player_values(tables.plies().ending(in_progress), sides, player=player, **about)
 
-    values, of_player, sides, excluded = read(player, chosen, filters)
-    html = render_player(values, site, versus=read(*versus)[0] if versus else None, form=form)
-    servers = games_by_server(sides, of_player)
-    title = f"the report of {plural(sum(servers.values()), 'game')} of {of_player.handle}"
-    return ReportPage(html, title, {**excluded, **of_player.excluded}, servers)
+    values = read(player, chosen, filters)
+    html = render_player(values, site, versus=read(*versus) if versus else None, form=form)
+    page, servers = values["page"], values["servers"]
+    title = f"the report of {plural(sum(servers.values()), 'game')} of {page.handle}"
+    return ReportPage(html, title, page.excluded, servers)
 
 
 def boards_of(archive: GameStore) -> BoardsOf:
