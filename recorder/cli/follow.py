@@ -101,7 +101,7 @@ def command(
     notified = running_hooks(hooks, lambda: report, archive.parent, log=str(path.absolute()), archive=str(archive))
     with notified as running, stop_on_signals() as stop:
         outlets: list[Outlet | None] = [
-            finished, None if pipe is None else EventLineWriter(pipe), MissingFacts(clean(log), say),
+            finished, None if pipe is None else EventLineWriter(pipe.write), MissingFacts(clean(log), say),
             None if shown is None else shown.outlet(),
         ]  # fmt: skip
         hooked = None

@@ -29,7 +29,7 @@ def test_pieces_of_a_log_give_the_same_archive_as_one_import(
     pieces, whole = Cli(tmp_path / "pieces.sqlite"), Cli(tmp_path / "whole.sqlite")
     pgn, events = tmp_path / "games.pgn", io.StringIO()
     whole("import", *([] if keep else ["--no-keep-source"]), log)
-    outlets = (FinishedGames(str(pgn), PgnOptions()), EventLineWriter(events))
+    outlets = (FinishedGames(str(pgn), PgnOptions()), EventLineWriter(events.write))
     updater = Follower(str(pieces.archive), log, ReadOptions(), keep=keep, outlets=outlets)
     assert updater.finish(), updater.problem
     assert everything(pieces) == everything(whole)

@@ -538,7 +538,7 @@ def test_facts_that_arrive_later_are_emitted_without_a_takeback(
     data = (SERVER / log_name).read_bytes()
     data = (gzip.decompress(data) if log_name.endswith("gz") else data)[:25_000]
     log, out = tmp_path / "session.log", io.StringIO()
-    updater = follow(cli, log, EventLineWriter(out))
+    updater = follow(cli, log, EventLineWriter(out.write))
     for line in data.splitlines(keepends=True):
         append(log, line)
         updater.look()
@@ -560,7 +560,7 @@ def test_the_stream_contains_every_ply_once(cli: Cli, tmp_path: Path, log_name: 
     data = (SERVER / log_name).read_bytes()
     data = (gzip.decompress(data) if log_name.endswith("gz") else data)[:100_000]
     log, out = tmp_path / "session.log", io.StringIO()
-    event_lines = EventLineWriter(out)
+    event_lines = EventLineWriter(out.write)
     updater = follow(cli, log, event_lines)
     for number, begin in enumerate(range(0, len(data), 777)):
         append(log, data[begin : begin + 777])
@@ -577,7 +577,7 @@ def test_the_stream_contains_every_ply_once(cli: Cli, tmp_path: Path, log_name: 
 
 def test_each_ply_is_emitted_when_its_line_arrives(cli: Cli, tmp_path: Path) -> None:
     log, out = tmp_path / "session.log", io.StringIO()
-    updater = follow(cli, log, EventLineWriter(out))
+    updater = follow(cli, log, EventLineWriter(out.write))
     append(log, STREAM[:9_000])
     updater.look()
     for frame in re.finditer(rb"<12> [^\n]*\n", STREAM[9_000:12_000]):
@@ -608,7 +608,7 @@ def test_a_slow_event_reader_delays_the_archive_only_briefly(
     reading = threading.Thread(target=read)
     if reads:
         reading.start()
-    updater = follow(cli, log, EventLineWriter(pipe), EventLineWriter(out))
+    updater = follow(cli, log, EventLineWriter(pipe.write), EventLineWriter(out.write))
     for begin in range(0, len(STREAM), 2_000):
         append(log, STREAM[begin : begin + 2_000])
         updater.look()

@@ -29,7 +29,7 @@ def keys_of(cli: Cli, name: str) -> set[str]:
 
 
 def follow(cli: Cli, log: Path, pgn: Path, events: io.StringIO | None = None) -> None:
-    outlets = (FinishedGames(str(pgn), PgnOptions()), EventLineWriter(events or io.StringIO()))
+    outlets = (FinishedGames(str(pgn), PgnOptions()), EventLineWriter((events or io.StringIO()).write))
     updater = Follower(str(cli.archive), log, ReadOptions(), outlets=outlets)
     updater.look()
     assert updater.finish(), updater.problem

@@ -11,7 +11,8 @@ import os
 import select
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
 
 from exporters.games_json import game_object
 from recorder.archive.following.follower import Outlet
@@ -29,10 +30,6 @@ _HOLDINGS = frozenset(("white_holdings", "black_holdings"))
 
 _Place = tuple[int, int | None]
 """Where a game begins, and its number: what stays the same however it is read again."""
-
-
-class _Out(Protocol):
-    def write(self, text: str, /) -> object: ...
 
 
 class _KnownGame:
@@ -104,19 +101,12 @@ class GameChanges(Outlet):
 
 
 class EventLineWriter(GameChanges):
-    def __init__(self, out: _Out) -> None:
+    def __init__(self, write: Callable[[str], object]) -> None:
         super().__init__()
-        self._out = out
-        self._lines: list[str] = []
+        self._write = write
 
     def report(self, event: str, key: str, game: Game, facts: dict[str, Any]) -> None:
-        self._lines.append(json.dumps({"event": event, "key": key, **facts}, ensure_ascii=False) + "\n")
-
-    def _take_all(self, games: list[Game], final: bool) -> None:
-        super()._take_all(games, final)
-        lines, self._lines = self._lines, []
-        if lines:
-            self._out.write("".join(lines))
+        self._write(json.dumps({"event": event, "key": key, **facts}, ensure_ascii=False) + "\n")
 
 
 def _is_same_move(known: dict[str, Any], now: dict[str, Any] | None) -> bool:

@@ -38,6 +38,7 @@ from recorder.journal.format import NoteKind, RecordKind, parse_note, parse_reco
 from recorder.journal.parts import part_blocks, session_parts
 from recorder.live.secrets.logs import Scrubbing
 from recorder.model import SAVED_KINDS, GameEnd, GameKind, ImportStatus
+from recorder.pipeline import Pipeline
 from recorder.sources import SourceKind, is_journal, log_files, read_blocks
 from recorder.sources.redaction import Forgotten, Redactor
 from storage.write.source import OvertakenError, SourceInProgress
@@ -374,7 +375,9 @@ class FollowedLog:
             raise SourceError(
                 f"{plan.source.name} contains saved games, and only logs can be followed; import it when it has grown."
             )
-        self.pipeline = plan.options.followed_pipeline(kind)
+        pipeline = plan.options.pipeline(kind, in_progress=True)
+        assert isinstance(pipeline, Pipeline)
+        self.pipeline = pipeline
         self.scrubbing = Scrubbing(kind, redactor=Redactor(plan.options.forgotten or Forgotten(), kind))
         self.size = 0  # of the bytes that the archive knows of; ``running`` is their hash
         self.running = hashlib.sha256()

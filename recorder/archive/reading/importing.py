@@ -26,7 +26,7 @@ from recorder.errors import JournalError, SourceError
 from recorder.journal.parts import find_part, is_being_written
 from recorder.live.secrets.logs import scrubbed
 from recorder.model import SAVED_KINDS, AnomalyKind, ImportStatus, SourceReport, site_of
-from recorder.pipeline import PARSER_VERSION, Pipeline
+from recorder.pipeline import PARSER_VERSION
 from recorder.progress import no_progress
 from recorder.reading import AnyPipeline, joined_games, make_pipeline
 from recorder.sources import (
@@ -115,20 +115,16 @@ class ReadOptions:
 
     def pipeline(self, kind: SourceKind, **more: Any) -> AnyPipeline:
         """``more``: other arguments of it."""
-        return make_pipeline(kind, **self._how(), **more)
-
-    def followed_pipeline(self, kind: SourceKind) -> Pipeline:
-        return Pipeline(kind, **self._how(), in_progress=True)
-
-    def _how(self) -> dict[str, Any]:
-        return {
-            "server": self.server,
-            "date": self.date,
-            "tz": None if self.tz is None else parse_zone(self.tz),
-            "chat": self.chat or "public",
-            "timing": self.timing,
-            "forgotten": self.forgotten,
-        }
+        return make_pipeline(
+            kind,
+            server=self.server,
+            date=self.date,
+            tz=None if self.tz is None else parse_zone(self.tz),
+            chat=self.chat or "public",
+            timing=self.timing,
+            forgotten=self.forgotten,
+            **more,
+        )
 
 
 def read_options(

@@ -519,7 +519,7 @@ class Archiving:
         name, writer = _plain_name(path), None
         if path not in self.taken and str(name) not in self._orders.aside:
             if self._pipe is not None and not last:
-                writer = self._writers.setdefault(name, EventLineWriter(self._pipe))
+                writer = self._writers.setdefault(name, EventLineWriter(self._pipe.write))
             self.taken[path] = _Taken(self._orders, path, writer, self._live, self._watch, left=left, last=last)
 
     def look(self) -> None:
