@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from xml.etree import ElementTree
 
-from exporters.report.page import PIECES, site_file, trusted, visible
+from exporters.report.page import site_file, trusted, visible
 from recorder.rules.tables import NAMES
 from recorder.rules.variants import STANDARD_BOARD
 from recorder.times import short_hms
@@ -184,8 +184,8 @@ SQUARE = 45  # the side of a square in the units of a drawn board
 
 
 def piece_name(letter: str) -> str:
-    """``white-knight`` for ``N``, as python-chess calls its drawings."""
-    return f"{'white' if letter.isupper() else 'black'}-{PIECES[letter.upper()]}"
+    """``wn`` for ``N``: short, since a board names many."""
+    return f"{'w' if letter.isupper() else 'b'}{letter.lower()}"
 
 
 def piece_drawing(letter: str) -> ElementTree.Element:
@@ -194,6 +194,7 @@ def piece_drawing(letter: str) -> ElementTree.Element:
     import chess.svg
 
     drawn = ElementTree.fromstring(chess.svg.piece(chess.Piece.from_symbol(letter)))[0]
+    drawn.set("id", piece_name(letter))
     for one in drawn.iter():
         one.tag = one.tag.rpartition("}")[2]
         for declaration in one.attrib.pop("style", "").split(";"):

@@ -269,7 +269,7 @@
     if (flipped[b]) { x = 7 - x; y = 7 - y; }
     return [EDGE + SIDE * x, EDGE + SIDE * y];
   };
-  const nameOf = (letter) => (letter < "a" ? "white-" : "black-") + NAMES[letter.toLowerCase()];
+  const nameOf = (letter) => (letter < "a" ? "w" : "b") + letter.toLowerCase();
   const place = (use, square, b) => {
     const [x, y] = corner(square, b);
     use.removeAttribute("transform");
@@ -297,8 +297,8 @@
   function describe(men) {
     const sides = { white: [], black: [] };
     for (const [square, letter] of men) {
-      const [side, piece] = nameOf(letter).split("-");
-      sides[side].push([("kqrbnp").indexOf(letter.toLowerCase()), piece + " " + square]);
+      const piece = letter.toLowerCase();
+      sides[piece === letter ? "black" : "white"].push(["kqrbnp".indexOf(piece), `${NAMES[piece]} ${square}`]);
     }
     const words = (side) => side.sort((a, b) => a[0] - b[0] || (a[1] < b[1] ? -1 : 1)).map((one) => one[1]).join(", ");
     return `White: ${words(sides.white)}. Black: ${words(sides.black)}.`;

@@ -37,10 +37,10 @@
     }));
     const men = [];
     board.squares.split(" ").forEach((rank, row) => [...rank].forEach((letter, column) => {
-      const name = NAMES[letter.toLowerCase()];
-      if (!name) return;
+      const piece = letter.toLowerCase();
+      if (!NAMES[piece]) return;
       const use = document.createElementNS(SVG, "use"), [x, y] = square("abcdefgh"[column] + (8 - row), board.flip);
-      use.setAttribute("href", `#${letter === letter.toLowerCase() ? "black" : "white"}-${name}`);
+      use.setAttribute("href", `#${letter === piece ? "b" : "w"}${piece}`);
       use.setAttribute("transform", `translate(${x} ${y})`);
       men.push(use);
     }));
