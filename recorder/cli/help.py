@@ -115,7 +115,8 @@ the kind of a file by its content, not by its name; --kind overrides this.
   typescript   what the program script records, with its timing file
   xboard       debug file of xboard (-debug)
   pychess      log of PyChess
-  stamped      log of a client that begins each line with the time
+  stamped      log whose lines begin with a time, as those of icsdrone, or with
+               the mark or the blanks of a quotation
   journal      journal of `record` or `proxy`
   pgn, bpgn    saved games; BPGN has both boards of a bughouse match
 
