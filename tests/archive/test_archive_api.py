@@ -270,7 +270,6 @@ def test_every_game_of_python_chess_has_the_moves_and_clocks(archive: recorder.A
             clock = None if ply.clock_ms is None or ply.clock_ms < 0 else ply.clock_ms / 1000
             assert node.clock() == (None if clock is None else pytest.approx(clock, abs=1e-6))
         reread = chess.pgn.read_game(io.StringIO(str(found)))
-        assert reread is not None
         assert not reread.errors
         assert len(list(reread.mainline())) == len(nodes)
 

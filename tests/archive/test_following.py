@@ -335,14 +335,12 @@ def test_each_game_is_appended_once_however_often_the_program_dies(cli: Cli, tmp
             updater = follow(cli, log, games)
         append(log, STREAM[begin:end])
         updater.look()
-        assert games is not None
         games.wait()
         assert games.problem is None
         assert updater.problem is None
         if pgn.exists():
             over = {game["key"] for game in games_of(cli) if game["reason"] is not None}
             assert set(pgn_keys(pgn)) <= over
-    assert updater is not None
     assert updater.finish()
     assert sorted(pgn_keys(pgn)) == sorted(game["key"] for game in games_of(cli) if game["reason"])
     cli("export", "pgn", "-o", tmp_path / "all.pgn")

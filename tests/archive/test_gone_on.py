@@ -71,7 +71,6 @@ class Recorder:
             journal.received(piece)
             self._archiving.look()
         finished = self._archiving.taken[journal.path].finished
-        assert finished is not None
         finished.wait()
 
     def record(self, stream: bytes) -> None:

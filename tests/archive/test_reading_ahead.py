@@ -215,7 +215,6 @@ def test_what_was_finished_stays_when_the_import_is_ended(cli: Cli, tmp_path: Pa
     command = (sys.executable, "-m", "recorder", "import", "--db", str(cli.archive), "--jobs", "2", *map(str, logs))
     environment = {**os.environ, "TMPDIR": str(folder)}
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
     assert process.stdout.readline().startswith(f"{logs[0]}: raw")  # the first log is stored, others are being read
     children = children_of(process.pid)
     assert children

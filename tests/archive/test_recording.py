@@ -85,7 +85,6 @@ async def test_a_killed_archive_process_is_restarted(cli: Cli, tmp_path: Path) -
     child.start()
     journal.received(STREAM[:END])
     await plies_in(cli.archive, 50)
-    assert child._process is not None
     os.kill(child._process.pid, signal.SIGKILL)
     journal.received(STREAM[END:])
     while not messages:
@@ -108,7 +107,6 @@ async def test_a_process_that_is_killed_at_the_end_does_not_leave_a_journal_to_b
     journal.received(STREAM)
     await plies_in(cli.archive, 60)
     journal.close()
-    assert child._process is not None
     os.kill(child._process.pid, signal.SIGKILL)
     assert await child.finish() == []
     assert messages == ["The archive's process has ended (status -9)."]
@@ -127,11 +125,9 @@ async def test_an_unfinished_import_is_finished_by_the_next_start(cli: Cli, tmp_
     child.sign(journal)
     journal.received(STREAM[:END])
     await plies_in(cli.archive, 50)
-    assert child._process is not None
     os.kill(child._process.pid, signal.SIGKILL)
     journal.received(STREAM[END:])
     journal.close()
-    assert child._running is not None
     child._running.cancel()
     restarted = ArchiveChild(str(cli.archive), lambda _: None, pgn=str(tmp_path / "other.pgn"))
     restarted.start()
@@ -162,7 +158,6 @@ asyncio.run(main())
 """
     (tmp_path / "stream").write_bytes(STREAM)
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=asyncio.subprocess.PIPE)
-    assert process.stdout is not None
     pid = int(await process.stdout.readline())
     process.kill()
     await process.wait()
@@ -207,7 +202,6 @@ async def test_the_archive_process_is_ended_after_the_time_limit(
             await asyncio.sleep(0.01)
         assert await child.finish() == [journal.path]
         assert child._process.returncode is not None
-        assert child._running is not None
         assert not child._running.cancelled(), "it was waited for"
 
 

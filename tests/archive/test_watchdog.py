@@ -145,7 +145,6 @@ async def main():
 asyncio.run(main())
 """
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=asyncio.subprocess.PIPE)
-    assert process.stdout is not None
     pid = int(await process.stdout.readline())
     assert await process.stdout.readline() == b"stuck\n"
     process.kill()
@@ -170,7 +169,6 @@ async def archive_locked(archive: Path) -> AsyncIterator[None]:
 @asynccontextmanager
 async def process_stopped(child: ArchiveChild) -> AsyncIterator[None]:
     await asyncio.sleep(0.5)
-    assert child._process is not None
     os.kill(child._process.pid, signal.SIGSTOP)
     yield
     await asyncio.sleep(5.5)  # longer than all limits

@@ -263,5 +263,4 @@ def test_a_line_cut_or_changed_is_a_value(text: str, draw: st.DataObject) -> Non
 @pytest.mark.parametrize("score", [-999500, -999501, 999502])
 def test_the_edge_of_a_search_window_is_no_distance_to_a_mate(score: int) -> None:
     line = parse_thinking(f"2 {score} 0 29 Nf6 ??")
-    assert line is not None
     assert (line.mate, line.score_cp) == (None, None)

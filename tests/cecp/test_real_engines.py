@@ -95,7 +95,6 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def saved(path: Path) -> tuple[str, list[str]]:
     """Result and moves of xboard's own PGN."""
     game = chess.pgn.read_game(io.StringIO(path.read_text()))
-    assert game is not None
     assert not game.errors
     return game.headers["Result"], [move.uci() for move in game.mainline_moves()]
 
@@ -141,14 +140,12 @@ def test_it_is_imported_shown_and_exported(played: Path, tmp_path: Path) -> None
     game = the_game(played / "chess.debug")
     text = cli("export", "pgn", game.key, "--engine").stdout
     pgn = chess.pgn.read_game(io.StringIO(text))
-    assert pgn is not None
     assert not pgn.errors
     assert [move.uci() for move in pgn.mainline_moves()] == [ply.uci for ply in game.plies]
     scores = {node.ply(): node.eval() for node in pgn.mainline() if node.eval() is not None}
     assert scores.keys() == thoughts_by_ply(game).keys()
     for ply, thoughts in thoughts_by_ply(game).items():
         score = scores[ply]
-        assert score is not None
         mine = score.pov(chess.WHITE if thoughts[0].white else chess.BLACK)
         assert (mine.score(), mine.mate()) == (thoughts[0].score_cp, thoughts[0].mate)
     assert "[%eval" not in cli("export", "pgn", game.key).stdout

@@ -170,7 +170,6 @@ def test_a_wild_game_keeps_its_name_and_others_read_its_pgn(cli: Cli, tmp_path: 
     assert (game["variant"], game["category"]) == (named, word)
     text = cli("export", "pgn").stdout
     read = chess.pgn.read_game(io.StringIO(text))
-    assert read is not None
     assert (read.errors, read.board().board_fen(), len(list(read.mainline_moves()))) == ([], start.split()[0], 3)
     (tmp_path / "wild.pgn").write_text(text)
     again = Cli(tmp_path / "again.sqlite")

@@ -35,7 +35,6 @@ def wait_for(path: Path, what: str) -> None:
 def test_the_command_waits_follows_and_ends_cleanly(cli: Cli, tmp_path: Path, number: signal.Signals) -> None:
     log, pgn, out = tmp_path / "session.log", tmp_path / "games.pgn", tmp_path / "events.jsonl"
     process = start(cli, "--wait", "--pgn", pgn, "--events", "-", log, out=out)
-    assert process.stderr is not None
     assert process.stderr.readline() == f"Waiting for {log}.\n"
     append(log, STREAM[:END])
     wait_for(out, "game_started")
@@ -155,7 +154,6 @@ def test_the_exit_status_reports_that_the_event_reader_closed_its_pipe(cli: Cli,
     assert os.read(reader, 10)
     os.close(reader)
     append(log, STREAM[9_000:])
-    assert process.stderr is not None
     while "The event reader has ended" not in process.stderr.readline():
         pass
     process.send_signal(signal.SIGTERM)
@@ -209,7 +207,6 @@ def test_a_renamed_log_is_reported_and_its_successor_followed(cli: Cli, tmp_path
     wait_for(out, "game_started")
     log.rename(tmp_path / "session.log.1")
     append(log, STREAM[END:])
-    assert process.stderr is not None
     while "was renamed to session.log.1: " not in process.stderr.readline():
         pass
     process.send_signal(signal.SIGTERM)
@@ -233,7 +230,6 @@ def test_a_file_that_is_no_log_is_reported_at_the_end(cli: Cli, tmp_path: Path) 
     other = tmp_path / "recipe.txt"
     other.write_text("Take two eggs.\n" * 50)
     process = start(cli, other)
-    assert process.stderr is not None
     while "has no line of a chess server or engine" not in process.stderr.readline():
         pass
     process.send_signal(signal.SIGTERM)

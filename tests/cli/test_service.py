@@ -163,7 +163,6 @@ def test_the_unit_writes_only_in_its_own_folder(unit: configparser.ConfigParser)
 def test_the_configuration_is_understood() -> None:
     program = main.make_context("ics-recorder", ["--config", str(EXAMPLES / "record.toml"), "record"])
     name, command, words = main.resolve_command(program, ["record"])
-    assert command is not None
     context = command.make_context(name, words, parent=program)
     assert context.params["server"].host == "freechess.org"
     assert (context.params["guest"], context.params["limit"]) == (True, 20)

@@ -24,7 +24,6 @@ def filled(page: str) -> str:
     above: set[Column] = set()
     for heading, columns in _PARTS.items():
         found = _TABLE.search(page, page.index(f"\n{heading}\n"))
-        assert found is not None
         page = page[: found.start(1)] + _rows(columns, above) + page[found.end(1) :]
         above.update(columns)
     return page

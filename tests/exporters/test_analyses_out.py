@@ -53,7 +53,6 @@ def test_an_evaluation_is_that_of_the_position_after_the_move(game: Game) -> Non
     )
     assert "%eval" not in pgn(game)
     node = chess.pgn.read_game(io.StringIO(text))
-    assert node is not None
     read = {one.ply(): one.eval() for one in node.mainline()}
     assert read[1] == chess.engine.PovScore(chess.engine.Cp(20), chess.WHITE)
     assert read[3] is None
@@ -72,7 +71,6 @@ def test_the_engines_line_is_a_variation(game: Game) -> None:
         " {[%eval -0.25] [%depth 12]} (2. Nf3 Nc6 3. Bb5 a6 4. O-O) 2... Nc6 {[%eval -0.40] [%depth 12]} 3. Bc4"
     )
     read = chess.pgn.read_game(io.StringIO(text))
-    assert read is not None
     assert not read.errors
 
 
@@ -133,7 +131,6 @@ def test_of_several_the_one_that_covers_most_and_then_the_newest() -> None:
     assert [one.score_cp for one in analysed_by_ply(game, "deep").values()] == [4]
     game.analyses.pop()
     counts = main_analysis(game)
-    assert counts is not None
     assert counts[0] is game.analyses[1]
     assert main_analysis(make_game()) is None
 

@@ -119,7 +119,6 @@ def test_comments_are_at_the_board_that_was_shown() -> None:
     (read,) = read_back(export([game]))
     assert read.comment == "LectureBot kibitz: welcome"
     e5 = read.next().next()  # type: ignore[union-attr]  # the game has these moves
-    assert e5 is not None
     assert " ".join(e5.comment.split()) == "LectureBot kibitz: an open game | LectureBot kibitz: what else?"
     assert [child.san() for child in e5.variations] == ["Nf3", "f4"]
     f4 = e5.variations[1]

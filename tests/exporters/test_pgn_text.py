@@ -40,7 +40,6 @@ def test_wrap_never_breaks_at_glue() -> None:
 @example("\u00c2\u00b9")
 def test_tag_values_come_back(value: str) -> None:
     match = TAG.fullmatch(tag("White", value))
-    assert match is not None
     assert match[2].replace("\\\\", "\0").replace('\\"', '"').replace("\0", "\\") == readable(value)
 
 

@@ -120,7 +120,6 @@ def test_opponents_of_one_handle_on_several_servers_are_distinguished() -> None:
         columns=["opponent", "server", "opponent_id"],
     ).assign(opponent_guest=False, opponent_computer=False, score=1.0)
     table = _opponents(records(rows), None, {})
-    assert table is not None
     assert [row[0] for row in table.rows] == ["bob (server unknown)", "Bob (x)", "Cid"]
 
 

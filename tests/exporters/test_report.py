@@ -245,7 +245,6 @@ def test_taken_back_moves_are_played_and_taken_back() -> None:
         ("branch", ["Nc4"]),
     ]
     black = rows[at].black
-    assert black is not None
     assert black.san == "Bg4"
     pairs = [row.number for row in rows if row.kind == "moves"]
     assert pairs == [f"{number}." for number in range(1, len(pairs) + 1)]

@@ -217,16 +217,12 @@ def test_pictures_lead_to_moves_and_follow_them(opened: Open, pictured: bytes) -
     assert page.locator("svg.chart").count() >= 2
     chart = page.locator("svg.chart").first
     tick, box = chart.locator("text", has_text=re.compile("^10$")).bounding_box(), chart.bounding_box()
-    assert tick is not None
-    assert box is not None
     chart.click(position={"x": tick["x"] + tick["width"] / 2 - box["x"], "y": box["height"] / 2})
     assert current(page) == page.locator("tr:has(th:text-is('10.')) .mv .san").first.inner_text()
     cursor = chart.locator(".cursor").bounding_box()
-    assert cursor is not None
     assert abs(cursor["x"] + cursor["width"] / 2 - tick["x"] - tick["width"] / 2) < 2
     page.keyboard.press("ArrowRight")
     moved = chart.locator(".cursor").bounding_box()
-    assert moved is not None
     assert moved["x"] > cursor["x"]
     page.keyboard.press("Home")
     assert chart.locator(".cursor.off").count() == 1
@@ -298,7 +294,6 @@ def test_a_phone_scrolls_in_one_direction(opened: Open, width: int) -> None:
     page = opened(hostile_game(), viewport=ViewportSize(width=width, height=760))
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     box = page.locator("svg.board").first.bounding_box()
-    assert box is not None
     assert box["width"] > width * 0.7 or width > 600
 
 
@@ -309,8 +304,6 @@ def test_on_a_phone_the_board_stays_while_moves_are_chosen(opened: Open) -> None
         page.locator(".stage svg.board").bounding_box(),
         page.locator("button.mv[aria-current]").bounding_box(),
     )
-    assert board is not None
-    assert move is not None
     assert 0 <= board["y"] < board["y"] + board["height"] < move["y"] < 844
 
 

@@ -511,7 +511,6 @@ async def test_a_connection_with_a_time_seal(version: int, tmp_path: Path) -> No
     assert connection.lines[:2] == [b"Ann", PASSWORD.encode()]
     assert connection.lines[-1] == b"quit"
     hello, *sealed = map(unseal, bytes(connection.heard).split(b"\n")[:-1])
-    assert hello is not None
     assert hello[0] == {1: b"TIMESTAMP", 2: b"TIMESEAL2"}[version] + b"|ics-recorder|python|"
     assert all(line is not None for line in sealed)
     found = journalled(tmp_path)

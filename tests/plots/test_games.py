@@ -99,7 +99,6 @@ def test_the_words_beside_the_axes_of_a_small_picture_fit(step_ms: int) -> None:
     plies = posed([0, 0, *(step_ms * place for place in range(1, 25))])
     ax = think_times(plies, ax=new_figure(size=(5.0, 3.1)).add_subplot(), titles=False)
     figure = ax.get_figure(root=True)
-    assert figure is not None
     figure.draw_without_rendering()
     boxes = [text.get_window_extent() for text in ax.get_xticklabels()]
     assert len(boxes) > 4

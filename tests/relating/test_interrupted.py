@@ -69,7 +69,6 @@ def test_line_cuts_make_no_second_game(ms: bool, increment_s: int) -> None:
     parts = seen(game, (-1_000, 12_000), (13_000, 25_000), (30_000, 40_000), (55_000, 200_000))
     assert len(parts) == 4
     one = shuffled(parts)
-    assert one is not None
     assert (sans(one), one.complete, one.result) == (LONG, True, "0-1")
     assert [ply.at_ms is None for ply in one.plies].count(True) < 8
 
@@ -79,7 +78,6 @@ def test_four_kills_make_no_second_game(delay_ms: int) -> None:
     game = Played(0, SPENT)
     spans = [(-1_000, 2_500), (6_000, 11_000), (14_000, 19_000), (23_000, 28_000), (31_000, END)]
     one = shuffled(seen(game, *spans, delay_ms=delay_ms))
-    assert one is not None
     assert (sans(one), one.complete) == (LONG, True)
 
 
@@ -89,14 +87,12 @@ def test_two_recorders_with_cuts_at_different_moments_and_one_without() -> None:
     parts += seen(game, (-1_000, 3_000), (8_000, 20_000), (30_000, END), who="b", delay_ms=40)
     assert shuffled(parts) is not None
     one = shuffled([*parts, *seen(game, (-1_000, END), who="c")])
-    assert one is not None
     assert [ply.elapsed_ms for ply in one.plies] == [0, 0, *SPENT[2:]]
 
 
 def test_without_a_list_the_clocks_prove_it_and_the_gap_is_left() -> None:
     game = Played(0, SPENT)
     one = shuffled(seen(game, (-1_000, 11_000), (17_000, END), listed=False))
-    assert one is not None
     plies = [ply.ply for ply in one.plies]
     assert plies == [*range(1, 8), *range(12, 31)]
     assert (one.complete, one.start_ply, one.end) == (False, 0, "result")
@@ -110,7 +106,6 @@ def test_without_a_list_the_clocks_prove_it_and_the_gap_is_left() -> None:
 def test_a_list_joins_what_was_cut_after_the_first_moves(plies: int) -> None:
     game = Played(0, [300, 400, *SPENT[2:]])
     one = shuffled(seen(game, (-1_000, game.times_ms[plies - 1] + 50), (6_000, END)))
-    assert one is not None
     assert one.complete
     assert one.start_precision is not None
     assert one.started_at_ms == min(one.plies[0].at_ms or 0, one.started_at_ms or 0)
@@ -127,7 +122,6 @@ def test_a_game_may_end_while_only_one_recorder_observes_it() -> None:
 def test_a_list_that_prints_no_times_of_the_first_half_contradicts_nothing() -> None:
     game = Played(0, SPENT, first_half=6)
     one = shuffled(seen(game, (-1_000, 12_000), (14_000, END)))
-    assert one is not None
     assert [ply.elapsed_ms for ply in one.plies] == [0, 0, *SPENT[2:]]
 
 
@@ -147,7 +141,6 @@ def test_first_moves_with_clocks_in_seconds_are_joined(plies: int, spent: list[i
     game = Played(0, spent[:30], ms=False)
     lost_ms = game.times_ms[plies - 1] + 50
     one = shuffled(seen(game, (-1_000, lost_ms), (lost_ms + 4_000, END)))
-    assert one is not None
     assert (sans(one), one.complete) == (LONG, True)
 
 
@@ -156,7 +149,6 @@ def test_several_kills_within_the_first_moves_make_no_second_game() -> None:
     times = game.times_ms
     spans = [(-1_000, times[2] + 50), (times[3] + 60, times[5] + 40), (times[6] + 20, times[7] + 10), (18_000, END)]
     one = shuffled(seen(game, *spans))
-    assert one is not None
     assert (sans(one), one.complete) == (LONG, True)
 
 
@@ -168,7 +160,6 @@ def test_a_flag_shows_how_long_its_clock_had_run(ms: bool) -> None:
     assert merge_games([before, after]) == [], "a resignation shows nothing"
     after = replace(after, result="1-0", reason_key="time")
     one = shuffled([before, after])
-    assert one is not None
     assert (sans(one), one.result) == (LONG[:3], "1-0")
     slower = replace(after, ended_at_ms=(after.ended_at_ms or 0) + 6_000)
     assert merge_games([before, slower]) == [], "it may have begun after the other one was lost from sight"
@@ -187,12 +178,10 @@ def test_the_times_of_a_list_count_where_time_was_added_unobserved() -> None:
         for observation in live:
             numbers = {row.ply for row in observation.lines[0].plies}
             observation.lines[0].plies = [row for row in rows if row.ply in numbers]
-            assert observation.start is not None
             observation.start = observation.start._replace(white_clock_ms=(observation.start.white_clock_ms or 0) + ms)
         return one
 
     one = shuffled([before, added(after, 30_000)])
-    assert one is not None
     assert "by the times of its list it had gone on for" in one.evidence[0].text
     assert (sans(one), one.complete) == (LONG, True)
 
@@ -206,7 +195,6 @@ def test_equal_times_prove_it_although_a_clock_was_set_back_in_between() -> None
     (after,) = game_of("b", [game], 15_000, END)
     after = replace(after, start_precision=StartPrecision.MINUTE)
     one = shuffled([before, after])
-    assert one is not None
     assert (sans(one), one.complete) == (LONG, True)
     assert one.started_at_ms == after.started_at_ms, "the other one would be after its end"
     conflicts = [evidence.text for evidence in one.evidence if evidence.kind is EvidenceKind.CONFLICT]
@@ -230,7 +218,6 @@ def test_moves_taken_back_unobserved_make_no_second_game(by_list: bool) -> None:
     (before,) = seen(lost, (-1_000, lost.times_ms[-1] + 50))
     (after,) = seen(Played(0, spent), (30_000 if by_list else -1_000, END), who="b")
     one = shuffled([before, after])
-    assert one is not None
     assert (sans(one), one.complete) == (LONG, True)
     assert "ply 8 of one was taken back out of its sight" in one.evidence[0].text
     other_times = Played(0, [each + 37 for each in spent])
@@ -242,7 +229,6 @@ def test_two_recorders_that_join_a_resumed_game_in_one_moment_have_one_game() ->
     at_ms = game.times_ms[9] + 20
     parts = [*seen(game, (at_ms, at_ms + 10)), *seen(game, (at_ms + 5, END), who="b")]
     one = shuffled([replace(part, continued=True) for part in parts])
-    assert one is not None
     assert any("seen within 5 ms" in evidence.text for evidence in one.evidence)
 
 
@@ -271,7 +257,6 @@ def test_a_game_seen_before_and_after_an_adjournment_keeps_no_halves_apart() -> 
     )
     parts = [first, second, *seen(game, (-1_000, times[5] + 50)), *seen(resumed, (times[18] + 10, END), who="d")]
     one = shuffled(parts)
-    assert one is not None
     assert [ply.elapsed_ms for ply in one.plies] == [0, 0, *SPENT[2:]]
 
 

@@ -61,7 +61,6 @@ def differences(games: list[Game], data: bytes) -> tuple[Counter[str], int]:
             line = data[offset : data.find(b"\n", offset)].decode("latin-1").replace("\r", "")
             recorded = line[max(line.find("<12>"), 0) :].split()
             text = frame_text(board, int(recorded[19]), "." in recorded[28])
-            assert text is not None
             written = text.split()
             compared += 1
             found.update(

@@ -84,7 +84,6 @@ def match(recorded: Game) -> tuple[list[tuple[int, str]], list[str]]:
     if recorded.variant == "chess" or recorded.variant is None:
         setup.pop()
     first = line.positions[0]
-    assert first is not None
     if first.board != STANDARD_BOARD or line.start_ply:
         setup += ["force", f"setboard {fen(first, 0, line.start_ply // 2 + 1)}"]
     turn = 0 if line.white_to_move(0) else 1
@@ -320,7 +319,6 @@ def test_two_engines_play_the_game_to_its_end_under_xboard(tmp_path: Path) -> No
             one.wait(60)
     for name, recorded in (("chess", game(OPENING, RESIGNS)), ("house", house)):
         saved = chess.pgn.read_game(io.StringIO((tmp_path / f"{name}.pgn").read_text()))
-        assert saved is not None
         assert not saved.errors
         assert [move.uci() for move in saved.mainline_moves()] == [ply.uci for ply in recorded.plies]
         assert saved.headers["Result"] == recorded.result

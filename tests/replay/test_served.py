@@ -61,7 +61,6 @@ def test_clients_read_the_lines_of_any_saved_game(tmp_path: Path, tags: list[str
     client.wait()
     listed = client.say("smoves FairyMax")
     head = re.search(LIST_HEAD, listed)
-    assert head is not None
     assert head[1] == date
     *rows, end = listed[listed.index("----  ") :].splitlines()[1:4]
     assert [row for row in rows if not re.fullmatch(LIST_ROW, row)] == []

@@ -214,7 +214,6 @@ def test_both_boards_of_a_match_are_shown_wherever_they_fit(
 def test_a_rating_is_shown_whole_or_not_at_all() -> None:
     viewing = at(chess(), "1b")
     board = viewing.board(viewing.focus)
-    assert board is not None
     board.game.black = board.game.black._replace(rating_text="1234", titles="(C)")
     for handle, shown in (
         ("Ann", "Ann(C) 1234"),

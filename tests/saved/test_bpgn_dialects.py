@@ -82,7 +82,6 @@ def test_both_boards_begin_from_their_half_of_the_fen(between: str, rights: str)
     assert [ply.uci for ply in a.plies if ply.san == "O-O"] == ["g1h1", "g8h8"]
     assert a.plies[-1].flags == 0
     board = chess.pgn.read_game(io.StringIO(pgn(a).replace("[]", "")))
-    assert board is not None
     assert board.headers["FEN"].startswith(SHUFFLED)
     assert "FEN" not in pgn(b)
     assert [one.start_fen for one in again(a, b)[:2]] == [a.start_fen, None]

@@ -216,7 +216,6 @@ def test_what_is_written_as_cutechess_does_reads_back_equal(cli: Cli, tmp_path: 
     assert "Be7 {+M9/9 3s}" in words, "a mate in plies"
     assert "%eval" not in words
     game = chess.pgn.read_game(io.StringIO(pgn))
-    assert game is not None
     assert not game.errors
     assert [node.comment for node in game.mainline()][:2] == ["+0.35/21 1.912s", "-0.30/22 2s"]
 

@@ -56,7 +56,6 @@ def test_text_between_the_moves_is_kept(text: str) -> None:
     movetext = exported.decode().split("\n\n", 1)[1].replace("\n", " ")
     assert words(text) - {"null", "pass", "[%eval 0.5,12]", "[%emt 1.5]"} <= words(movetext)
     peer = chess.pgn.read_game(io.StringIO(exported.decode()))
-    assert peer is not None
     assert not peer.errors
     assert len(list(peer.mainline())) == len(game.plies)
 

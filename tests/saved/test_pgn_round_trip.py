@@ -240,7 +240,6 @@ def test_words_and_variations() -> None:
     text, _ = written(games)
     assert [facts(game) for game in read(text)] == [facts(game) for game in games]
     peer = chess.pgn.read_game(io.StringIO(text.decode()))
-    assert peer is not None
     assert peer.variations[0].comment == "first"
     assert peer.variations[0].nags == {1}
     assert [node.san() for node in peer.variations] == ["e4", "d4"]

@@ -51,7 +51,6 @@ def hammering(path: Path) -> Iterator[subprocess.Popen[str]]:
         [sys.executable, "-c", code, str(path), str(package.parent)], stdout=subprocess.PIPE, text=True, cwd=root
     ) as process:
         try:
-            assert process.stdout is not None
             assert process.stdout.readline() == "begun\n"
             yield process
             assert process.poll() is None, "it could not go on writing"

@@ -129,7 +129,6 @@ class Running:
 
     async def until(self, text: str) -> str:
         """Read what it says until a line has a text; return that line."""
-        assert self.process.stderr is not None
         while line := (await self.process.stderr.readline()).decode():
             self.talk += line
             if text in line:

@@ -353,7 +353,6 @@ class ScriptedServer:
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        assert self._server is not None
         self._server.close()
         for task in list(self._tasks):
             task.cancel()

@@ -40,7 +40,6 @@ def test_it_prints_its_address_answers_and_ends(archive: Path) -> None:
     process = subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**environment, "PYTHONUNBUFFERED": "1"}
     )
-    assert process.stdout is not None
     assert process.stderr is not None
     url = process.stdout.readline().strip()
     token = process.stderr.readline().removeprefix("Token: ").strip()

@@ -64,7 +64,6 @@ def test_lines_of_the_logs_around_a_move(site: TestClient) -> None:
     assert part.count('class="here"') >= 1
     assert "Lines around move 2." in part
     link = re.search(r'href="([^"#]*)#(log-[0-9a-f]{12})"', site.get(f"/game/{key}").text)
-    assert link is not None
     assert link[1] == f"/game/{key}/lines"
     assert f'id="{link[2]}"' in whole
 

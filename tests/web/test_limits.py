@@ -225,7 +225,6 @@ def test_a_signal_ends_the_site_whatever_is_computed(archive: Path, number: int,
     )
     words = [sys.executable, "-c", code, "web", "--db", str(archive), "--port", "0"]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout is not None
     port = int(process.stdout.readline().rstrip("/\n").rpartition(":")[2])
     assert answer(send(port, b"no request\r\n\r\n")).startswith(b"HTTP/1.1 400")
     waiting = [send(port, asking(f"/player/{number}")) for number in range(5)]
