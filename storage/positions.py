@@ -19,7 +19,7 @@ from recorder.errors import StorageError
 from recorder.progress import Progress
 from storage.columnar import place_beside
 from storage.files import create_file, open_sqlite, uri_to_read
-from storage.read.game_filter import GameFilter
+from storage.read.game_filter import EVERY_GAME, GameFilter
 from storage.read.query import DATED_MS, conditions_of
 from storage.settings import archive_id, content_version
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 _VERSION: Final = "2"
 _BYTES_IN_ROW: Final = 32
-_EVERY_GAME: Final = GameFilter(kinds=frozenset(), min_plies=0)
 _GAMES_AT_ONCE: Final = 2000
 _GAMES_IN_TRANSACTION: Final = 10 * _GAMES_AT_ONCE
 _CACHE_KIB: Final = 65_536
@@ -158,7 +157,7 @@ class PositionIndex:
             self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
         return there
 
-    def occurrences(self, position: Position, where: GameFilter = _EVERY_GAME) -> list[Occurrence]:
+    def occurrences(self, position: Position, where: GameFilter = EVERY_GAME) -> list[Occurrence]:
         """Of indexed games that match, the newest first; none without an index. ``last`` does not count."""
         from recorder.rules.keys import position_key  # commands that search for no position need no rules
 

@@ -15,7 +15,7 @@ from exporters.tables.frames import frame_of_lists
 from exporters.tables.tables import GamesTables, open_tables
 from recorder.model import LinkKind, TimeBasis
 from recorder.relating.match import Match, MatchMoment, leads, timeline
-from storage import GameFilter, GameStore
+from storage import EVERY_GAME, GameFilter, GameStore
 from storage.dataset.reading import DatasetStore
 
 _FEW = 200  # keys that a filter may hold
@@ -49,7 +49,7 @@ def read_matches(storage: GameStore, bughouse: GameFilter) -> list[Match]:
     if missing := sorted(linked - games.keys()):
         for begin in range(0, len(missing), _FEW):
             keys = frozenset(missing[begin : begin + _FEW])
-            others = GameFilter(keys=keys, min_plies=0, kinds=frozenset(), per_source=bughouse.per_source)
+            others = replace(EVERY_GAME, keys=keys, per_source=bughouse.per_source)
             games |= {game.key: game for game in storage.games(others)}
     matches, _ = find_matches(list(games.values()))
     places = {key: index for index, key in enumerate(games)}

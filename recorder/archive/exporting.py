@@ -57,13 +57,13 @@ def protected(archive: GameStore) -> list[Path]:
 
 def _require_keys(archive: GameStore, where: GameFilter) -> None:
     """Refuse a KEY that no game of the archive has, whatever the other options exclude, and the same of a source."""
-    from storage import GameFilter
+    from storage import EVERY_GAME
     from storage.dataset.reading import DatasetStore
     from storage.read.sources import no_source
 
     require_variants(archive, where)
     for key in sorted(where.keys):
-        if not archive.count(GameFilter(keys=frozenset({key}), kinds=frozenset(), min_plies=0)):
+        if not archive.count(replace(EVERY_GAME, keys=frozenset({key}))):
             raise StorageError(f"No game has a key that begins with {key}.")
     if where.source is None:
         return
@@ -79,12 +79,10 @@ def _require_keys(archive: GameStore, where: GameFilter) -> None:
 def require_variants(archive: GameStore, where: GameFilter) -> None:
     """Refuse a variant that neither the rules nor any game of the archive know. Every reading by a filter begins so."""
     from recorder.rules.variants import is_known_variant, known_variant_like
-    from storage import GameFilter
+    from storage import EVERY_GAME
 
     for word in sorted(where.variants):
-        if is_known_variant(word) or archive.count(
-            GameFilter(variants=frozenset({word}), kinds=frozenset(), min_plies=0)
-        ):
+        if is_known_variant(word) or archive.count(replace(EVERY_GAME, variants=frozenset({word}))):
             continue
         like = known_variant_like(word)
         raise UnknownVariantError(f"unknown variant {word!r}{f'; did you mean {like!r}?' if like else '.'}")
@@ -103,16 +101,15 @@ _OPEN: Final = (
 def no_value(archive: GameStore, where: GameFilter) -> str | None:
     """Write a sentence about the first text of a filter that no game has, with texts that are like it."""
     from recorder.model import site_names
-    from storage import GameFilter
+    from storage import EVERY_GAME
     from storage.read.query import UNKNOWN
 
-    every = GameFilter(kinds=frozenset(), min_plies=0)
     for what, attributes, columns in _OPEN:
         for name in sorted({name for attribute in attributes for name in getattr(where, attribute)} - {UNKNOWN}):
             alone: dict[str, Any] = {attributes[0]: site_names([name]) if what == "server" else frozenset({name})}
-            if not archive.count(replace(every, **alone)):
+            if not archive.count(replace(EVERY_GAME, **alone)):
                 return f"no {what} {name}{_values_like(archive, name, columns)}"
-    if where.me is not None and not archive.count(replace(every, me=where.me)):
+    if where.me is not None and not archive.count(replace(EVERY_GAME, me=where.me)):
         return f"no connection of the handle {where.me}{_values_like(archive, where.me, ('me',))}"
     return None
 

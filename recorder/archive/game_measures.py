@@ -12,7 +12,7 @@ from recorder.archive.exporting import handles_of, named_games, require_games
 from recorder.archive.pages.related import games_in_progress, match_of, of_source
 from recorder.errors import StorageError
 from recorder.progress import Progress, no_progress
-from storage import GameFilter
+from storage import EVERY_GAME, GameFilter
 from storage.dataset.reading import DatasetStore
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ def picture_games(archive: GameStore, scope: str, chosen: GameFilter) -> GameFil
     keys = frozenset((found[0].a.key, found[0].b.key))
     if not keys.issuperset(game.key for game in games):
         return None
-    return of_source(archive, games[0], GameFilter(keys=keys, kinds=frozenset(), min_plies=0))
+    return of_source(archive, games[0], replace(EVERY_GAME, keys=keys))
 
 
 @dataclass(frozen=True, slots=True)

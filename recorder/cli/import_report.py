@@ -165,9 +165,9 @@ def print_notes(outcomes: Sequence[Outcome]) -> None:
 
 def count_all(archive: ArchiveStore) -> int:
     """Games of every kind."""
-    from storage import GameFilter
+    from storage import EVERY_GAME
 
-    return archive.count(GameFilter(kinds=frozenset(), min_plies=0))
+    return archive.count(EVERY_GAME)
 
 
 def say_archive(archive: ArchiveStore, before: int | None) -> None:

@@ -38,7 +38,7 @@ from recorder.web.links import WebSite
 from recorder.web.listing import PAGE_GAMES, Choices, ListState, read_list
 from recorder.web.pages import VERSUS, form_of, game_bar, games_page, insights_page, lines_page, message_page
 from recorder.web.work import BusyError, LeftError, Page, Work
-from storage import ArchiveStore, GameFilter, SourceRow
+from storage import EVERY_GAME, ArchiveStore, GameFilter, SourceRow
 from storage.maintenance.private import public_game
 from storage.read.listing import ListedGame, ListOrder
 
@@ -277,7 +277,7 @@ class Answers:
         suffix = request.path_params["suffix"]
         if suffix not in ("pgn", "jsonl"):
             return not_found(request, KeyError(suffix))
-        where = GameFilter(keys=frozenset({game.key}), kinds=frozenset(), min_plies=0)
+        where = replace(EVERY_GAME, keys=frozenset({game.key}))
         return file_of_games(archive, where, suffix, game.key[:8], public=self._public, check=self._check)
 
     @_of_game

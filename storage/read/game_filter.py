@@ -73,3 +73,6 @@ class GameFilter:
 
 ALL_PLAYED = GameFilter()
 """The stated default of lists and exports: every played game with at least one ply."""
+
+EVERY_GAME = GameFilter(kinds=frozenset(), min_plies=0)
+"""Examined and set-up games, too, and games without a known move."""

@@ -7,7 +7,7 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
@@ -43,7 +43,7 @@ from recorder.sources import SourceKind, make_decoder
 from recorder.sources.redaction import Forgotten
 from recorder.text import plural
 from recorder.wire.controls import TelnetFilter
-from storage import ArchiveStore, GameFilter, SourceRow, storage_errors
+from storage import EVERY_GAME, ArchiveStore, SourceRow, storage_errors
 
 if TYPE_CHECKING:
     from recorder.ledger import LedgerEntry
@@ -377,7 +377,7 @@ def _audit(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:
         ):
             audit.findings += compare_counts(tag, dispositions, again, counted[tag])
     kept: PartsByPlace = {}
-    everything = GameFilter(source=row.sha256, kinds=frozenset(), min_plies=0, per_source=True)
+    everything = replace(EVERY_GAME, source=row.sha256, per_source=True)
     bughouse: list[Game] = []
     for game in archive.games(everything):
         if game.variant == "bughouse":
@@ -413,7 +413,7 @@ def _compare_boards(games: list[Game]) -> Iterable[str]:
             yield f"Bughouse match of {one[:8]} and {other[:8]}: {finding}"
 
 
-_EVERYTHING = GameFilter(kinds=frozenset(), min_plies=0, per_source=True)
+_EVERYTHING = replace(EVERY_GAME, per_source=True)
 
 
 class Unread(NamedTuple):

@@ -23,6 +23,7 @@ import stat
 from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
+from dataclasses import replace
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
@@ -35,7 +36,7 @@ from recorder.archive.locate import open_archive
 from recorder.errors import ExportError, RecorderError
 from recorder.files import lock, sync_folder
 from recorder.model import GameEnd, GameKind
-from storage import GameFilter
+from storage import EVERY_GAME, GameFilter
 from storage.write.games import successor
 
 if TYPE_CHECKING:
@@ -355,7 +356,7 @@ class FinishedGames(Outlet):
             return game, []
         from recorder.relating.merge import merge_games
 
-        every = GameFilter(keys=frozenset(same), per_source=True, kinds=frozenset(), min_plies=0)
+        every = replace(EVERY_GAME, keys=frozenset(same), per_source=True)
         with chosen_games(archive, every) as games:
             candidates = list(games)
         paths = [self._path_of(candidate) for candidate in candidates]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recorder.model import Game, GameKind, LinkKind
-from storage import GameFilter
+from storage import EVERY_GAME, GameFilter
 from storage.dataset.reading import DatasetStore
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def anomalies_of_game(archive: GameStore, game: Game) -> list[Anomaly]:
 def games_by_source(archive: ArchiveStore, game: Game) -> list[tuple[SourceRow, Game]]:
     if not game.merged_from:
         return [(archive.game_sources(game.key)[0], game)]
-    chosen = GameFilter(keys=frozenset(game.merged_from), kinds=frozenset(), min_plies=0, per_source=True)
+    chosen = replace(EVERY_GAME, keys=frozenset(game.merged_from), per_source=True)
     linked = [(one.observations[0].source, one) for one in archive.games(chosen)]
     return [(archive.source(source.sha256), one) for source, one in linked if source is not None]
 
@@ -91,7 +91,7 @@ def other_boards(archive: ArchiveStore, games: Iterable[Game]) -> list[Game]:
     games = [game for game in games if game.variant == "bughouse"]
     keys = {game.key for game in games}
     linked = frozenset(link.key for game in games for link in game.links if link.kind is LinkKind.PARTNER)
-    everything = GameFilter(variants=frozenset({"bughouse"}), kinds=frozenset(), min_plies=0)
+    everything = replace(EVERY_GAME, variants=frozenset({"bughouse"}))
     wanted = [replace(everything, keys=linked - keys)] if linked - keys else []
     alone = [game for game in games if not any(link.kind is LinkKind.PARTNER for link in game.links)]
     logs = {row.sha256 for game in alone for row in archive.game_sources(game.key)}
@@ -121,7 +121,7 @@ def match_of(archive: GameStore, game: Game) -> tuple[Match, str] | None:
     if isinstance(archive, DatasetStore):
         if not (keys := frozenset(link.key for link in game.links)):
             return None
-        found = archive.games(of_source(archive, game, GameFilter(keys=keys, kinds=frozenset(), min_plies=0)))
+        found = archive.games(of_source(archive, game, replace(EVERY_GAME, keys=keys)))
         others = {other.key: other for other in found if other.key in keys}
     else:
         others = {other.key: other for other in other_boards(archive, [game])}

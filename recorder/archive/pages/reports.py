@@ -11,7 +11,7 @@ from recorder.archive.exporting import require_games
 from recorder.archive.pages.related import anomalies_of_game, games_in_progress, match_of
 from recorder.errors import ExportError
 from recorder.text import plural
-from storage import GameFilter
+from storage import EVERY_GAME, GameFilter
 from storage.dataset.reading import DatasetStore
 
 if TYPE_CHECKING:
@@ -122,10 +122,7 @@ def boards_of(archive: GameStore) -> BoardsOf:
         if isinstance(archive, DatasetStore):
             return {}
         keys = frozenset(key for key, _ in places)
-        boards = {
-            game.key: boards_by_ply(game)
-            for game in archive.games(GameFilter(keys=keys, kinds=frozenset(), min_plies=0))
-        }
+        boards = {game.key: boards_by_ply(game) for game in archive.games(replace(EVERY_GAME, keys=keys))}
         return {(key, ply): boards[key][ply] for key, ply in places if key in boards and ply in boards[key]}
 
     return read

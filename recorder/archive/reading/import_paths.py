@@ -49,7 +49,7 @@ from recorder.pipeline import PARSER_VERSION
 from recorder.progress import Progress, of_several
 from recorder.sources.redaction import Forgotten, ForgottenHandle
 from recorder.text import plural
-from storage import ArchiveStore, ForgottenSource, GameFilter, SourceRow, is_database, reading_other
+from storage import EVERY_GAME, ArchiveStore, ForgottenSource, SourceRow, is_database, reading_other
 
 _GAMES = 200
 _BLOCK_BYTES = 1 << 20
@@ -153,7 +153,7 @@ def _going(archive: ArchiveStore, theirs: set[ForgottenHandle]) -> tuple[int, in
     if not handles:
         return 0, 0
     new = Forgotten(handles)
-    games = archive.games(GameFilter(kinds=frozenset(), min_plies=0, per_source=True))
+    games = archive.games(replace(EVERY_GAME, per_source=True))
     return len(handles), sum(game.white.handle in new or game.black.handle in new for game in games)
 
 
@@ -271,7 +271,7 @@ class CopiedSource:
         other, row = self._other, self._row
         for block in other.read_source(row.sha256) if row.kept else ():
             yield Part(block, [])
-        games = other.games(GameFilter(source=row.sha256, kinds=frozenset(), min_plies=0, per_source=True))
+        games = other.games(replace(EVERY_GAME, source=row.sha256, per_source=True))
         while some := list(islice(games, _GAMES)):
             yield Part(b"", [replace(recorded(game), key=self._wanted.get(game.key, game.key)) for game in some])
         self.found = Found(other.report(row.sha256), row.read_up_to, False, row.unfinished)

@@ -64,7 +64,7 @@ from storage.dataset.records import (
     write_manifest,
     write_record,
 )
-from storage.read.game_filter import GameFilter
+from storage.read.game_filter import EVERY_GAME, GameFilter
 
 if TYPE_CHECKING:
     from recorder.progress import Progress
@@ -73,7 +73,6 @@ if TYPE_CHECKING:
 _DOUBLINGS: Final = tuple(1 << exponent for exponent in range(4, 48))
 """Sizes in bytes."""
 _DIGITS: Final = 16
-_ALL: Final = GameFilter(kinds=frozenset(), min_plies=0)
 
 
 @dataclass(slots=True)
@@ -152,7 +151,7 @@ def make_source(task: SourceTask, progress: Progress) -> SourceMade:
             raise
         except Exception as error:  # the other sources are still converted
             return _failed(task, why_failed(error, source.name), internal=is_internal(error))
-        parts = write_dataset(archive, _ALL, task.folder, sha256, stem_of(sha256))
+        parts = write_dataset(archive, EVERY_GAME, task.folder, sha256, stem_of(sha256))
     outcome.games, outcome.plies, outcome.undated = (
         rows_of(parts, place) for place in ("games/", "plies/", "games/undated/")
     )

@@ -23,7 +23,7 @@ from exporters.tables.sql import selected
 from recorder.archive.locate import archive_file
 from recorder.errors import ExportError
 from recorder.progress import Progress
-from storage import ArchiveStore, GameFilter, storage_errors
+from storage import ArchiveStore, storage_errors
 from storage.maintenance.check import require_sound
 from storage.maintenance.private import published_events, published_settings
 from storage.publish.connection import SCHEMA, SPAN, connected, is_there
@@ -43,7 +43,6 @@ BATCH_PLIES: Final = 100_000
 _LOCK_S: Final = 10
 """How long to wait until another process has published the same archive."""
 _AT_ONCE: Final = 1000
-_ALL: Final = GameFilter(kinds=frozenset(), min_plies=0)
 
 _TYPES: Final = {"Int32": "integer", "Int64": "bigint", "Float64": "double precision", "boolean": "boolean"}
 _NUMBER: Final = Column("id", "integer", "Int64", "", "number of the game here", True)
