@@ -165,8 +165,6 @@ def _each_ply(plies: Plies, names: Sequence[str]) -> Any:
 
 
 def _on_axes(scope: str, panel: Panel[Any], *options: str) -> Picture:
-    """A picture that is drawn on axes, with these options."""
-
     def given(wishes: PlotOptions, events: pd.DataFrame | None = None) -> dict[str, Any]:
         return {name: events if name == "events" else getattr(wishes, name) for name in options}
 

@@ -88,7 +88,6 @@ def _draw_curve(ax: Axes, look: Theme, data: _CurveData) -> Legend:
 
 
 def _draw_quartiles(ax: Axes, look: Theme, table: pd.DataFrame, bases: list[int], player: str) -> list[LegendEntry]:
-    """Draw medians and quartiles of the clocks, and set their axis; ``bases`` are the games' base times in seconds."""
     one_base = len(bases) == 1
     unit, scale = ("ms", 1000) if one_base else ("share", 1)
     start = float(bases[0]) if one_base else 1.0

@@ -160,7 +160,6 @@ _LEFT = 0.008
 
 
 def add_sheet_titles(ax: Axes, theme: Theme, title: str, subtitle: str, footer: str) -> None:
-    """A bold line and a small one over a whole figure, and its footer."""
     figure = ax.get_figure(root=True)
     assert figure is not None
     width = figure.get_figwidth() * 72 * 0.95

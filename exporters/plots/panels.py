@@ -19,8 +19,6 @@ from exporters.plots.words import PlySource, who_of
 
 
 class Data(Protocol):
-    """What a picture shows."""
-
     @property
     def shown(self) -> Shown | GameShown: ...
 
@@ -46,7 +44,6 @@ class Panel(Generic[_Data]):
     table: Callable[[_Data], pd.DataFrame] = attrgetter("table")
 
     def computed(self, source: PlySource, player: str | None = None, **options: Any) -> _Data:
-        """What it shows; ``player``: as for ``who_of``."""
         plies = Plies.of(source)
         return self.compute(plies, who_of(plies, player), **options)
 
@@ -102,7 +99,6 @@ class GamePanel(Panel[_Data]):
     """A picture of one game, or of the games of a match."""
 
     def computed(self, source: PlySource, player: str | None = None, **options: Any) -> _Data:
-        """What it shows of a ply frame."""
         return self.compute(source, **options)
 
 

@@ -160,7 +160,6 @@ def _draw_clocks(
 
 
 def _scale_clocks(ax: Axes, look: Theme, plies: pd.DataFrame, seen: list[float], stepped: bool) -> None:
-    """Set both axes so that all clocks (``seen``, in seconds) and base times fit in; mark 0 if a clock is below."""
     bases = [float(value) for value in plies["base_s"].dropna().unique()]
     high, low = max([*seen, *bases]), min(seen)
     margin = max(high - low, 1.0) * 0.05

@@ -82,8 +82,6 @@ def rows_of(*more: str) -> Callable[[Any], pd.DataFrame]:
 
 @dataclass(frozen=True)
 class Drawn:
-    """The plies of a picture, and why others are not drawn."""
-
     plies: Plies
     reasons: Sequence[Reason]
 

@@ -153,7 +153,6 @@ def _draw_thinks(ax: Axes, look: Theme, found: _Thinks) -> Legend:
 
 
 def _draw_shares(ax: Axes, look: Theme, shares: pd.DataFrame) -> list[LegendEntry]:
-    """Draw the bars of each phase (``shares``: of ``_shares_of``); return what the legend says."""
     classes = shares["think"].nunique()
     present = list(dict.fromkeys(shares["phase"]))
     looks = dict(zip(PHASES, zip(look.phases, _HATCHES, strict=True), strict=True))

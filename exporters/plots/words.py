@@ -55,7 +55,6 @@ def _spellings(plies: pd.DataFrame, player: str) -> list[str]:
 
 
 def name_of(plies: pd.DataFrame, player: str) -> str:
-    """A player's handle as the server writes it, ready to be drawn."""
     return plain(next(iter(_spellings(plies, player)), player))
 
 

@@ -147,7 +147,6 @@ def _read(text: str | None, basis: TimeBasis) -> str | None:
 
 
 def about(game: Game, in_progress: bool) -> list[tuple[str, str]]:
-    """What a game is, as pairs of a name and a value, without its result."""
     words = [rated_word(game), game.category, game.variant_word]
     if game.kind is GameKind.EXAMINED:
         words.append("examined")

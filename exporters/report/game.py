@@ -256,7 +256,6 @@ def _at(board: PlaybackBoard, ply: int | None) -> ReportPosition:
 
 
 def _linked(board: PlaybackBoard, site: Site | None) -> dict[str, Any]:
-    """What of a board leads to other pages of the site: players, games that belong to it, lines of its logs."""
     game = board.game
     players = {
         side: {**_player(player), "link": site and site.player(player.handle, game.server)}
@@ -445,7 +444,6 @@ def _mean(values: Sequence[int]) -> int:
 
 
 def _missing(boards: Sequence[PlaybackBoard]) -> str:
-    """One line about what the page has no panel for, because no board has data."""
     plies = [ply for board in boards for ply in board.game.plies]
     known = {
         "clocks": any(map(_has_clocks, boards)),

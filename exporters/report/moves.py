@@ -59,7 +59,6 @@ class PlaybackBoard(NamedTuple):
 
 
 def verdicts(game: Game) -> dict[int, MoveVerdict]:
-    """Verdicts by ply of the main line; none if the game has no evaluations."""
     losses = judged(game)
     if losses is None:
         return {}

@@ -426,7 +426,6 @@ def _by_control(own: Sequence[_Row]) -> Counter[tuple[str, str, str | None]]:
 
 
 def _newest_first(own: Sequence[_Row]) -> list[_Row]:
-    """The games that the page lists; those without a date follow those with one."""
     dated, undated = ([row for row in own if known(row["day"]) is so] for so in (True, False))
     return [*dated[::-1], *undated][:MOST_GAMES]
 
@@ -487,14 +486,12 @@ def _facts(own: Sequence[_Row], moves: int, servers: Mapping[str, int]) -> Itera
 
 
 def _missing(tables: Iterable[Table]) -> str:
-    """One line about the tables without rows, each with what it excludes."""
     notes = [(table.caption, table.note.removesuffix(".").replace("Excluded:", "excluded:")) for table in tables]
     names = [f"{caption} ({note})" if note else caption for caption, note in notes]
     return f"No data: {'; '.join(names)}." if names else ""
 
 
 def _opponents(own: Sequence[_Row], site: Site | None, filters: Mapping[str, str]) -> Table | None:
-    """The player's opponents, the most frequent first; guests in one row, because they are unknown."""
     guests = [row for row in own if _is(row["opponent_guest"])]
     groups: dict[str, list[_Row]] = {}
     for row in own:

@@ -39,7 +39,6 @@ class Panel(NamedTuple):
 
 
 def clock_ticks(low_s: float, high_s: float, most: int = _MOST_TICKS) -> list[Tick]:
-    """Round times in seconds as a clock shows them."""
     return [(value, clock_text(value)) for value in _round_values(low_s, high_s, SECONDS, most)]
 
 
@@ -76,8 +75,6 @@ def _n(value: float) -> str:
 
 
 class Plot:
-    """Axes from the first to the last value of ``xs`` and ``ys``, and what is drawn on them."""
-
     def __init__(self, xs: tuple[float, float], ys: tuple[float, float], height: int = 210) -> None:
         self._xs, self._ys = xs, (ys[0], ys[1] if ys[1] > ys[0] else ys[0] + 1)
         self._height = height
@@ -135,7 +132,6 @@ class Plot:
         self._inner.append(f'<path class="bars {kind}" d="{path}"/>')
 
     def mark(self, kind: str, x: float, words: str) -> None:
-        """A line from top to bottom, with words that a pointer shows."""
         path = f"M{_n(self._x(x))} {TOP}V{self._height - BOTTOM}"
         self._parts.append(f'<path class="{kind}" d="{path}"><title>{escape(visible(words))}</title></path>')
 
@@ -220,7 +216,6 @@ def drawings(assets: str | None = None, *, one_side: bool = False) -> Markup:
 
 
 def _squares(white_below: bool) -> Markup:
-    """The empty board with its coordinates inside, without colours: the style sheet has them."""
     odd = range(15 + SQUARE, 15 + 8 * SQUARE, 2 * SQUARE)
     stripes = [f"M{x} 15h{SQUARE}v360h-{SQUARE}zM15 {x}h360v{SQUARE}h-360z" for x in odd]  # a square in two is light
     letters, digits = ("abcdefgh", "87654321") if white_below else ("hgfedcba", "12345678")

@@ -198,7 +198,6 @@ def game_kind(row: _Row) -> str:
 
 
 def game_cells(row: _Row) -> dict[str, str]:
-    """What lists of games and of sides have of a row: key, day, kind, time control, reason and number of plies."""
     return {
         "key": str(row["key"])[:8],
         "day": day_text(row["started_ms"], str(row["time_basis"]), row["day"]),
@@ -215,12 +214,10 @@ def rating_text(low: int | None, high: int | None) -> str:
 
 
 def marks_of(row: _Row, who: str) -> list[str]:
-    """``computer``, ``guest``: what is known of a player of a row."""
     return [mark for mark in ("computer", "guest") if known(row[f"{who}_{mark}"]) and row[f"{who}_{mark}"]]
 
 
 def score_cells(games: int, wins: int, draws: int, losses: int) -> list[str]:
-    """Games, won, drawn, lost, and points of those with a result."""
     decided = wins + draws + losses
     score = percent_text((wins + draws / 2) / decided) if decided else NOTHING
     return [f"{games:,}", f"{wins:,}", f"{draws:,}", f"{losses:,}", score]

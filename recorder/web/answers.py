@@ -290,7 +290,6 @@ class Answers:
         return Response(data, 200, headers, "image/gif")
 
     def player(self, request: Request) -> Response:
-        """The page of a player, about the newest games that match the filters in the address, alone or with another."""
         handle = request.path_params["handle"]
         plain = WebSite()
         pairs = [(name, value) for name, value in request.query_params.multi_items() if name != "player"]
@@ -428,7 +427,6 @@ class Answers:
         )
 
     def handles(self, request: Request) -> Response:
-        """Handles that begin as typed, as JSON: for the form's lists of players."""
         typed = request.query_params.get("q", "").strip().lower()
         with open_archive(self._where) as archive, archive.reading() as driver:
             found = values_of(driver, Completion.HANDLE, typed, _MOST_HANDLES) if typed else []
@@ -482,7 +480,6 @@ def _reached_from(request: Request) -> ListState | None:
 
 
 def _neighbours(archive: ArchiveStore, key: str, site: WebSite) -> tuple[dict[str, str | None], str | None]:
-    """The previous and the next game of the list, and the place of this one in it."""
     if site.listed is None:
         return {}, None
     order = site.listed.order

@@ -233,8 +233,6 @@ def _row(
 
 
 class _Links(NamedTuple):
-    """Addresses of lists with exactly the games behind a row."""
-
     state: InsightState
     groups: Sequence[str]
     site: WebSite

@@ -26,7 +26,6 @@ class WebSite:
         return self._with(f"/game/{key}", "" if ply is None else f"ply={ply}")
 
     def position(self, key: str, ply: int | None = None) -> str | None:
-        """The way from a half-move of a game to the explorer of its position."""
         return f"/game/{key}/position{'' if ply is None else f'?ply={ply}'}"
 
     def all_lines(self, key: str) -> str:

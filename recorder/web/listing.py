@@ -94,7 +94,6 @@ class ListState:
         return urlencode([(name, value) for name in names if (value := values.get(name))])
 
     def query_at(self, name: str, place: ListPlace) -> str:
-        """The query of the page behind (``after``) or in front of (``before``) a place."""
         return self.query(**{name: json.dumps([*place], separators=(",", ":"))})
 
     @property

@@ -219,7 +219,6 @@ def session_lines(state: RecorderState) -> tuple[str, ...]:
 
 
 def outage_lines(outages: Sequence[LiveOutage], *, with_reason: bool) -> tuple[str, ...]:
-    """Describe outages, the newest first; ``with_reason`` adds what the server or the system said."""
     lines = []
     for outage in reversed(outages):
         until = "now" if outage.until_ms is None else _clock_of(outage.until_ms)

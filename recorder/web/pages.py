@@ -223,7 +223,6 @@ def form_of(
 
 
 def chosen_filters(listed: ListState, address: Callable[[str], str]) -> list[tuple[str, str, str]]:
-    """The filters that are set, in words, each with the address of the page without it."""
     return [
         (field.label, _words(field, value), address(listed.query(**{field.name: None})))
         for field, value in listed.chosen
