@@ -80,7 +80,6 @@ class Mapping(Generic[_T]):
     """``given`` are columns that are no attributes, first in a row; ``words`` are what closed sets hold."""
 
     def __init__(self, model: type[_T], table: str, given: str, *lines: Field) -> None:
-        self.model = model
         self.table = table
         self.given = tuple(given.split())
         self.lines = lines

@@ -25,6 +25,7 @@ from recorder.model import (
     PlyLine,
     Proof,
     Thinking,
+    shows_board,
 )
 from recorder.model.plies import is_null_move
 from recorder.movetext import GLUE, with_bars
@@ -230,7 +231,7 @@ def chat_of(observation: Observation) -> Iterator[tuple[int, GameEvent]]:
     """With the line that each names, else that of the board shown then."""
     line = 0
     for event in observation.events:
-        if event.kind is EventKind.EXAMINE and event.detail == "shown":
+        if shows_board(event):
             line = event.value or 0
         elif event.kind is EventKind.CHAT:
             yield line if event.value is None else event.value, event

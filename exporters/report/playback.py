@@ -11,7 +11,7 @@ from statistics import median
 from typing import Final, NamedTuple
 
 from exporters.report.positions import Course, ReportPosition
-from recorder.model import EventKind, Game, GameEvent, GameKind, control_of
+from recorder.model import EventKind, Game, GameEvent, GameKind, control_of, shows_board
 from recorder.replay.moments import Begin, GameMoment, ShownPly
 from recorder.replay.several import moments_of_games
 from recorder.replay.timing import Timing
@@ -79,13 +79,13 @@ class _Board:
         self._now: ReportPosition | None = None
         self._places = {id(event): index for index, seen in enumerate(game.observations) for event in seen.events}
         self._as_shown = game.kind is not GameKind.PLAYED and any(
-            _is_shown(event) for observation in game.observations for event in observation.events
+            shows_board(event) for observation in game.observations for event in observation.events
         )
 
     @property
     def has_no_times(self) -> bool:
         """Whether boards were shown at unknown times: moves that were examined took no time."""
-        return self._as_shown and not any(event.at_ms for event in self.game.events if _is_shown(event))
+        return self._as_shown and not any(event.at_ms for event in self.game.events if shows_board(event))
 
     def take(self, moment: GameMoment) -> list[Showing]:
         what = moment.what
@@ -109,7 +109,7 @@ class _Board:
         if not isinstance(what, GameEvent):
             return []
         self.shown_events.add(id(what))
-        if self._as_shown and _is_shown(what):
+        if self._as_shown and shows_board(what):
             state = self._course.state(self._places[id(what)], what.value or 0, what.ply)
             if state is None or state is self._now:
                 return []
@@ -136,16 +136,12 @@ def _pace(found: Playback) -> None:
 def _add_others(showings: list[Showing], board: _Board) -> None:
     """Events that only another source of the game contains: after the last board that was there by then."""
     for event in board.game.events:
-        if id(event) in board.shown_events or _is_shown(event):
+        if id(event) in board.shown_events or shows_board(event):
             continue
         places = [at for at, one in enumerate(showings) if one.board == board.number and one.state.ply <= event.ply]
         at = places[-1] if places else 0
         before = showings[at]
         showings.insert(at + 1, Showing(board.number, before.state, event, before.at_ms, False))
-
-
-def _is_shown(event: GameEvent) -> bool:
-    return event.kind is EventKind.EXAMINE and event.detail == "shown"
 
 
 def _run(game: Game, before: ReportPosition, state: ReportPosition) -> ClockRun | None:

@@ -19,12 +19,12 @@ from recorder.model import (
     AnchorReason,
     EventKind,
     Game,
-    GameEvent,
     LineKind,
     Observation,
     ObservationKind,
     Ply,
     PlyLine,
+    shows_board,
 )
 from recorder.movetext import move_number
 from recorder.text import clean, plural
@@ -38,11 +38,6 @@ if TYPE_CHECKING:
 class _Line(NamedTuple):
     depth: int
     line: PlyLine
-
-
-def _is_shown(event: GameEvent) -> bool:
-    """Whether an event says which board of an examined game was shown."""
-    return event.kind is EventKind.EXAMINE and event.detail == "shown"
 
 
 def _print_tree(game: Game) -> None:
@@ -82,7 +77,7 @@ def _print_shown(game: Game) -> None:
                 event.offset,
             )
             for event in observation.events
-            if _is_shown(event)
+            if shows_board(event)
         ]
     if rows:
         click.echo("\nShown")
@@ -402,7 +397,7 @@ def _print_thinking(game: Game) -> None:
 
 
 def _print_events(game: Game) -> None:
-    events = [event for event in game.events if not _is_shown(event)]
+    events = [event for event in game.events if not shows_board(event)]
     if events:
         click.echo("\nEvents")
         print_table(

@@ -26,6 +26,7 @@ from recorder.model.games import (
     variant_beside,
 )
 from recorder.model.observations import (
+    SHOWN,
     AnalysedPosition,
     Analysis,
     EngineProtocol,
@@ -38,6 +39,7 @@ from recorder.model.observations import (
     ObservationKind,
     Segment,
     Thinking,
+    shows_board,
 )
 from recorder.model.plies import (
     CLOCK_DERIVED,

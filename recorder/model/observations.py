@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from recorder.model.plies import Anchor, PlyLine, StartFacts
 from recorder.model.sources import SourceName
@@ -95,6 +95,14 @@ class GameEvent(NamedTuple):
     black_clock_ms: int | None
     at_ms: int | None
     offset: int
+
+
+#: Detail of ``EventKind.EXAMINE``: a board of an examined game was shown; the value is its line's number.
+SHOWN: Final = "shown"
+
+
+def shows_board(event: GameEvent) -> bool:
+    return event.kind is EventKind.EXAMINE and event.detail == SHOWN
 
 
 class ObservationKind(Enum):

@@ -12,13 +12,13 @@ from typing import Final
 from recorder.dialects.session import Family
 from recorder.events import ExamineNotice, ExamineNoticeKind, Line, MovelistRead
 from recorder.events.frames import Style12
-from recorder.model import AnomalyKind, Disposition, EventKind, GameEnd, Ply, Proof
+from recorder.model import SHOWN, AnomalyKind, Disposition, EventKind, GameEnd, Ply, Proof
 from recorder.rules.fen import fen
 from recorder.rules.position import Position, Rules
 from recorder.rules.prove import Step
 from recorder.rules.variants import STANDARD_BOARD, is_bare_wild, variant_of
 from recorder.tracking.datagrams.boards import DatagramBoard
-from recorder.tracking.examined.lines import PLACED, SHOWN
+from recorder.tracking.examined.lines import PLACED
 from recorder.tracking.examined.nodes import BACK, FORWARD, REVERT, TYPED, Node, ShownBoard
 from recorder.tracking.examined.tree import ExaminedTree
 from recorder.tracking.facts import Starting

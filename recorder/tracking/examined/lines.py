@@ -11,10 +11,10 @@ from typing import Final
 
 from recorder.dialects.results import read_reason
 from recorder.model import (
+    SHOWN,
     Anchor,
     AnchorReason,
     EventKind,
-    GameEvent,
     HoldingsChange,
     LineKind,
     Observation,
@@ -22,13 +22,13 @@ from recorder.model import (
     Ply,
     PlyLine,
     Proof,
+    shows_board,
 )
 from recorder.rules.variants import STANDARD_BOARD
 from recorder.tracking.examined.nodes import Node, find_ways
 from recorder.tracking.tracked_game import TrackedGame
 
-#: Details of ``EventKind.EXAMINE``: a board of the tree was shown, its line is the value; a position was being set up.
-SHOWN: Final = "shown"
+#: Detail of ``EventKind.EXAMINE``: a position was being set up.
 PLACED: Final = "set-up"
 
 
@@ -162,7 +162,7 @@ def _share_out(
     for event in raw.events:
         while changes and (changes[0].offset, changes[0].seq) < (event.offset, event.seq):
             _take_holdings(observations[index], changes.popleft(), bounds[index])
-        if _is_shown(event):
+        if shows_board(event):
             assert event.value is not None
             index, line = places[event.value]
             event = event._replace(value=line)
@@ -192,10 +192,6 @@ def _share_out(
 def _take_holdings(observation: Observation, change: HoldingsChange, bounds: list[tuple[int, int | None]]) -> None:
     observation.holdings.append(change)
     bounds.append((change.offset, change.at_ms))
-
-
-def _is_shown(event: GameEvent) -> bool:
-    return event.kind is EventKind.EXAMINE and event.detail == SHOWN
 
 
 def _end_of_main(root: Node) -> Node:
