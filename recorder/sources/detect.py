@@ -157,15 +157,14 @@ def _foreign(head: bytes) -> str | None:
 
 
 def _margin(lines: list[bytes]) -> bytes:
-    """What every line begins with that has text, of two or more: blanks (not those of a list) and quotation marks."""
+    """What every line begins with that has text, of two or more: quotation marks, or blanks also before a board."""
     filled = [line for line in lines[:-1] or lines if line.strip(MARGIN + b"\r")]
-    if len(filled) < 2 or all(line.lstrip()[:1].isdigit() or line.lstrip()[:1] == b"{" for line in filled):
-        return b""
     begins = {line[: len(line) - len(line.lstrip(MARGIN))] for line in filled}
     margin = min(begins, key=len, default=b"")
     while not all(begin.startswith(margin) for begin in begins):
         margin = margin[:-1]
-    return margin
+    quoted = margin.strip() or any(_NOT_IN_PGN.match(line.removeprefix(margin)) for line in filled)
+    return margin if quoted and len(filled) > 1 else b""
 
 
 def _is_stamped(lines: list[bytes]) -> bool:

@@ -31,6 +31,7 @@ FRAME = b"<12> rnbqkbnr pppppppp -------- -------- ----P--- -------- PPPP-PPP RN
         (b"1431115610.5 " + FRAME + b"\n", SourceKind.STAMPED),
         (b"> fics% \n>\n> " + FRAME + b"\n", SourceKind.STAMPED),
         (b"    fics% \n\n    " + FRAME + b"\n", SourceKind.STAMPED),
+        (b"     ___\n  Welcome to the Free Internet Chess Server at freechess.org\n", SourceKind.RAW),
     ],
 )
 def test_kinds(head: bytes, kind: SourceKind) -> None:
