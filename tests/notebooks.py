@@ -7,8 +7,6 @@ from typing import Any
 
 from nbmake.nb_run import NotebookRun
 
-__all__ = ["NOTEBOOKS", "executed", "words_of"]
-
 NOTEBOOKS = sorted((Path(__file__).parent.parent / "examples").glob("*.ipynb"))
 _VARYING = re.compile(r"0x[0-9a-f]+")
 

@@ -8,8 +8,6 @@ shown, not played.
 
 from typing import NamedTuple
 
-__all__ = ["NO_TRANSCRIPTS", "PUBLIC_GAMES", "Shown"]
-
 
 class Shown(NamedTuple):
     """A game in an excerpt."""

@@ -18,8 +18,6 @@ from typing import Final
 
 from tests.support.cli import SERVER, Cli
 
-__all__ = ["digests", "differences", "main"]
-
 _ALL: Final = ("--include", "examined,setup,empty")
 OUTPUTS: Final[dict[str, tuple[str, ...]]] = {
     "pgn": ("export", "pgn"),

@@ -12,8 +12,6 @@ from typing import NamedTuple
 from recorder.conformance.runner import SETS, Case
 from tests.conformance.recorded import recorded_cases
 
-__all__ = ["CASES", "PAGES", "Rule", "cases_of", "read_rules", "serialise"]
-
 ROOT = Path(__file__).parent.parent.parent
 PAGES = ROOT / "docs" / "protocol"
 CASES = ROOT / "recorder" / "conformance" / "cases"

@@ -7,8 +7,6 @@ from typing import Any, Final
 
 from recorder.conformance.runner import Case
 
-__all__ = ["recorded_cases"]
-
 _CORPUS: Final = Path(__file__).parent.parent / "corpus" / "server"
 _RECORDED: Final = (
     ("SES-11-a", "fatics", "a13_timeseal_lag", "observer_GuestTsa"),

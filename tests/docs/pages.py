@@ -16,8 +16,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["ROOT", "Block", "blocks", "fits", "hand_written", "steps", "words_of"]
-
 ROOT = Path(__file__).parents[2]
 _GENERATED = {"docs/reference/cli.md", "docs/reference/python.md"}
 _ELSEWHERE = ROOT / "docs/protocol"

@@ -16,8 +16,6 @@ from tests.support import programs
 from tests.support.browsing import chromium
 from tests.support.cli import SERVER, Cli
 
-__all__ = ["IMAGES", "KEY", "SHOTS", "take", "write_page"]
-
 IMAGES = ROOT / "docs" / "images"
 _SAVED = SERVER.parent / "pgn" / "ficsgames-variants-by-year.pgn"
 KEY = "6af87f9e"

@@ -5,8 +5,6 @@ from pathlib import Path
 from recorder.sources import SourceKind, detect
 from tests.edge_cases.scripts import Found, read
 
-__all__ = ["PUBLIC", "public"]
-
 PUBLIC = Path(__file__).resolve().parent.parent / "corpus" / "public"
 
 

@@ -18,8 +18,6 @@ from recorder.model import Disposition, Game, GameEvent, Proof, SourceReport
 from recorder.pipeline import Pipeline
 from recorder.sources import SourceKind
 
-__all__ = ["PROMPT", "Found", "Table", "details", "events", "log", "only", "pockets", "proved", "read", "sans"]
-
 PROMPT = "fics% "
 _FIELDS = (
     "board",

@@ -20,8 +20,6 @@ from recorder.relating.merge import merge_games
 from storage import ArchiveStore, GameFilter
 from tests.support.cli import Cli
 
-__all__ = ["archive_problems", "command_problems", "pgn_problems", "status_of"]
-
 _EVERYTHING = ("--include", "examined,setup,empty")
 _SHA256 = re.compile(r'"sha256":"[0-9a-f]{64}"')
 _KEY = re.compile(r'^\[RecorderKey "([^"]+)"\]$', re.M)

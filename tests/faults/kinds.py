@@ -7,8 +7,6 @@ from tests.faults.machine import clock_back, disk_full, locked, removed
 from tests.faults.processes import sigkill, two_recorders
 from tests.faults.world import World
 
-__all__ = ["KINDS"]
-
 KINDS: dict[str, Callable[[World], Awaitable[None]]] = {
     "sigkill": sigkill,
     "reset": reset,

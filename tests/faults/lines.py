@@ -10,8 +10,6 @@ from tests.faults.world import Troubles, World, delivered, one_sentence
 from tests.support.script import Fault, Step
 from tests.support.testserver import Connection
 
-__all__ = ["deaf", "half_open", "reset"]
-
 # The command, but for its patience with a silent line, which is two minutes.
 _IMPATIENT = (
     "import recorder.live.net.connection as p; p._QUIET_MS = p.ANSWER_MS = 1500; from recorder.cli import main; main()"

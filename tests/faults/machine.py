@@ -33,9 +33,6 @@ from tests.support.cli import ADJOURNED
 from tests.support.script import Fault, Step
 from tests.support.testserver import ScriptedServer
 
-__all__ = ["clock_back", "disk_full", "locked", "removed"]
-
-
 _TALK_BYTES = 3_000
 
 

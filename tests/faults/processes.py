@@ -12,9 +12,6 @@ from tests.faults.world import Run, World, until
 from tests.support.script import Step
 from tests.support.testserver import Connection, ScriptedServer
 
-__all__ = ["sigkill", "two_recorders"]
-
-
 # What the server must have said before a recorder says this: it acts only on what is journalled.
 _CAUSES = {
     b"guest": b"login: ",

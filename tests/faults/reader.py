@@ -9,8 +9,6 @@ from typing import Any
 
 import zstandard
 
-__all__ = ["Session", "read_folder"]
-
 _RECORD = re.compile(rb"([0-9]+)\.([0-9]{9}) ([<>!]) (.*)", re.DOTALL)
 _ESCAPE = re.compile(rb"\\(x[0-9a-f]{2}|[tnr\\])")
 _SHORT = {b"t": b"\t", b"n": b"\n", b"r": b"\r", b"\\": b"\\"}

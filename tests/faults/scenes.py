@@ -14,18 +14,6 @@ from tests.support.live import Caller
 from tests.support.script import Say, Step
 from tests.support.testserver import Connection, ScriptedServer
 
-__all__ = [
-    "PROXIED",
-    "end_cleanly",
-    "end_whatever_the_archive",
-    "goes_on",
-    "heard_all",
-    "moment",
-    "proxied",
-    "script_of",
-    "serving",
-]
-
 PROXIED = ("--chat", "own")
 """How an import reads a proxy's journals as the proxy does."""
 

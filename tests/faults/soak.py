@@ -24,8 +24,6 @@ from typing import NamedTuple
 from tests.faults.kinds import KINDS
 from tests.faults.world import Troubles, World
 
-__all__ = ["HEADING", "Failure", "failures_of"]
-
 HEADING = "\n## Soak of faults\n"
 """The table of a soak stands behind it."""
 

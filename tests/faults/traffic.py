@@ -8,8 +8,6 @@ from benchmarks.generate import log_lines
 from tests.support.script import Say, Step, Wait
 from tests.support.testserver import FICS, Dialogue
 
-__all__ = ["OBSERVE", "TABLE", "dialogue", "steps", "total_bytes"]
-
 TABLE = (
     b"\n\r 12 1835 Ann         1831 Bob        [ br  5   0]   2:08 -  3:25 (31-30) W:  9\n\r\n\r"
     b"  1 game displayed.\n\r\n\rfics% "

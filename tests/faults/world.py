@@ -21,8 +21,6 @@ from tests.faults.reader import Session, read_folder
 from tests.faults.traffic import OBSERVE
 from tests.support.testserver import Connection, ScriptedServer
 
-__all__ = ["LIMIT_S", "Run", "Troubles", "World", "delivered"]
-
 LIMIT_S = 90.0
 """A machine with other work is slow; the command is not."""
 _POLL_S = 0.004

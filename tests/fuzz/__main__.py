@@ -20,8 +20,6 @@ from recorder.sources import SourceKind
 from tests.fuzz.checks import check_input
 from tests.fuzz.inputs import KINDS, make_input
 
-__all__ = ["HEADING", "Findings", "fuzz"]
-
 HEADING = "\n## Foreign bytes\n"
 LIMIT_S = 15.0
 """A case is at most 96 kB and takes milliseconds; one that takes so long hangs."""

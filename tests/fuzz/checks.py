@@ -22,8 +22,6 @@ from recorder.reading import make_pipeline
 from recorder.sources import SourceKind, detect
 from tests.support.cli import Cli
 
-__all__ = ["check_input"]
-
 _ALL_OF_A_GAME = PgnOptions(variations=True, comments=True, engine=True)
 
 

@@ -9,8 +9,6 @@ from pathlib import Path
 from recorder.sources import SourceKind, detect
 from tests.support.journals import journal_of
 
-__all__ = ["KINDS", "make_input"]
-
 KINDS = tuple(SourceKind)
 _CORPUS = Path(__file__).parent.parent / "corpus"
 _LONGEST_WINDOW = 12_000

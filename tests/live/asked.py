@@ -3,8 +3,6 @@
 from recorder.live.policy.candidates import CandidateState, Fate, Why
 from recorder.live.policy.observing import Observing
 
-__all__ = ["AskedObserving"]
-
 _SENTENCES = {
     Fate.OBSERVED: "{name} is observed: {reason}.",
     Fate.ASKED: "{name} was asked for and the server has not answered yet: {reason}.",

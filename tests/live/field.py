@@ -16,8 +16,6 @@ from recorder.model import Game, TimeBasis
 from recorder.tracking.tracker import Tracker
 from recorder.wire.lines import LineReader
 
-__all__ = ["NOON_MS", "FieldServer", "Playing", "watch"]
-
 NOON_MS = 1_322_136_000_000  # 2011-11-24 12:00 UTC
 _STEP_MS = 10
 _MOVES = (("Nf3", "N/g1-f3"), ("Nf6", "N/g8-f6"), ("Ng1", "N/f3-g1"), ("Ng8", "N/f6-g8"))

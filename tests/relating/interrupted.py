@@ -10,8 +10,6 @@ from tests.edge_cases.scripts import Table, log
 from tests.support import product
 from tests.support.journals import ANCHOR_NS, lines_of, received
 
-__all__ = ["LONG", "Played", "game_of", "journal_of"]
-
 _PLAYED = (
     "e4 e5 Nf3 Nc6 Bb5 a6 Ba4 Nf6 O-O Be7 Re1 b5 Bb3 d6 c3 O-O h3 Na5 Bc2 c5 d4 Qc7 Nbd2 cxd4 cxd4 Nc6 Nb3 a5 Be3 a4"
 )

@@ -6,8 +6,6 @@ from recorder.model import Game
 from tests.support.corpus import stream_bytes, streams, truth
 from tests.support.product import run
 
-__all__ = ["OF_BOTH_BOARDS", "SCENARIOS", "games_of", "partners_of"]
-
 SCENARIOS = ("a12_bughouse", "b06_bughouse", "c06_bughouse")
 OF_BOTH_BOARDS = (
     ("a12_bughouse", "observer_GuestBga"),

@@ -12,8 +12,6 @@ from tests import score
 from tests.support import corpus, frames, product
 from tests.support.journals import lines_of, received
 
-__all__ = ["connections", "games_of", "journal", "played", "truth_of", "whole"]
-
 
 def connections(scenario: str) -> list[str]:
     """Names of a scenario's connections whose bytes and times are known."""

@@ -14,8 +14,6 @@ from recorder.replay.several import moments_of_games
 from recorder.replay.show import Show
 from tests.replay.sources import source_of
 
-__all__ = ["MANNER", "Client", "lines_of", "open_show"]
-
 
 def open_show(games: Sequence[Game], apart: bool = False) -> Show:
     """A replay of games that waits for its client; ``apart``: no two moments have the same time."""

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from tests.support.compiled import ROOT
 
-__all__ = ["DaskCluster", "dask_cluster"]
-
 _START_S = 60
 _EDITABLE = f"""
 import sys

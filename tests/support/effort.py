@@ -8,8 +8,6 @@ from hypothesis import settings
 
 from tests.support.corpus import REPRESENTATIVE, Stream
 
-__all__ = ["examples", "long_after", "representative_first"]
-
 
 def examples(full: int) -> int:
     """How many examples a property gets: ``full`` in `make test-all`, as its profile says; fewer in `make test`."""

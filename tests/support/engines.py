@@ -11,8 +11,6 @@ from recorder.analysis.process import EngineProcess, Patience
 from recorder.model import Game, SourceKind
 from recorder.reading import make_pipeline
 
-__all__ = ["FEATURES", "SHORT", "THINKS", "Dialogue", "Script", "game_of", "scripted", "without_pings"]
-
 FEATURES = (
     'feature ping=1 setboard=1 usermove=1 sigint=0 analyze=1 variants="normal,crazyhouse,fischerandom" myname="Tin 1" '
     "done=1"

@@ -7,8 +7,6 @@ import chess
 from recorder.model import EventKind, Game, GameKind, Observation
 from tests.support.frames import Reading
 
-__all__ = ["compare_boards"]
-
 
 def compare_boards(games: list[Game], reading: Reading) -> tuple[int, list[str]]:
     """Compare every board of relation 2 and -2 with the place in the tree that its event ``shown`` names.

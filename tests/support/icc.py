@@ -6,8 +6,6 @@ from recorder.model import Game, SourceReport
 from recorder.model.sources import SourceKind
 from recorder.pipeline import Pipeline
 
-__all__ = ["dg", "read", "session", "started", "sent_moves"]
-
 
 def dg(number: int, text: str) -> str:
     """A datagram; ``<`` and ``>`` stand for the marks of a string that may hold anything."""

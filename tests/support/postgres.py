@@ -16,8 +16,6 @@ import psycopg
 
 from tests.support import programs
 
-__all__ = ["Server", "running_server"]
-
 
 class Server:
     """A server with the superuser ``tester``.

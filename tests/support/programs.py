@@ -7,8 +7,6 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["PACKAGES", "allow", "how_to_install", "is_missing", "program"]
-
 PACKAGES = {
     "Xvfb": "xvfb",
     "chromium": "chromium",

@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from unittest.mock import patch
 from urllib.request import Request, urlopen
 
-__all__ = ["s3_server"]
-
 _BUCKET = "games"
 
 

@@ -16,8 +16,6 @@ from enum import Enum
 
 from recorder.errors import LineError
 
-__all__ = ["Fault", "Hear", "Say", "Step", "Wait", "format_script", "parse_script", "script_of_chunks"]
-
 
 class Fault(Enum):
     """What a server, or the line to it, may do to its client."""

@@ -11,8 +11,6 @@ from typing import Any
 
 from tests.support.compiled import ROOT
 
-__all__ = ["count_in_sources", "lines_run"]
-
 _PACKAGES = tuple(f"{ROOT / name}/" for name in ("recorder", "storage", "exporters"))
 
 

@@ -4,8 +4,6 @@ from typing import Any
 
 import pandas as pd
 
-__all__ = ["records"]
-
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows by column, None for what is missing."""

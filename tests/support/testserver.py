@@ -18,19 +18,6 @@ from recorder.wire.controls import TelnetFilter
 from recorder.wire.timeseal import as_typed
 from tests.support.script import Fault, Hear, Say, Step, Wait
 
-__all__ = [
-    "CHESS_NET",
-    "Connection",
-    "Dialogue",
-    "FATICS",
-    "FICS",
-    "ICC",
-    "MANNERS",
-    "Manners",
-    "OLDER",
-    "ScriptedServer",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Manners:

@@ -5,8 +5,6 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
-__all__ = ["WebServer", "web_server"]
-
 
 class WebServer:
     """The files of a server, and what it was asked for.

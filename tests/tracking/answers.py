@@ -1,7 +1,5 @@
 """Movelists as servers print them, for the tests of this folder."""
 
-__all__ = ["RUNNING", "movelist"]
-
 RUNNING = "{Still in progress} *"
 
 

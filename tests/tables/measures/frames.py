@@ -8,8 +8,6 @@ import pandas as pd
 import exporters.measures.functions  # noqa: F401  # gives frames their ``ics``
 from exporters.tables.columns import PLY_COLUMNS
 
-__all__ = ["frame_of", "rows_of"]
-
 _COMMON = {
     "key": "g1",
     "kind": "played",
