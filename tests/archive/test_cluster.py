@@ -100,6 +100,7 @@ def test_without_workers_the_command_waits_a_while_and_ends(
 
     where = ("--dataset", tmp_path / "set", "--dask", dask.address)
     monkeypatch.setattr(cluster, "_run", replace_workers)
+    monkeypatch.setattr(cluster, "_ABSENT_S", 600)  # a machine with much work starts a worker late
     cli("convert", WATCHER, *where)
     monkeypatch.setattr(cluster, "_LOOK_S", 0.2)
     monkeypatch.setattr(cluster, "_ABSENT_S", 1)
