@@ -21,16 +21,22 @@ from typing import Final
 from recorder.analysis.plan import Collected, Found, Limits, Look, Play, PlayedLine, SetUp, TakeBack
 from recorder.analysis.process import EngineProcess, clean, seconds
 from recorder.cecp.answers import (
+    DEFAULTS,
     Answer,
     Comment,
+    EngineOption,
     ErrorAnswer,
+    Feature,
     Features,
     Indented,
     Moved,
     Pong,
     RefusedMove,
+    Status,
     TellCommand,
+    ThinkingLine,
     parse_answer,
+    parse_option,
 )
 from recorder.cecp.commands import (
     Command,
@@ -43,12 +49,10 @@ from recorder.cecp.commands import (
     Result,
     Texted,
     UserMove,
+    edit_lines,
     format_command,
+    parse_move,
 )
-from recorder.cecp.edit import edit_lines
-from recorder.cecp.features import DEFAULTS, EngineOption, Feature, parse_option
-from recorder.cecp.moves import parse_move
-from recorder.cecp.thinking import Status, ThinkingLine
 from recorder.errors import VariantError
 from recorder.model import Game
 from recorder.rules.position import Position, Rules

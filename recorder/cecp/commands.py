@@ -6,10 +6,118 @@ Source: sections 8, 12 and 13 of the protocol document.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from enum import Enum
 from typing import Final, NamedTuple
 
-from recorder.cecp.moves import MoveText, any_move, parse_move
+_SQUARE: Final = r"[a-l](?:1[0-2]|[0-9])"
+_DROP: Final = re.compile(rf"([A-Za-z]\+?)[@*]({_SQUARE})[+#!?]{{0,4}}", re.ASCII)
+_CASTLING: Final = re.compile(r"(?:O-?O(-?O)?|0-?0(-?0)?|o-?o(-?o)?)[+#!?]{0,4}", re.ASCII)
+_LEGS: Final = re.compile(rf"{_SQUARE}{_SQUARE}(?:,{_SQUARE}{_SQUARE})*,?[A-Za-z+]?", re.ASCII)
+_SHIFT: Final = re.compile(
+    rf"(?:(\+?[A-Z])/?)?([a-l]?(?:1[0-2]|[0-9])?)[-:xX]?({_SQUARE})"
+    r"(?:[=/]?(?:\(([A-Za-z])\)|([A-Za-z]))|=)?(?: ?ep| ?e\.p\.)?[+#!?]{0,4}",
+    re.ASCII,
+)
+_NULL_MOVES: Final = ("@@@@", "--", "Z0", "null", "pass")
+
+
+class MoveKind(Enum):
+    COORDINATES = "coordinates"
+    SAN = "san"
+    DROP = "drop"
+    CASTLING = "castling"
+    LEGS = "legs"
+    NULL = "null"
+    UNREADABLE = "unreadable"
+
+
+class MoveText(NamedTuple):
+    """A move as written; squares where the text names them, of SAN ``origin`` may be a file or a rank only."""
+
+    kind: MoveKind
+    text: str
+    origin: str | None = None
+    target: str | None = None
+    letter: str | None = None  # promoted to, or dropped
+    long: bool = False  # castling to the queen's side
+    piece: str | None = None  # in front of SAN
+
+
+def parse_move(text: str) -> MoveText | None:
+    """Read a move; None: the text does not have the form of a move."""
+    # Source: section 8, MOVE: e2e4, e7e8q, P@h3, O-O, "c4d5,d5e4", @@@@, or SAN; a comma at the end: the engine's next
+    # "move" is the next leg. xboard's parser also reads e7-e8, e7xd8=Q, exd8(Q), Ng1-f3, P/e7-e8=Q.
+    if match := _CASTLING.fullmatch(text):
+        return MoveText(MoveKind.CASTLING, text, long=any(match.groups()))
+    if match := _DROP.fullmatch(text):
+        return MoveText(MoveKind.DROP, text, None, match[2], match[1])
+    if text in _NULL_MOVES:
+        return MoveText(MoveKind.NULL, text)
+    if "," in text and _LEGS.fullmatch(text):
+        return MoveText(MoveKind.LEGS, text)
+    match = _SHIFT.fullmatch(text)
+    if match is None:
+        return None
+    piece, origin, target, bracketed, letter = match.groups()
+    kind = MoveKind.COORDINATES if piece is None and len(origin) > 1 else MoveKind.SAN
+    return MoveText(kind, text, origin or None, target, bracketed or letter, piece=piece)
+
+
+def any_move(text: str) -> MoveText:
+    return parse_move(text) or MoveText(MoveKind.UNREADABLE, text)
+
+
+_PIECE: Final = re.compile(r"(\+?[A-Za-z])([a-h])([1-8])", re.ASCII)
+_EMPTY: Final = re.compile("-+")
+_FILES: Final = "abcdefgh"
+
+
+class EditBoard:
+    """A ``Position.board`` while it is edited: eight ranks from a8 on, ``-`` for an empty square, a blank between.
+
+    ``Pa4`` puts a piece of the current colour on a square, ``xa4`` empties it, ``c`` changes the colour (White comes
+    first) and ``#`` clears the board. Source: section 9, ``edit``; the side to move does not change.
+    """
+
+    def __init__(self, board: Iterable[str]) -> None:
+        self.is_done = False  # ``.`` has ended edit mode
+        self._board = list(board)
+        self._white = True
+
+    def apply(self, line: str) -> bool:
+        """False: the line demands nothing that a board of 64 squares can show."""
+        text = line.rstrip()
+        if text == "c":
+            self._white = not self._white
+        elif text == "#":
+            self._board = [square if square == " " else "-" for square in self._board]
+        elif text == ".":
+            self.is_done = True
+        elif match := _PIECE.fullmatch(text):
+            letter, file, rank = match.groups()
+            piece = letter.upper() if self._white else letter.lower()
+            self._board[(8 - int(rank)) * 9 + _FILES.index(file)] = "-" if letter == "x" else piece
+        else:
+            return False
+        return True
+
+    def fen(self, white_to_move: bool) -> str:
+        """With all castling rights: edit mode has no line for them."""
+        ranks = _EMPTY.sub(lambda empty: str(len(empty[0])), "".join(self._board)).replace(" ", "/")
+        return f"{ranks} {'w' if white_to_move else 'b'} KQkq - 0 1"
+
+
+def edit_lines(board: str) -> list[str]:
+    """The lines between ``edit`` and the end of edit mode."""
+    lines = ["#"]
+    for white in (True, False):
+        lines += [] if white else ["c"]
+        for index, letter in enumerate(board):
+            if letter not in "- " and letter.isupper() == white:
+                lines.append(f"{letter.upper()}{_FILES[index % 9]}{8 - index // 9}")
+    return [*lines, "."]
+
 
 PLAIN_WORDS: Final = frozenset(
     (

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from recorder.cecp.moves import parse_move
+from recorder.cecp.commands import parse_move
 from recorder.dialects.style12 import FRAME_TAG, parse_style12
 from recorder.events.frames import (
     TAIL_BASE,

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from recorder.cecp.answers import (
     Claim,
     ErrorAnswer,
+    Feature,
     Features,
     Hint,
     Indented,
@@ -24,6 +25,8 @@ from recorder.cecp.answers import (
     format_answer,
 )
 from recorder.cecp.commands import (
+    EditBoard,
+    MoveText,
     Number,
     Plain,
     Result,
@@ -31,10 +34,8 @@ from recorder.cecp.commands import (
     Unknown,
     UserMove,
     parse_command,
+    parse_move,
 )
-from recorder.cecp.edit import EditBoard
-from recorder.cecp.features import Feature
-from recorder.cecp.moves import MoveText, parse_move
 from recorder.model import Game
 from recorder.movetext import move_number
 from recorder.replay.mainline import main_line

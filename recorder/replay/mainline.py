@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from recorder.cecp.moves import parse_move
+from recorder.cecp.commands import parse_move
 from recorder.dialects.results import read_reason
 from recorder.model import EventKind, Game, GameEvent, Ply
 from recorder.replay.boards import ReplayBoard, play_ply, start_of

@@ -5,10 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recorder.cecp.answers import (
+    DEFAULTS,
     Answer,
     Claim,
     Comment,
+    EngineOption,
     ErrorAnswer,
+    Feature,
     Features,
     Hint,
     Indented,
@@ -18,20 +21,16 @@ from recorder.cecp.answers import (
     RefusedMove,
     Signal,
     Spoken,
+    Status,
     TellCommand,
+    ThinkingLine,
     format_answer,
     parse_answer,
-)
-from recorder.cecp.commands import Unknown
-from recorder.cecp.features import (
-    DEFAULTS,
-    EngineOption,
-    Feature,
     parse_features,
     parse_option,
+    parse_thinking,
 )
-from recorder.cecp.moves import MoveKind, MoveText
-from recorder.cecp.thinking import Status, ThinkingLine, parse_thinking
+from recorder.cecp.commands import MoveKind, MoveText, Unknown
 
 E2E4 = MoveText(MoveKind.COORDINATES, "e2e4", "e2", "e4")
 

@@ -10,6 +10,8 @@ from recorder.cecp.commands import (
     FeatureAnswer,
     Holding,
     LevelCommand,
+    MoveKind,
+    MoveText,
     Number,
     OptionSet,
     Plain,
@@ -20,8 +22,8 @@ from recorder.cecp.commands import (
     UserMove,
     format_command,
     parse_command,
+    parse_move,
 )
-from recorder.cecp.moves import MoveKind, MoveText, parse_move
 
 COORDINATES = MoveKind.COORDINATES
 E2E4 = MoveText(COORDINATES, "e2e4", "e2", "e4")

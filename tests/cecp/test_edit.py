@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.cecp.edit import EditBoard, edit_lines
+from recorder.cecp.commands import EditBoard, edit_lines
 from recorder.rules.variants import STANDARD_BOARD
 
 

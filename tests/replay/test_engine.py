@@ -16,9 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.cecp.answers import Claim, Features, Moved, Signal, TellCommand, format_answer, parse_answer
+from recorder.cecp.answers import DEFAULTS, Claim, Features, Moved, Signal, TellCommand, format_answer, parse_answer
 from recorder.cecp.commands import PLAIN_WORDS, Unknown
-from recorder.cecp.features import DEFAULTS
 from recorder.model import Game, SourceKind
 from recorder.reading import make_pipeline
 from recorder.replay.engine import RecordedEngine

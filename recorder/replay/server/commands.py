@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from recorder.cecp.moves import parse_move
+from recorder.cecp.commands import parse_move
 from recorder.events import Refusal
 from recorder.model import EventKind, Game, Origin, Ply, Precision, Proof
 from recorder.replay.boards import ReplayBoard, frame_text

@@ -28,13 +28,16 @@ from recorder.cecp.answers import (
     RefusedMove,
     Signal,
     TellCommand,
+    ThinkingLine,
     format_answer,
     parse_answer,
 )
 from recorder.cecp.commands import (
     Command,
+    EditBoard,
     Holding,
     LevelCommand,
+    MoveText,
     Number,
     Plain,
     Rating,
@@ -42,10 +45,8 @@ from recorder.cecp.commands import (
     Texted,
     UserMove,
     parse_command,
+    parse_move,
 )
-from recorder.cecp.edit import EditBoard
-from recorder.cecp.moves import MoveText, parse_move
-from recorder.cecp.thinking import ThinkingLine
 from recorder.containment import Failures
 from recorder.events import EngineLine
 from recorder.model import (

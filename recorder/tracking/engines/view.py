@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from recorder.cecp.commands import LevelCommand
-from recorder.cecp.moves import MoveKind, MoveText
-from recorder.cecp.thinking import ThinkingLine
+from recorder.cecp.answers import ThinkingLine
+from recorder.cecp.commands import LevelCommand, MoveKind, MoveText
 from recorder.events import EngineLine
 from recorder.model import (
     Anchor,
