@@ -36,9 +36,8 @@ from exporters.tables.sql import of_games, of_plies, selected
 from exporters.tables.tables import open_tables
 from recorder.errors import ExportError
 from recorder.model import Game, Link, LinkKind
-from storage.dataset.files import listed
-from storage.dataset.folder import DataFolder, Part
-from storage.read.game_filter import GameFilter
+from storage.dataset.files import DataFolder, Part, listed
+from storage.read.store import GameFilter
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -71,7 +71,7 @@ if _typing.TYPE_CHECKING:
     )
     from recorder.pipeline import PARSER_VERSION, Pipeline
     from recorder.reading import read_games
-    from storage.dataset.records import Manifest
+    from storage.dataset.files import Manifest
 
     __version__: str
 
@@ -82,7 +82,7 @@ _MODULES = {
     "Audit": "recorder.archive.care.verifying",
     "Dataset": "recorder.archive.game_tables",
     "DatasetReport": "recorder.archive.sharing.dataset_making",
-    "Manifest": "storage.dataset.records",
+    "Manifest": "storage.dataset.files",
     "make_dataset": "recorder.archive.sharing.dataset_making",
     "ExportReport": "exporters.base",
     "Filters": "exporters.selection",

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from storage.archive import ArchiveStore, EditedGame
 from storage.files import backup, file_of, storage_errors
 from storage.maintenance.replace import Replacement, is_database, reading_other, replacing
-from storage.read.game_filter import EVERY_GAME, GameFilter
 from storage.read.sources import SourceRow
+from storage.read.store import EVERY_GAME, GameFilter
 from storage.schema.upgrade import current, upgrade
 from storage.settings import ForgottenSource
 

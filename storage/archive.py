@@ -17,15 +17,12 @@ from recorder.errors import StorageError
 from recorder.files import Closing
 from recorder.model import AnalysedPosition, Analysis, Anomaly, Game
 from storage import settings
-from storage.columnar import drop_copy
 from storage.database import Database
-from storage.files import open_sqlite, storage_errors
+from storage.files import drop_copy, open_sqlite, storage_errors
 from storage.positions import PositionIndex
 from storage.read import listing, query
 from storage.read import sources as of_sources
-from storage.read.analyses import analysts, current_plies, has_analyses, stored_analyses
-from storage.read.game_filter import ALL_PLAYED, GameFilter
-from storage.read.games import load_games
+from storage.read.games import analysts, current_plies, has_analyses, load_games, stored_analyses
 from storage.read.query import game_ids, game_keys, resolve
 from storage.read.sources import (
     READ_AGAIN,
@@ -38,6 +35,7 @@ from storage.read.sources import (
     row_number,
     source_rows,
 )
+from storage.read.store import ALL_PLAYED, GameFilter
 from storage.settings import (
     ForgottenSource,
     decide,

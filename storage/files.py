@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import shutil
 import sqlite3
 import sys
 import tempfile
@@ -296,3 +298,21 @@ def storage_error(path: Path, error: BaseException) -> StorageError | None:
         corrupt = f" {_CORRUPT}" if isinstance(error, duckdb.DataError) else ""
         return StorageError(f"DuckDB cannot compute the tables of {path}: {said}.{corrupt}")
     return None
+
+
+def place_beside(path: Path, kind: str) -> Path:
+    """In the folder for caches if nothing can be written beside it."""
+    beside = path.with_name(f"{path.name}-{kind}")
+    if beside.is_dir() or os.access(path.parent, os.W_OK):  # a copy is only read, but an index is locked, too
+        return beside
+    import platformdirs
+
+    name = hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:16]
+    return Path(platformdirs.user_cache_dir("ics-recorder", appauthor=False)) / kind / name
+
+
+def drop_copy(path: Path) -> bool:
+    folder = place_beside(path, "columns")
+    there = folder.is_dir()
+    shutil.rmtree(folder, ignore_errors=True)
+    return there

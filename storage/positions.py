@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from recorder.errors import StorageError
 from recorder.progress import Progress
-from storage.columnar import place_beside
-from storage.files import create_file, open_sqlite, uri_to_read
-from storage.read.game_filter import EVERY_GAME, GameFilter
+from storage.files import create_file, open_sqlite, place_beside, uri_to_read
 from storage.read.query import DATED_MS, conditions_of
+from storage.read.store import EVERY_GAME, GameFilter
 from storage.settings import archive_id, content_version
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from exporters.tables.columns import ALL_PLY_COLUMNS
 from exporters.tables.facts import ChosenPlayer, NamedPlayer, choose_player
 from storage.dataset.files import PlyFile, connect, listed
-from storage.read.engine import new_database
+from storage.read.store import new_database
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation

@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 from exporters.plots.style import FOOTER_POINTS, Theme, dress, fill_lines, theme_of
 from exporters.table_files import import_pyarrow, shielded_sql
 from recorder.errors import ExportError
-from storage.read.engine import new_database
+from storage.read.store import new_database
 
 _PREFIX = re.compile(r"[A-Za-z0-9_-]*")
 _ELEMENT = re.compile(r"<[^<>]*>")

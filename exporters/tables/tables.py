@@ -48,11 +48,10 @@ from exporters.tables.filling import add_games, in_pieces, make_table
 from exporters.tables.sql import of_games, of_plies, of_sides, selected
 from recorder.errors import StorageError
 from recorder.progress import Progress, no_progress
-from storage.columnar import place_beside
 from storage.dataset.files import listed
 from storage.dataset.reading import DatasetReader, DatasetStore
-from storage.read.engine import new_database
-from storage.read.game_filter import ALL_PLAYED
+from storage.files import place_beside
+from storage.read.store import ALL_PLAYED, new_database
 from storage.schema.upgrade import HEAD
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
 from recorder.conformance.runner import Facts
-from recorder.dialects.icc.fields import DATAGRAM_TAG, parse_fields
+from recorder.dialects.icc.units import DATAGRAM_TAG, parse_fields
 from recorder.dialects.recogniser import Recogniser
 from recorder.dialects.style12 import FRAME_TAG, check_frame
 from recorder.events import (

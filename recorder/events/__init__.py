@@ -438,7 +438,7 @@ class SessionNotice:
 class Datagram:
     """A level-2 datagram of ICC that is about games.
 
-    ``body`` is one of ``recorder.dialects.icc.values``'s values. ``begin`` is the offset of its unit.
+    ``body`` is one of ``recorder.dialects.icc.units``'s values. ``begin`` is the offset of its unit.
     """
 
     line: Line

@@ -12,9 +12,8 @@ from typing import Any, Final, NamedTuple
 from recorder.model import Game, GameEnd, GameKind
 from recorder.relating.compare import Verdict, close_clocks, compare, equal_seconds
 from recorder.relating.game_view import REQUIRED_BITS, View, bits_of, same_move
-from recorder.relating.grouping import Decided, Pair, group_alike, pair_of
+from recorder.relating.grouping import Decided, Pair, group_alike, pair_of, pairs_to_compare, repeated_often
 from recorder.relating.outages import probably_goes_on
-from recorder.relating.pairs import pairs_to_compare, repeated_often
 
 _LEAST_PLIES: Final = 6  # that a game must share with a longer one
 _LEAST_OVERLAP: Final = 12  # of two that were both cut

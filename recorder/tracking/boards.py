@@ -55,7 +55,7 @@ from recorder.rules.prove import Step, advance, with_holdings
 from recorder.rules.variants import has_pockets
 from recorder.tracking.datagrams.boards import DatagramBoard, confirm
 from recorder.tracking.examined.boards import follow_examined
-from recorder.tracking.examined.nodes import could_follow
+from recorder.tracking.examined.tree import could_follow
 from recorder.tracking.game_table import GameTable, rules_of_board
 from recorder.tracking.plies import bridged, frame_position, shown_by_boards, start_facts, try_rules
 from recorder.tracking.session import ServerSession

@@ -56,7 +56,7 @@ from recorder.web.links import WebSite
 from recorder.web.live_feed import LiveFeed
 from recorder.web.pages import live_page, login_page, message_page
 from recorder.web.work import Page, Work
-from storage.read.game_filter import ALL_PLAYED
+from storage.read.store import ALL_PLAYED
 
 REQUEST_S: Final = 10.0  # in which a request is there, with its body, from the connection or its first byte on
 IDLE_S: Final = 5

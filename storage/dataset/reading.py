@@ -40,7 +40,6 @@ from recorder.model.observations import runs_of
 from recorder.rules.position import encode_move
 from recorder.urls import is_url
 from storage.dataset.files import PlyFile, connect, dataset_errors, find_files, listed
-from storage.read.game_filter import ALL_PLAYED, GameFilter
 from storage.read.query import (
     FilterWords,
     count_by,
@@ -52,6 +51,7 @@ from storage.read.query import (
     resolve,
     select_ids,
 )
+from storage.read.store import ALL_PLAYED, GameFilter
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation

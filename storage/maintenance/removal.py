@@ -20,7 +20,7 @@ import zstandard
 
 from recorder.corrections import NO_TEXTS, STANDARD, from_json, rewritten, to_json
 from recorder.model import SAVED_KINDS
-from storage.read.analyses import has_analyses
+from storage.read.games import has_analyses
 from storage.read.sources import unpacked
 from storage.settings import DECISIONS, decisions, forgotten_sources, note_source
 from storage.write.games import closing_up

@@ -17,8 +17,7 @@ from pathlib import Path
 from recorder.errors import StorageError
 from recorder.files import sync_folder
 from storage.archive import ArchiveStore
-from storage.columnar import drop_copy
-from storage.files import backup, open_sqlite, storage_errors
+from storage.files import backup, drop_copy, open_sqlite, storage_errors
 from storage.schema import upgrade as schema
 from storage.settings import CONTENT_VERSION, DECISIONS
 

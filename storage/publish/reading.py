@@ -12,8 +12,7 @@ from recorder.errors import StorageError
 from recorder.model import SourceName
 from storage.dataset.reading import FILTERS, GAME_NAMES, LEFT_MS, LOWEST_MS, PLAYERS, DatasetReader, DatasetStore
 from storage.publish.connection import SCHEMA, connected, is_there
-from storage.read.engine import new_database
-from storage.read.store import Rows
+from storage.read.store import Rows, new_database
 
 if TYPE_CHECKING:
     from psycopg import Connection

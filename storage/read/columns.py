@@ -19,10 +19,9 @@ from recorder.corrections import from_json
 from recorder.model import Game, Proof, TimeBasis, day_of
 from storage.files import open_sqlite, reading, uri_to_read
 from storage.mapping import GAMES, QUALITIES
-from storage.read.game_filter import GameFilter
 from storage.read.games import load_games
 from storage.read.query import EVENT_TAG, select_ids
-from storage.read.store import GameParts, Rows
+from storage.read.store import GameFilter, GameParts, Rows
 from storage.settings import content_version
 from storage.sound import SOURCE_KINDS, TIMES, RowCheck, UnsoundError, require_moves
 

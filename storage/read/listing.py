@@ -6,8 +6,8 @@ import sqlite3
 from typing import Any, Final, NamedTuple
 
 from storage.mapping import GAMES
-from storage.read.game_filter import GameFilter
 from storage.read.query import DATED_MS, conditions_and_last, conditions_of, within
+from storage.read.store import GameFilter
 from storage.sound import RowCheck
 
 SORTS: Final[dict[str, str]] = {

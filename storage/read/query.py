@@ -15,8 +15,7 @@ from typing import Any, Final, NamedTuple
 from recorder.errors import SearchTimeoutError, StorageError
 from recorder.filters import HAPPENINGS
 from recorder.model import MINUTE_MS, TimeBasis
-from storage.read.game_filter import ALL_PLAYED, GameFilter
-from storage.read.store import SqlDriver
+from storage.read.store import ALL_PLAYED, GameFilter, SqlDriver
 
 _LAST = re.compile(r"last(?:~(\d{1,9}))?")
 _HEX = re.compile(r"[0-9a-fA-F]+")

@@ -27,7 +27,7 @@ from storage.files import (
 )
 from storage.schema.views import VIEWS
 from storage.settings import mark_changed
-from storage.write.openings import name_openings
+from storage.write.corrections import name_openings
 
 if TYPE_CHECKING:
     from alembic.config import Config

@@ -13,8 +13,7 @@ from typing import Final, NamedTuple
 
 from recorder.model import AnalysedPosition, Analysis
 from storage.mapping import ANALYSIS_LINES
-from storage.read.analyses import has_analyses
-from storage.read.games import load_games
+from storage.read.games import has_analyses, load_games
 from storage.read.store import MOVES_ALONE
 from storage.write.rows import insert_into, insert_rows
 

@@ -10,7 +10,7 @@ import pytest
 
 from recorder.archive.sharing import cluster
 from recorder.errors import ExitCode
-from storage.dataset.folder import open_folder
+from storage.dataset.files import open_folder
 from tests.support.cli import GUESTS, SERVER, WATCHER, Cli
 from tests.support.dask_cluster import DaskCluster, dask_cluster
 from tests.support.s3server import s3_server

@@ -14,8 +14,7 @@ from pandas.testing import assert_frame_equal
 
 from exporters.measures import functions as measures
 from recorder import Archive, Dataset, StorageError, make_dataset
-from storage.dataset.folder import open_folder
-from storage.dataset.records import read_manifest
+from storage.dataset.files import open_folder, read_manifest
 from tests.support.cli import SERVER, Cli
 
 FILTERS: tuple[dict[str, Any], ...] = (

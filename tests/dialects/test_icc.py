@@ -7,15 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.dialects.icc.fields import (
-    IccMove,
-    MoveForm,
-    parse_fields,
-    read_move,
-    result_of,
-)
-from recorder.dialects.icc.units import parse_datagram
-from recorder.dialects.icc.values import (
+from recorder.dialects.icc.units import (
     BeganPosition,
     BughouseHoldings,
     BughousePass,
@@ -27,10 +19,12 @@ from recorder.dialects.icc.values import (
     GoneBack,
     IccDatagram,
     IccGame,
+    IccMove,
     IllegalMove,
     JBoard,
     Kibitz,
     MoreTime,
+    MoveForm,
     MoveLag,
     MoveList,
     MovesSent,
@@ -43,6 +37,10 @@ from recorder.dialects.icc.values import (
     SettingChanged,
     SimpleBoard,
     WhoAmI,
+    parse_datagram,
+    parse_fields,
+    read_move,
+    result_of,
 )
 from recorder.errors import LineError
 from recorder.events import Datagram, Malformed, Noise, SessionNotice

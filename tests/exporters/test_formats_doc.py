@@ -20,7 +20,7 @@ from recorder.model import (
     Thinking,
 )
 from recorder.times import iso
-from storage.dataset.records import Manifest, SourceRecord
+from storage.dataset.files import Manifest, SourceRecord
 from tests.exporters.games import make_game
 from tests.exporters.test_pgn import chat
 

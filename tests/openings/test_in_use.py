@@ -12,7 +12,7 @@ import recorder
 from recorder import ExportError
 from recorder.model import EventKind, GameEvent
 from recorder.openings import Opening
-from storage.write.openings import name_openings
+from storage.write.corrections import name_openings
 from tests.exporters.games import make_game
 from tests.support.cli import Cli
 

@@ -109,7 +109,7 @@ def test_where_nothing_can_be_written_it_is_in_the_folder_for_caches(
 ) -> None:
     caches = tmp_path / "caches"
     monkeypatch.setenv("XDG_CACHE_HOME", str(caches))
-    monkeypatch.setattr("storage.columnar.os", SimpleNamespace(access=lambda *_: False, W_OK=2, fsencode=os.fsencode))
+    monkeypatch.setattr("storage.files.os", SimpleNamespace(access=lambda *_: False, W_OK=2, fsencode=os.fsencode))
     found = Archive(cli.archive, read_only=True).plies()
     assert not copy_of(cli).exists()
     assert [path.parent.name for path in caches.rglob("manifest.json")]

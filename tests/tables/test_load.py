@@ -131,7 +131,7 @@ def test_a_table_that_does_not_fit_into_memory_is_reported(
 @pytest.mark.long
 def test_duckdb_prints_no_bar_between_the_lines_of_a_file() -> None:
     """It does so on standard output, after two seconds, where Python runs no script."""
-    code = "from storage.read.engine import new_database as new; print(new().sql(\"SELECT current_setting('{}')\"))"
+    code = "from storage.read.store import new_database as new; print(new().sql(\"SELECT current_setting('{}')\"))"
     asked = [sys.executable, "-c", code.format("enable_progress_bar")]
     assert "false" in subprocess.run(asked, capture_output=True, text=True, check=True).stdout
 

@@ -53,7 +53,7 @@ from recorder.model import SourceKind
 from recorder.model.plies import PlyLine
 from recorder.progress import no_progress, of_several
 from storage import ArchiveStore, is_database
-from storage.write.chunks import ChunkCutter
+from storage.write.source import ChunkCutter
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

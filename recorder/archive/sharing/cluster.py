@@ -25,8 +25,7 @@ from recorder.errors import RecorderError
 from recorder.pipeline import PARSER_VERSION
 from recorder.progress import no_progress
 from recorder.urls import file_system, is_url, reason
-from storage.dataset.folder import DataFolder
-from storage.dataset.records import DATASET_SCHEMA
+from storage.dataset.files import DATASET_SCHEMA, DataFolder
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -221,7 +220,7 @@ def _try_reading(files: Sequence[str]) -> str | None:
         try:
             with file_system(path).open(path, "rb") if is_url(path) else Path(path).open("rb") as file:
                 file.read(4)
-        except Exception as error:  # as in storage.dataset.folder
+        except Exception as error:  # as in storage.dataset.files
             return reason(error)
     return None
 
@@ -241,7 +240,7 @@ def _look_around(
         try:
             with suppress(FileNotFoundError):  # the log is reported when its turn comes
                 file_system(url).info(url)
-        except Exception as error:  # as in storage.dataset.folder
+        except Exception as error:  # as in storage.dataset.files
             return f"this worker does not reach {url} ({reason(error)})", name
     place = trial.name.rpartition("/")[0]
     try:

@@ -46,12 +46,14 @@ from recorder.pipeline import PARSER_VERSION
 from recorder.progress import of_several, shown_progress
 from recorder.text import plural
 from recorder.urls import is_url
-from storage.dataset.files import count_shared_games
-from storage.dataset.folder import DataFolder, Part, open_folder
-from storage.dataset.records import (
+from storage.dataset.files import (
     DATASET_SCHEMA,
+    DataFolder,
     Manifest,
+    Part,
     SourceRecord,
+    count_shared_games,
+    open_folder,
     part_names,
     read_manifest,
     read_records,
@@ -64,7 +66,7 @@ from storage.dataset.records import (
     write_manifest,
     write_record,
 )
-from storage.read.game_filter import EVERY_GAME, GameFilter
+from storage.read.store import EVERY_GAME, GameFilter
 
 if TYPE_CHECKING:
     from recorder.progress import Progress

@@ -305,7 +305,7 @@ class _Publisher:
         from exporters.dataset_parts import choose, register_matches
         from exporters.tables.filling import in_pieces
         from exporters.tables.tables import GamesTables, fill
-        from storage.read.engine import new_database
+        from storage.read.store import new_database
 
         run, done = self._connection.execute, 0
         with new_database() as database, TemporaryDirectory(prefix="ics-recorder-") as folder:

@@ -19,50 +19,465 @@ no text can be taken for one. Here they get their meaning:
 - The fields of a move depend on settings (35, 36, 113), which may have been made before the log begins. ``MoveForm``
   learns them from acknowledgements and from moves that allow only one form.
 
-Every datagram has a reader. Trailing fields that we do not know are ignored, as the document asks; a datagram that is
-cut or impossible is ``Malformed``, one that is not about games is counted.
+Every datagram has a reader. Trailing fields that we do not know are ignored, as the
+document asks; a datagram that is cut or impossible is ``Malformed``, one that is not about games is counted.
 
 Source: sections 8 and 8.1 of the protocol reference (ICC's formats2.txt). Nothing here has been seen on a wire: no
 transcript with datagrams is public.
+
+Arguments of a datagram are bare words, ``{…}`` without braces inside, or ``\x19{…\x19}`` with anything inside. Settings
+33 to 36 and 113 decide which there are: SAN, squares, seconds taken, seconds left, kind. Words tell themselves by their
+shape; numbers do not. Three numbers are all of them; of one or two it is known which they are when the server has
+acknowledged the settings (datagram 124), or when a number can be no kind of move. Source: section 8 of the protocol
+reference (ICC's formats2.txt; DG_SEND_MOVES, DG_MOVE_SMITH, DG_IS_VARIATION, result codes).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
-from recorder.dialects.icc.fields import MoveForm, parse_fields, read_move, read_words
-from recorder.dialects.icc.values import (
-    BeganPosition,
-    BughouseHoldings,
-    BughousePass,
-    ClocksSet,
-    DatagramFen,
-    Flip,
-    GameOver,
-    GameText,
-    GoneBack,
-    IccDatagram,
-    IccGame,
-    IllegalMove,
-    JBoard,
-    Kibitz,
-    MoreTime,
-    MoveLag,
-    MoveList,
-    MovesSent,
-    Msec,
-    NumberOnly,
-    Offers,
-    PgnLines,
-    PgnTag,
-    Relation,
-    SettingChanged,
-    SimpleBoard,
-    WhoAmI,
-)
+from recorder.dialects.results import EndReason, read_reason
 from recorder.errors import LineError
 from recorder.events import Datagram, Event, Line, Malformed, Noise
+
+DATAGRAM_TAG = "\x19("
+
+_WHOLE = re.compile(r"\x19\((?P<number>[0-9]{1,4})(?P<rest>(?:[\s{\x19].*)?)\x19\)", re.DOTALL)
+_FIELD = re.compile(r"\s*(?:\x19\{(?P<any>.*?)\x19\}|\{(?P<braced>[^{}\x19]*)\}|(?P<word>[^\s{}\x19]+))", re.DOTALL)
+_BARE = re.compile(r"[^\s{}\x19]+")
+
+
+def parse_fields(text: str) -> tuple[int, list[str]]:
+    """Its number and its arguments without their enclosing marks; a datagram that is cut is a LineError."""
+    whole = _WHOLE.fullmatch(text)
+    if whole is None:
+        problem = "does not end" if not text.endswith("\x19)") else "has no number"
+        raise LineError(f"the datagram {problem}", text)
+    rest = whole["rest"].rstrip()
+    fields: list[str] = []
+    at = 0
+    while at < len(rest):
+        field = _FIELD.match(rest, at)
+        if field is None:
+            raise LineError(f"the datagram's field {len(fields) + 1} cannot be {rest[at : at + 40]!r}", text)
+        fields.append(next(value for value in field.groups() if value is not None))
+        at = field.end()
+    return int(whole["number"]), fields
+
+
+_SMITH = re.compile(r"[a-h][1-8][a-h][1-8][pnbrqkEcC]?[NBRQK]?")
+_NUMBER = re.compile(r"-?[0-9]{1,10}", re.ASCII)
+_TIME, _CLOCK, _KIND = 35, 36, 113
+_NUMBERS = (_TIME, _CLOCK, _KIND)
+_LAST_KIND = 6
+
+
+class IccMove(NamedTuple):
+    """``san`` is as printed, ``smith`` as in delta boards. ``kind``: 0 of a list, 1 played, 2 forward, 3 examined."""
+
+    san: str | None
+    smith: str | None
+    time_s: int | None
+    clock_s: int | None
+    kind: int | None
+
+
+class MoveForm:
+    """Which numbers a move has, as far as the stream shows; ``settings``: datagram 35, 36 or 113 → whether it is on."""
+
+    def __init__(self) -> None:
+        self.settings: dict[int, bool] = {}
+
+    def set(self, number: int, on: bool) -> None:
+        if number in _NUMBERS:
+            self.settings[number] = on
+
+    def learn(self, moves: Iterable[tuple[str, ...]]) -> None:
+        """Conclude from the words of moves what only one form allows."""
+        # Three numbers, or none, show all settings. Of two, a second one that is no kind of move must be a clock.
+        for words in moves:
+            values = _numbers(words)
+            if len(values) == len(_NUMBERS):
+                self.settings.update(dict.fromkeys(_NUMBERS, True))
+            elif not values:
+                self.settings.update(dict.fromkeys(_NUMBERS, False))
+            elif len(values) == 2 and not 0 <= values[1] <= _LAST_KIND:
+                self.settings.update({_TIME: True, _CLOCK: True, _KIND: False})
+
+    def names(self, count: int) -> list[int]:
+        """Which settings ``count`` numbers are, in order; empty where it is not known."""
+        # Of the eight forms those with as many numbers that do not contradict what is known: one, or it is unknown.
+        ways = [
+            [number for number, on in zip(_NUMBERS, form, strict=True) if on]
+            for form in _FORMS
+            if sum(form) == count
+            and all(self.settings.get(number, on) == on for number, on in zip(_NUMBERS, form, strict=True))
+        ]
+        return ways[0] if len(ways) == 1 else []
+
+
+_FORMS = [(time, clock, kind) for time in (False, True) for clock in (False, True) for kind in (False, True)]
+
+
+def _numbers(words: tuple[str, ...]) -> list[int]:
+    texts = words
+    while texts and _NUMBER.fullmatch(texts[0]) is None:
+        texts = texts[1:]
+    return [int(word) for word in texts[: len(_NUMBERS)] if _NUMBER.fullmatch(word)]
+
+
+def read_words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+def read_move(words: tuple[str, ...], form: MoveForm) -> IccMove | None:
+    # SAN and squares come first, each if it was asked for; a word of digits is none of them.
+    texts = list(words[:2])
+    while texts and _NUMBER.fullmatch(texts[-1]):
+        texts.pop()
+    if not texts:
+        return None
+    numbers = words[len(texts) :][: len(_NUMBERS)]
+    if any(_NUMBER.fullmatch(number) is None for number in numbers):
+        return None
+    san: str | None
+    smith: str | None
+    if len(texts) == 2:
+        san, smith = texts
+    else:
+        san, smith = (None, texts[0]) if _SMITH.fullmatch(texts[0]) else (texts[0], None)
+    # Drops are written the same way in both forms, and moves that are hidden (kriegspiel) too.
+    if smith is not None and _SMITH.fullmatch(smith) is None:
+        if "@" not in smith and not smith.startswith("?"):
+            return None
+        san, smith = san or smith, None
+    names = form.names(len(numbers))
+    numbers_by_name = dict(zip(names, map(int, numbers), strict=False))
+    return IccMove(san, smith, numbers_by_name.get(_TIME), numbers_by_name.get(_CLOCK), numbers_by_name.get(_KIND))
+
+
+_WON = {"Res": "resign", "Mat": "checkmate", "Fla": "time", "Adj": "adjudicated", "BQ": "disconnect-loss"}
+_DRAWN = {
+    "Agr": "agreed",
+    "Sta": "stalemate",
+    "Rep": "repetition",
+    "50": "fifty",
+    "TM": "time-vs-bare",
+    "NM": "no-material",
+    "NT": "both-flag",
+    "Adj": "adjudicated-draw",
+    "1/2": "drawn",
+}
+_ABORTED = {
+    "Agr": "aborted-agreed",
+    "BQ": "aborted-lost",
+    "SD": "aborted-server",
+    "BA": "aborted-courtesy",
+    "Adj": "aborted-adjudicated",
+    "Sho": "aborted-early",
+}
+_TERMINATIONS = {
+    "time": "time forfeit",
+    "disconnect-loss": "abandoned",
+    "adjudicated": "adjudication",
+    "adjudicated-draw": "adjudication",
+}
+
+
+def result_of(code: str, score: str, description: str, white: str, black: str) -> tuple[str, EndReason]:
+    """The token, and the reason by its words, or by its code (``Mat``) if these are unknown."""
+    result = "*" if score == "aborted" else score
+    reason = read_reason(description, white, black, result)
+    if reason.key != "unknown":
+        return result, reason
+    if score == "aborted":
+        return result, EndReason(_ABORTED.get(code, "aborted"), "abandoned", None)
+    if result == "*":
+        return result, reason
+    key = (_DRAWN if result == "1/2-1/2" else _WON).get(code, "unknown")
+    return result, EndReason(key, _TERMINATIONS.get(key, "normal"), None)
+
+
+class WhoAmI(NamedTuple):
+    """0 WHO_AM_I: our handle."""
+
+    number: int
+    name: str
+    titles: str
+
+
+class IccGame(NamedTuple):
+    """12 GAME_STARTED, 15 MY_GAME_STARTED, 18 STARTED_OBSERVING, 40 ISOLATED_BOARD, 100 MY_GAME_CHANGE.
+
+    Initial times are minutes, increments seconds; a rating of 0 is none. ``time_control`` is in PGN's form and stands
+    over the four numbers where it is not empty. Fields from ``game_id`` on may be missing: None.
+    """
+
+    number: int
+    game_no: int
+    white: str
+    black: str
+    wild: int
+    rating_type: str
+    rated: bool
+    white_base_min: int
+    white_increment_s: int
+    black_base_min: int
+    black_increment_s: int
+    played: bool
+    note: str
+    white_rating: str | None
+    black_rating: str | None
+    game_id: str | None
+    white_titles: str | None
+    black_titles: str | None
+    irregular_legality: bool | None
+    irregular_semantics: bool | None
+    plunkers: bool | None
+    time_control: str | None
+    promote_to_king: bool | None
+
+
+class GameOver(NamedTuple):
+    """13 GAME_RESULT, 16 MY_GAME_RESULT. ``score`` is a result token or ``aborted``."""
+
+    number: int
+    game_no: int
+    becomes_examined: bool
+    code: str
+    score: str
+    description: str
+    eco: str | None
+
+
+class NumberOnly(NamedTuple):
+    """14 EXAMINED_GAME_IS_GONE, 17 MY_GAME_ENDED, 19 STOP_OBSERVING, 41 REFRESH: the game's number."""
+
+    number: int
+    game_no: int
+
+
+class Relation(NamedTuple):
+    """20 PLAYERS_IN_MY_GAME (``player`` and whether kibitzes reach him), 43 MY_RELATION_TO_GAME (None, None).
+
+    ``symbol``: O PW PB SW SB E, or X for none.
+    """
+
+    number: int
+    game_no: int
+    player: str | None
+    symbol: str
+    hears: int | None
+
+
+class Offers(NamedTuple):
+    """21 OFFERS_IN_MY_GAME: open offers; of takebacks the half-moves."""
+
+    number: int
+    game_no: int
+    white_draw: int
+    black_draw: int
+    white_adjourn: int
+    black_adjourn: int
+    white_abort: int
+    black_abort: int
+    white_takeback: int
+    black_takeback: int
+
+
+class GoneBack(NamedTuple):
+    """22 TAKEBACK in a played game, 23 BACKWARD in an examined one: half-moves."""
+
+    number: int
+    game_no: int
+    plies: int
+
+
+class MovesSent(NamedTuple):
+    """24 SEND_MOVES, 111 PAST_MOVE. ``words`` are the move's fields as printed (see ``icc_moves``)."""
+
+    number: int
+    game_no: int
+    words: tuple[str, ...]
+    move: IccMove | None = None
+
+
+class MoveList(NamedTuple):
+    """25 MOVE_LIST. ``board``: 64 characters from a8 on; None is the normal start position."""
+
+    number: int
+    game_no: int
+    board: str | None
+    words: tuple[tuple[str, ...], ...]
+    moves: tuple[IccMove, ...] = ()
+
+
+class Kibitz(NamedTuple):
+    """26 KIBITZ; ``aloud`` False: a whisper."""
+
+    number: int
+    game_no: int
+    player: str
+    titles: str
+    aloud: bool
+    text: str
+
+
+class BughouseHoldings(NamedTuple):
+    number: int
+    game_no: int
+    white: str
+    black: str
+
+
+class BughousePass(NamedTuple):
+    """57 BUGHOUSE_PASS: a piece that has come to a hand."""
+
+    number: int
+    game_no: int
+    to_white: bool
+    piece: str
+
+
+class ClocksSet(NamedTuple):
+    """38 SET_CLOCK, in seconds."""
+
+    number: int
+    game_no: int
+    white_s: int
+    black_s: int
+
+
+class MoreTime(NamedTuple):
+    """61 MORETIME: seconds added to a side's clock."""
+
+    number: int
+    game_no: int
+    to_white: bool
+    seconds: int
+
+
+class Flip(NamedTuple):
+    """39 FLIP: whether the board is to be shown from Black's side."""
+
+    number: int
+    game_no: int
+    flip: bool
+
+
+class IllegalMove(NamedTuple):
+    """42 ILLEGAL_MOVE; ``code`` 10: the time was up before the move."""
+
+    number: int
+    game_no: int
+    move: str
+    code: int
+
+
+class JBoard(NamedTuple):
+    """49 JBOARD: a whole board. The document names no game number; it is read if present.
+
+    ``castling`` is four digits as in style 12. ``status``: 1 played, 0 examined, -1 stored. Clocks are printed without
+    a unit: kept as text.
+    """
+
+    number: int
+    game_no: int | None
+    board: str
+    white_to_move: bool
+    push_file: int
+    castling: str
+    move_no: int
+    san: str
+    smith: str
+    white_clock: str | None
+    black_clock: str | None
+    status: int | None
+    flip: bool | None
+
+
+class DatagramFen(NamedTuple):
+    """70 FEN."""
+
+    number: int
+    game_no: int
+    fen: str
+
+
+class SimpleBoard(NamedTuple):
+    """84 SET_BOARD: the board after a move that the usual rules do not give."""
+
+    number: int
+    game_no: int
+    board: str
+    white_to_move: bool
+
+
+class Msec(NamedTuple):
+    """56 MSEC: a clock in signed milliseconds."""
+
+    number: int
+    game_no: int
+    white: bool
+    clock_ms: int
+    running: bool
+    free_ms: int | None
+    least_ms: int | None
+
+
+class BeganPosition(NamedTuple):
+    """101 POSITION_BEGIN, 110 POSITION_BEGIN2: a start position (empty: the normal one), and how many moves follow."""
+
+    number: int
+    game_no: int
+    fen: str
+    plies: int
+
+
+class PgnTag(NamedTuple):
+    number: int
+    game_no: int
+    name: str
+    value: str
+
+
+class SettingChanged(NamedTuple):
+    """124 SET2: datagrams of a number are switched on or off from here on."""
+
+    number: int
+    datagram: int
+    on: bool
+
+
+class MoveLag(NamedTuple):
+    """144 MOVE_LAG of the player who has just moved, in milliseconds."""
+
+    number: int
+    player: str
+    lag_ms: int
+
+
+class GameText(NamedTuple):
+    number: int
+    game_no: int
+    text: str
+
+
+class PgnLines(NamedTuple):
+    """86 LOG_PGN: a game's PGN line by line."""
+
+    number: int
+    lines: tuple[str, ...]
+
+
+IccDatagram = (
+    WhoAmI | IccGame | GameOver | NumberOnly | Relation | Offers | GoneBack | MovesSent | MoveList | Kibitz |
+    BughouseHoldings | BughousePass | ClocksSet | MoreTime | Flip | IllegalMove | JBoard | DatagramFen | SimpleBoard |
+    Msec | BeganPosition | PgnTag | SettingChanged | MoveLag | GameText | PgnLines
+)  # fmt: skip
+
 
 BOARD_DATAGRAMS = frozenset((22, 23, 24, 25, 49, 70, 84, 101, 110, 111))
 """Numbers of datagrams about boards: text beside them in one unit repeats them for people."""

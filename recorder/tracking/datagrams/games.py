@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from recorder.dialects.icc.fields import IccMove
-from recorder.dialects.icc.values import ClocksSet, IccGame, MoreTime, MoveLag, Msec
+from recorder.dialects.icc.units import ClocksSet, IccGame, IccMove, MoreTime, MoveLag, Msec
 from recorder.events import Event, GameNotice, GameNoticeKind, Line, RatingText
 from recorder.model import EventKind, Precision
 from recorder.rules.fen import start_position

@@ -39,8 +39,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from recorder.dialects.icc.fields import IccMove, result_of
-from recorder.dialects.icc.values import (
+from recorder.dialects.icc.units import (
     BeganPosition,
     BughouseHoldings,
     ClocksSet,
@@ -49,6 +48,7 @@ from recorder.dialects.icc.values import (
     GameText,
     GoneBack,
     IccGame,
+    IccMove,
     IllegalMove,
     JBoard,
     Kibitz,
@@ -63,6 +63,7 @@ from recorder.dialects.icc.values import (
     Relation,
     SimpleBoard,
     WhoAmI,
+    result_of,
 )
 from recorder.events import (
     ChatKind,

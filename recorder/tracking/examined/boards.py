@@ -19,8 +19,7 @@ from recorder.rules.prove import Step
 from recorder.rules.variants import STANDARD_BOARD, is_bare_wild, variant_of
 from recorder.tracking.datagrams.boards import DatagramBoard
 from recorder.tracking.examined.lines import PLACED
-from recorder.tracking.examined.nodes import BACK, FORWARD, REVERT, TYPED, Node, ShownBoard
-from recorder.tracking.examined.tree import ExaminedTree
+from recorder.tracking.examined.tree import BACK, FORWARD, REVERT, TYPED, ExaminedTree, Node, ShownBoard
 from recorder.tracking.facts import Starting
 from recorder.tracking.game_table import GameTable
 from recorder.tracking.plies import frame_position, ply_from_frame, start_facts

@@ -25,7 +25,7 @@ from recorder.model import (
     shows_board,
 )
 from recorder.rules.variants import STANDARD_BOARD
-from recorder.tracking.examined.nodes import Node, find_ways
+from recorder.tracking.examined.tree import Node, find_ways
 from recorder.tracking.tracked_game import TrackedGame
 
 #: Detail of ``EventKind.EXAMINE``: a position was being set up.
