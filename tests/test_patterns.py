@@ -35,7 +35,7 @@ MADE_LATER = {
     ("recorder/wire/prompts.py", "compile"),  # escaped prompts, at most _MOST_PROMPTS
     ("exporters/pgn/exporter.py", "sub"),  # an escaped handle
     ("exporters/selection.py", "sub"),  # a word of our own docstrings
-    ("recorder/archive/following/pgn.py", "compile"),  # the escaped tag of a key
+    ("exporters/base.py", "compile"),  # the escaped tag of a key
     ("recorder/archive/exporting.py", "compile"),  # a name with *, whose parts fnmatch makes atomic
 }
 
