@@ -185,6 +185,11 @@ def test_clocks_are_no_finer_than_they_were_printed() -> None:
     assert spoken_duration(0) == "0 seconds"
 
 
+def test_no_clocks_are_drawn_where_none_is_known() -> None:
+    assert b"<h2>Clock race" in game_report(make_game())
+    assert b"<h2>Clock race" not in game_report(make_game(clocks=None))
+
+
 def test_clocks_without_times_have_a_table() -> None:
     """Saved bughouse games contain the clock after each move, and not its think time."""
     game = make_game(SCHOLARS_MATE[:1] + ["g8f6", "g1f3", "f6g8", "f3g1"] * 6, precision=Precision.SECONDS)
