@@ -21,7 +21,7 @@ from recorder.wire.lines import COUNTED_TAGS, LineReader
 if TYPE_CHECKING:
     from recorder.tracking.engines.games import Engines
 
-PARSER_VERSION = "8"
+PARSER_VERSION = "9"
 _PIECE_BYTES = 1 << 16
 _FEW_LINES = 32
 _MANY_QUOTED = 10
