@@ -178,7 +178,8 @@ def of_files(files: Path) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def of_dask(files: Path) -> Iterator[Any]:
-    with dask.config.set(scheduler="synchronous"):
+    # Clients of a cluster, which another test may have open, would choose a shuffle of their own.
+    with dask.config.set({"scheduler": "synchronous", "dataframe.shuffle.method": "tasks"}):
         yield dask.dataframe.read_parquet(files)
 
 
