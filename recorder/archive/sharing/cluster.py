@@ -153,7 +153,8 @@ def _load(client: Client) -> None:
                 sys.path[:] = path
 
     try:
-        client.register_plugin(Loading(), name=_PACKAGE)
+        with suppress(OSError):  # a worker has just ended
+            client.register_plugin(Loading(), name=_PACKAGE)
     except ImportError as error:
         raise RecorderError(f"{_PACKAGE} cannot be loaded on a worker ({error}); install it there.") from error
 
