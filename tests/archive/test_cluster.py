@@ -73,9 +73,9 @@ def test_a_killed_worker_changes_nothing(cli: Cli, tmp_path: Path, dask: DaskClu
     one, two = tmp_path / "one", tmp_path / "two"
     cli("convert", *LOGS, "--dataset", one, "--jobs", 1)
     with cluster.cluster_client(dask.address) as client:
-        client.wait_for_workers(2, 60)
+        client.wait_for_workers(2, 600)
         cli("convert", *LOGS, "--dataset", two, "--dask", dask.address)
-    assert dask.workers[-1].wait(10) == -signal.SIGKILL
+    assert dask.workers[-1].wait(600) == -signal.SIGKILL
     assert contents(two) == contents(one)
     assert "unchanged" in cli("convert", *LOGS, "--dataset", two, "--update", "--dask", dask.address).stdout
 

@@ -230,9 +230,9 @@ def of_cluster(files_of_games: list[PlyFile], tmp_path_factory: pytest.TempPathF
     with dask_cluster(folder) as running:
         running.start_worker("--preload", folder / "dies.py")
         with cluster_client(running.address) as client, _parts(files_of_games, 6) as plies:
-            client.wait_for_workers(2, 60)
+            client.wait_for_workers(2, 600)
             yield plies
-        assert running.workers[1].wait(60) == -9
+        assert running.workers[1].wait(600) == -9
 
 
 @pytest.fixture(scope="module")

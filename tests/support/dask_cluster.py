@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.support.compiled import ROOT
 
-_START_S = 60
+_START_S = 600
 _EDITABLE = f"""
 import sys
 from importlib.machinery import PathFinder
