@@ -115,6 +115,9 @@ class LineSplitter:
 
     def _split(self, block: bytes) -> list[tuple[bytes, int]]:
         data = self._rest + block
+        if not self._offset and data.startswith(_UTF8_MARK):
+            data = data[len(_UTF8_MARK) :]
+            self._offset = len(_UTF8_MARK)
         lines = data.split(b"\n")
         self._rest = lines.pop()
         out: list[tuple[bytes, int]] = []

@@ -36,7 +36,13 @@ _COLOURED: Final = r"(?<=\x1b\[m)|(?<=\x1b\[[0-9]m)|(?<=\x1b\[[0-9][0-9]m)|(?<=\
 _IN_RAW: Final = later(rf"(?:{_BEFORE}|{_COLOURED}){_HANDLE}(?![A-Za-z0-9_])")
 _IN_XBOARD: Final = later(rf"(?:{_BEFORE}|(?<=\\[0-3][0-7][0-7])){_HANDLE}(?![A-Za-z0-9_])")
 _IN_PYCHESS: Final = later(rf"(?:{_BEFORE}|(?<=\\[nrt])){_HANDLE}(?![A-Za-z0-9_])")
-_WORDS: Final = {SourceKind.XBOARD: _IN_XBOARD, SourceKind.PYCHESS: _IN_PYCHESS}
+_IN_STAMPED: Final = later(rf"(?:{_BEFORE}|{_COLOURED}|(?<=\\[0-3][0-7][0-7])){_HANDLE}(?![A-Za-z0-9_])")
+_WORDS: Final = {
+    SourceKind.XBOARD: _IN_XBOARD,
+    SourceKind.PYCHESS: _IN_PYCHESS,
+    SourceKind.STAMPED: _IN_STAMPED,
+}
+_CLIENTS: Final = (SourceKind.XBOARD, SourceKind.PYCHESS)
 _SHORTEST: Final = 3
 _MOST_WORDS: Final = 8
 _LONGEST_GAP: Final = 8
@@ -60,10 +66,11 @@ _SPOKEN_DATAGRAM: Final = later(
     r"\x19\((?:(?:26|28|82) \S+|31|32|83) X_+(?P<words>[ {\x19].*?)(?=\x19\)|\Z)", re.DOTALL
 )
 # Text that stays: the beginnings of continued lines, datagrams' marks, and the tags that are counted.
-_STAYS: Final = later(r"((?:^|(?<![\r\n])[\r\n]++)\\   |\x19[{}()\[\]]|<12>|<b1>)")
+_STAYS: Final = later(r"((?:^|(?<![\r\n])[\r\n]++)\\   |\\01[25]|\x19[{}()\[\]]|<12>|<b1>)")
 _CONTINUATIONS: Final = later(r"[\r\n]*(?:\\   [^\r\n]*(?:[\r\n]+|$))*")
 _SPOKEN_IN_RAW: Final = later(
-    rf"(?:^|(?<=[\r\n])){_STAMPS}\x07*+{_PROMPTS}{_SPEECH}(?P<words>[^\r\n]*(?:[\r\n]+\\   [^\r\n]*)*)"
+    rf"(?:(?:^(?:\xef\xbb\xbf)?|(?<=[\r\n])){_STAMPS}|(?<=\\01[25]))\x07*+{_PROMPTS}{_SPEECH}"
+    r"(?P<words>[^\r\n]*(?:[\r\n]+\\   [^\r\n]*)*)"
 )
 _SPOKEN_IN_WORDS: Final = later(rf"(?:^|(?<=[\r\n :])|(?<=\\[nr])|(?<=\\01[25])){_SPEECH}(?P<words>[^\r\n\\]*)")
 
@@ -268,7 +275,7 @@ class Redactor:
         self._forgotten = forgotten
         self._kind = kind
         self._idle = not forgotten or kind is SourceKind.JOURNAL
-        self._spoken = _SPOKEN_IN_WORDS if kind in _WORDS else _SPOKEN_IN_RAW
+        self._spoken = _SPOKEN_IN_WORDS if kind in _CLIENTS else _SPOKEN_IN_RAW
         self._speaking = False  # the last line is one that the next may continue
         self._end = 0
         self._late = b""

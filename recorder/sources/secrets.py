@@ -64,8 +64,10 @@ _OF_GAME: Final = later(
     rb"|[0-9]{1,9}\. +(?:\.\.\.|[A-Za-z][A-Za-z0-9@=x-]*+[+#]*+) +\([-0-9:.]{1,16}\)"
     rb"|\{[^{}\r\n]*+\} (?:1-0|0-1|1/2-1/2|\*)|\*{4} Starting (?:[^\s*]{1,64} )?session as )"
 )
-# What a server or terminal puts before a line: telnet commands, colours, a bell.
-_NO_TEXT: Final = later(rb"(?:[\r\x07\x00]|\xff[\xfb-\xfe].|\xff[\xf0-\xfa]|\x1b\[[0-9;?]*[A-Za-z]|\\01[25])*", re.S)
+# What is before a line: telnet commands, colours, a bell, a mark of UTF-8, line ends that a client wrote as escapes.
+_NO_TEXT: Final = later(
+    rb"(?:[\r\x07\x00]|\xef\xbb\xbf|\xff[\xfb-\xfe].|\xff[\xf0-\xfa]|\x1b\[[0-9;?]*[A-Za-z]|\\01[25])*", re.S
+)
 _PROMPTS: Final = later(
     rb"(?>(?:[\r\x07\x00]|\x1b\[[0-9;?]*+[A-Za-z]|(?:\d\d:\d\d_)?(?!-->)[^\s:<>{}()%]{0,24}+[%>] ?)*)", re.S
 )
@@ -196,7 +198,9 @@ class Scrubber:
     def _begin(self, line: bytes) -> int:
         """Where the text of a line begins, behind a margin and a stamp."""
         stamped = self._kind is SourceKind.STAMPED
-        begin = _end(_NO_TEXT(), line, len(line) - len(line.lstrip(MARGIN)) if stamped else 0)
+        begin = _end(_NO_TEXT(), line, 0)
+        if stamped:
+            begin = _end(_NO_TEXT(), line, len(line) - len(line[begin:].lstrip(MARGIN)))
         stamp = STAMP.match(line, begin)
         if stamp is None or (stamp["epoch"] and not stamped):
             return begin

@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from collections import deque
 from datetime import UTC, date, datetime, timedelta, tzinfo
+from itertools import takewhile
+from operator import eq
 from typing import Final
 
 from recorder.events import Chunk
@@ -130,7 +132,7 @@ STAMP: Final = re.compile(
     rb"|[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}|[0-9]{1,2}[-/][0-9]{1,2}[-/](?:[0-9]{4}|[0-9]{2}))),?[ :])?"
     rb"(?P<H>[01]?\d|2[0-3]):(?P<M>[0-5]\d)(?::(?P<S>[0-5]\d|60)(?:[.,](?P<f>\d{1,9}))?)?"
     rb"(?P<half> ?[AaPp]\.?[Mm]\b\.?)?(?P<z>Z| ?[+-]\d\d:?\d\d| UTC| GMT)?(?: (?P<year>[0-9]{4})(?=[\])>: \t]))?)"
-    rb"(?(open)[\])>])(?:(?P<drone>:[A-Z]{4,7}:(?P<received>ics->icsdrone: |<- ics: )?)|:?"
+    rb"(?(open)[\])>])(?:(?P<drone>:[A-Z]{4,7}:(?:(?P<received>ics->icsdrone: |<- ics: )|icsdrone->ics: |-> ics: )?)|:?"
     rb"(?: (?:[\w.-]{1,64} )?[\w./-]{1,40}\[\d+(?::[0-9a-fx]+)?\]:?(?! (?:kibitzes|whispers|says|tells|shouts)\b))?"
     rb"(?:(?: -)? (?:[\w.-]{1,40} (?:- )?)?\[?(?:DEBUG|INFO|NOTICE|WARNING|TRACE)\]?:?(?: -)?)?"
     rb"(?: (?:[|>-]|<(?= )))?(?(open)[ \t]?|(?:[ \t]|(?=\r?$))))"
@@ -186,10 +188,7 @@ class StampedDecoder:
             self._margin = line[: len(line) - len(line.lstrip(MARGIN))]
         elif self._margin and line[:1] != self._margin[:1]:
             self._margin = b""  # so the first line only looked like one
-        size = len(self._margin)
-        while not line.startswith(self._margin[:size]):
-            size -= 1
-        return size
+        return len([*takewhile(bool, map(eq, line, self._margin))])
 
     def _time(self, match: re.Match[bytes]) -> int:
         if match["epoch"]:

@@ -1,4 +1,4 @@
-"""What forgotten handles said in ICC's datagrams is gone; the datagrams around it stay whole."""
+"""What forgotten handles said in datagrams and stamped logs is gone; what is around it stays whole."""
 
 import pytest
 
@@ -24,3 +24,13 @@ def test_handles_of_erased_players_are_masked_in_datagrams(printed: str, kept: s
     speaks = "Carl" in printed and "Ann" not in printed
     assert silenced(forgotten.text(printed)) == (False if speaks else None)
     assert silenced(kept) == (True if speaks else None)
+
+
+@pytest.mark.parametrize("stamp", ["", "20:06:50 ", "> ", "Fri May  8 20:06:50 2015:DEBUG:ics->icsdrone: "])
+@pytest.mark.parametrize("begin", ["", "\\015", "\\012\\015fics% \\012\\015", "\xef\xbb\xbf"])
+def test_handles_of_erased_players_are_masked_behind_stamps_and_escaped_line_ends(stamp: str, begin: str) -> None:
+    first, behind = (begin, "") if begin.startswith("\xef") else ("", begin)
+    line = f"{first}{stamp}{behind}Carl(55): secret\\012\n{stamp}<12> x\n"
+    redactor = Redactor(Forgotten([hash_handle("Carl")]), SourceKind.STAMPED)
+    kept = redactor.receive(line.encode("latin-1")).decode("latin-1")
+    assert kept == line.replace("Carl", "X___").replace("secret", "******")

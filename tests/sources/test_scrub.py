@@ -300,6 +300,13 @@ def test_a_connection_that_has_stopped_delays_the_others_of_a_log_only_for_a_whi
     assert sum(given) + len(scrubbing.finish()) == len(stopped) + 3000 * len(other)
 
 
+def test_a_password_that_icsdrone_changes() -> None:
+    line = b"Fri May  8 20:06:50 2015:DEBUG:icsdrone->ics: password old1 " + PW + b"\\012\n"
+    clean = scrub(SourceKind.STAMPED, b"Fri May  8 20:06:50 2015:DEBUG:ics->icsdrone: " + IN + line)
+    assert PW not in clean
+    assert b"old1" not in clean
+
+
 def test_a_password_that_icsdrone_sends() -> None:
     time = b"Fri May  8 20:06:50 2015:DEBUG:"
     log = time + b"ics->icsdrone: password: \\012\n" + time + b"icsdrone->ics: " + PW + b"\\012\n"

@@ -1,6 +1,8 @@
 """Logs with a time before each line, and the dates and zones that logs print."""
 
+import sys
 from datetime import date, datetime
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -95,6 +97,30 @@ def test_a_margin_is_taken_off_as_far_as_a_line_has_it() -> None:
     data = b"> a\n>\n> > <12> b\n> \\   c\n"
     assert b"".join(chunk.data for chunk in decode(StampedDecoder(), data)) == b"a\n\n> <12> b\n\\   c\n"
     assert decode(StampedDecoder(), b"> x\n20:06:50 a\n> b\n")[-1].data == b"> b\n"
+
+
+def test_a_mark_of_utf8_is_before_the_first_margin_and_stamp() -> None:
+    data = b"\xef\xbb\xbf> 20:06:50 a\n> 20:06:51 b\n"
+    assert decode(StampedDecoder(), data) == [Chunk(b"a\n", 14, OF_DAY), Chunk(b"b\n", 27, OF_DAY + 1000)]
+    assert decode(StampedDecoder(), data, 1) == decode(StampedDecoder(), data)
+
+
+def test_a_margin_of_many_blanks_is_compared_in_few_steps() -> None:
+    steps = 0
+
+    def count(*_: object) -> Any:
+        nonlocal steps
+        steps += 1
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        found = decode(StampedDecoder(), b" " * 6_000 + b"x\n y\n")
+    finally:
+        sys.settrace(before)
+    assert [chunk.data for chunk in found] == [b"x\n", b"y\n"]
+    assert steps < 1_000
 
 
 def test_date_and_zone_from_the_user() -> None:
