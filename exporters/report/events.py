@@ -88,7 +88,7 @@ _MARKS = (
 
 
 def mark_of(kind: str, detail: str) -> str | None:
-    return next((words for known, begin, words in _MARKS if kind == known and detail.startswith(begin)), None)
+    return next((words for marked, begin, words in _MARKS if kind == marked and detail.startswith(begin)), None)
 
 
 def event_words(event: GameEvent, exact: bool) -> EventWords | None:
@@ -150,13 +150,13 @@ def about(game: Game, in_progress: bool) -> list[tuple[str, str]]:
     words = [rated_word(game), game.category, game.variant_word]
     if game.kind is GameKind.EXAMINED:
         words.append("examined")
-    found = [("Kind", " ".join(word for word in words if word))]
+    rows = [("Kind", " ".join(word for word in words if word))]
     if game.base_s is not None:
         clocks = (control_of(game, is_white) for is_white in (True, False))
         white, black = (control_words(time_control(base_s, increment_s or 0)) for base_s, increment_s in clocks)
-        found.append(("Time control", white if black == white else f"White {white}, Black {black}"))
+        rows.append(("Time control", white if black == white else f"White {white}, Black {black}"))
     elif printed := printed_control(game):
-        found.append(("Time control", printed))
+        rows.append(("Time control", printed))
     hidden = hidden_tags(game)
     tags = [
         (event.detail, event.text)
@@ -166,12 +166,12 @@ def about(game: Game, in_progress: bool) -> list[tuple[str, str]]:
     tags += [(name, value) for name, value in changed_tags(game).items() if value]
     tags += [("Corrected", words_of(correction)) for correction in game.corrections]
     if game.opening is not None and "Opening" not in dict(tags):
-        found.append(("Opening", f"{game.opening.name} ({game.opening.eco})"))
+        rows.append(("Opening", f"{game.opening.name} ({game.opening.eco})"))
     number = "" if game.game_no is None else f", game {game.game_no} there"
-    found.append(("Server", f"{game.server or 'unknown'}{number}"))
-    found.append(("Begun", _read(iso_start(game), game.time_basis) or game.date_text or ""))
-    found.append(("Ended", "" if in_progress else instant(game.ended_at_ms, game.time_basis) or ""))
-    return [(name, value) for name, value in (*found, *tags) if value]
+    rows.append(("Server", f"{game.server or 'unknown'}{number}"))
+    rows.append(("Begun", _read(iso_start(game), game.time_basis) or game.date_text or ""))
+    rows.append(("Ended", "" if in_progress else instant(game.ended_at_ms, game.time_basis) or ""))
+    return [(name, value) for name, value in (*rows, *tags) if value]
 
 
 def result_words(game: Game, in_progress: bool) -> str:
@@ -190,15 +190,15 @@ def player_words(player: Player) -> list[str]:
 
 def proof_words(game: Game) -> list[str]:
     plies = game.plies
-    found = Counter((ply.proof_code, ply.origin_code) for ply in plies)
+    counts = Counter((ply.proof_code, ply.origin_code) for ply in plies)
     proofs = Counter(ply.proof_code for ply in plies)
-    lists = found[Proof.LIST, Origin.MOVELIST]
-    saved = found[Proof.LIST, Origin.PGN]
+    lists = counts[Proof.LIST, Origin.MOVELIST]
+    saved = counts[Proof.LIST, Origin.PGN]
     sentences = (
         (proofs[Proof.FULL], "proved by the printed move, the boards before and after it, and the rules"),
         (saved, "read from a saved game: legal, but no board shows it"),
         (lists, "from a move list: legal, but no board showed it"),
-        (proofs[Proof.LIST] - lists - found[Proof.LIST, Origin.PGN], "legal, but without a board"),
+        (proofs[Proof.LIST] - lists - counts[Proof.LIST, Origin.PGN], "legal, but without a board"),
         (proofs[Proof.INFERRED], "inferred: they follow from the boards"),
         (proofs[Proof.UNPROVED], "not proved: shown as it was printed"),
         (proofs[Proof.CONFLICT], "different in different sources"),
@@ -228,15 +228,15 @@ def clock_words(game: Game) -> list[str]:
     total = sum(causes.values())
     if not total:
         return ["No printed clocks to check."]
-    found = [f"{plural(total, 'move')} could be checked: clock before − time taken + increment = clock after."]
-    found += [
+    texts = [f"{plural(total, 'move')} could be checked: clock before − time taken + increment = clock after."]
+    texts += [
         f"{plural(causes[cause], 'move adds', 'moves add')} up {words}."
         for cause, words in CAUSE_WORDS.items()
         if causes[cause]
     ]
     if causes[Cause.UNEXPLAINED]:
-        found.append(f"{plural(causes[Cause.UNEXPLAINED], 'move does', 'moves do')} not add up, for a reason unknown.")
-    return found
+        texts.append(f"{plural(causes[Cause.UNEXPLAINED], 'move does', 'moves do')} not add up, for a reason unknown.")
+    return texts
 
 
 _BASES = {
@@ -258,7 +258,7 @@ def source_name(source: SourceName) -> str:
 
 
 def provenance(game: Game, in_progress: bool) -> list[str]:
-    found = []
+    sentences = []
     seen_names: dict[str, list[str]] = {}
     for observation in game.observations:
         how = "move list" if observation.kind is ObservationKind.MOVELIST else observation.kind.value
@@ -268,27 +268,27 @@ def provenance(game: Game, in_progress: bool) -> list[str]:
         name = "the log" if observation.source is None else source_name(observation.source)
         seen_names.setdefault(name, []).append(how)
     for name, hows in seen_names.items():
-        found.append(f"{name}: {', '.join(dict.fromkeys(hows))}.")
+        sentences.append(f"{name}: {', '.join(dict.fromkeys(hows))}.")
     if game.me:
-        found.append(f"Recorded by {game.me}.")
-    found.append(_BASES[game.time_basis if _has_arrival(game) else TimeBasis.NONE])
+        sentences.append(f"Recorded by {game.me}.")
+    sentences.append(_BASES[game.time_basis if _has_arrival(game) else TimeBasis.NONE])
     if game.continued:
-        found.append("The game was adjourned before and resumed.")
+        sentences.append("The game was adjourned before and resumed.")
     if in_progress:
-        found.append("The game is in progress: its log is still being written.")
+        sentences.append("The game is in progress: its log is still being written.")
     elif not game.complete:
-        found.append("The game is incomplete: missing moves were not recorded, and none are invented.")
+        sentences.append("The game is incomplete: missing moves were not recorded, and none are invented.")
     if game.base_inferred:
-        found.append("The server printed a base time of 0; the first clocks show 10 seconds.")
+        sentences.append("The server printed a base time of 0; the first clocks show 10 seconds.")
     if game.variant_inferred and game.variant != "chess":
-        found.append(f"That it is {game.variant} was inferred from its boards.")
+        sentences.append(f"That it is {game.variant} was inferred from its boards.")
     words = {
         EvidenceKind.SAME: "Sources agree",
         EvidenceKind.CONTINUES: "Continuation",
         EvidenceKind.CONFLICT: "Sources disagree",
     }
-    found += [f"{words[one.kind]}: {one.text}." for one in dict.fromkeys(game.evidence)]
-    return found
+    sentences += [f"{words[reason.kind]}: {reason.text}." for reason in dict.fromkeys(game.evidence)]
+    return sentences
 
 
 _ANOMALIES = {

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from exporters.report.page import Site
 
 
-def play_data(boards: Sequence[PlaybackBoard], shown: Playback) -> dict[str, Any]:
+def play_data(boards: Sequence[PlaybackBoard], playback: Playback) -> dict[str, Any]:
     """Return what ``game.js`` plays.
 
     ``boards``: each with its states: ``men`` as in a FEN (null: unknown), or ``to``, the squares that differ from the
@@ -68,7 +68,7 @@ def play_data(boards: Sequence[PlaybackBoard], shown: Playback) -> dict[str, Any
     showings = []
     before: list[ReportPosition | None] = [None for _ in boards]
     last_ms = 0
-    for showing in shown.showings:
+    for showing in playback.showings:
         new = id(showing.state) not in numbers
         if new:
             numbers[id(showing.state)] = len(states[showing.board])
@@ -77,8 +77,8 @@ def play_data(boards: Sequence[PlaybackBoard], shown: Playback) -> dict[str, Any
         showings.append(_showing(showing, showing.at_ms - last_ms, None if new else numbers[id(showing.state)]))
         last_ms = showing.at_ms
     return {
-        "long": shown.long_ms,
-        "end": shown.end_ms - last_ms,
+        "long": playback.long_ms,
+        "end": playback.end_ms - last_ms,
         "boards": [
             {
                 "flipped": board.flipped,
@@ -87,8 +87,8 @@ def play_data(boards: Sequence[PlaybackBoard], shown: Playback) -> dict[str, Any
                 "exact": _first_exact(board.game),
                 "low": low_limit_ms(board.game.base_s),
                 "inc": [in_ms(control_of(board.game, white)[1]) for white in (True, False)],
-                "still": not any(showing.run for showing in shown.showings if showing.board == number),
-                "thinks": any(showing.think_ms is not None for showing in shown.showings if showing.board == number),
+                "still": not any(showing.run for showing in playback.showings if showing.board == number),
+                "thinks": any(showing.think_ms is not None for showing in playback.showings if showing.board == number),
                 "names": [plain_name(board.game.white.handle), plain_name(board.game.black.handle)],
                 "states": states[number],
             }
@@ -104,48 +104,48 @@ _USUAL = ("to", "san", "took", "left")
 def _state(board: PlaybackBoard, state: ReportPosition, before: ReportPosition | None) -> dict[str, Any] | str:
     game, move = board.game, state.move
     judged = None if state.line else board.judged.get(state.ply)
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     if before is None or state.ply != before.ply + 1:
-        found["ply"] = state.ply
+        values["ply"] = state.ply
     if state.line:
-        found["line"] = "Taken back later." if game.kind is GameKind.PLAYED else "Variation."
+        values["line"] = "Taken back later." if game.kind is GameKind.PLAYED else "Variation."
     changed: list[tuple[str, str]] = []
     if state.board is not None and before is not None and before.board is not None:
         pairs = zip(NAMES, before.board, state.board, strict=True)
         changed = [(name, now) for name, was, now in pairs if was != now]
-        found["to"] = "".join(f"{name}{now}" for name, now in changed)
+        values["to"] = "".join(f"{name}{now}" for name, now in changed)
     else:
-        found["men"] = None if state.board is None else board_fen(state.board)
+        values["men"] = None if state.board is None else board_fen(state.board)
     if move is not None:
-        found["san"] = move.san
+        values["san"] = move.san
         usual = changed if changed and changed[0][1] == "-" else changed[::-1]
         if len(usual) != 2 or tuple(name for name, _ in usual) != marked(move):
-            found["marks"] = "".join(marked(move))
+            values["marks"] = "".join(marked(move))
     if move is not None and move.elapsed_ms is not None:
-        found["took"] = move.elapsed_ms
+        values["took"] = move.elapsed_ms
     if judged is not None:
-        found["eval"] = [judged.chances, judged.evaluation, judged.sign]
+        values["eval"] = [judged.chances, judged.evaluation, judged.sign]
     if not is_untimed(game):
         clocks = [state.white_clock_ms, state.black_clock_ms]
         was = None if before is None else (before.black_clock_ms if state.ply % 2 else before.white_clock_ms)
         left_ms = clocks[1 - state.ply % 2]
         if before is not None and clocks[state.ply % 2] == was:
-            found |= {} if _follows(game, before, state) else {"left": left_ms}
+            values |= {} if _follows(game, before, state) else {"left": left_ms}
         else:
-            found["clocks"] = clocks
+            values["clocks"] = clocks
         if move is not None and is_exact(move) is not _first_exact(game):
-            found["exact"] = is_exact(move)
+            values["exact"] = is_exact(move)
     if state.holdings != (before.holdings if before else (None, None)):
-        found["hands"] = list(state.holdings)
-    short = "to" in found and tuple(found) == _USUAL[: len(found)] and None not in found.values()
-    text = " ".join(map(str, found.values()))
-    return text if short and text.count(" ") == len(found) - 1 else found
+        values["hands"] = list(state.holdings)
+    short = "to" in values and tuple(values) == _USUAL[: len(values)] and None not in values.values()
+    text = " ".join(map(str, values.values()))
+    return text if short and text.count(" ") == len(values) - 1 else values
 
 
 def _follows(game: Game, before: ReportPosition, state: ReportPosition) -> bool:
     """Whether the mover's clock is what it was, less the time of the move, and what a move adds."""
     white = state.ply % 2 == 1
-    was_ms, left_ms = ((one.white_clock_ms if white else one.black_clock_ms) for one in (before, state))
+    was_ms, left_ms = ((position.white_clock_ms if white else position.black_clock_ms) for position in (before, state))
     took_ms, add_ms = state.move.elapsed_ms if state.move else None, in_ms(control_of(game, white)[1])
     if was_ms is None or took_ms is None or add_ms is None:
         return False
@@ -157,19 +157,19 @@ def _first_exact(game: Game) -> bool:
     return bool(plies) and is_exact(plies[0])
 
 
-def _showing(one: Showing, after_ms: int, state: int | None) -> dict[str, Any] | int:
-    if one.event is None and state is None and not one.board:
+def _showing(showing: Showing, after_ms: int, state: int | None) -> dict[str, Any] | int:
+    if showing.event is None and state is None and not showing.board:
         return after_ms
-    found: dict[str, Any] = {"after": after_ms}
-    if one.board:
-        found["board"] = one.board
-    if one.event is not None:
-        found["event"] = 1
+    values: dict[str, Any] = {"after": after_ms}
+    if showing.board:
+        values["board"] = showing.board
+    if showing.event is not None:
+        values["event"] = 1
     elif state is not None:
-        found["state"] = state
-    if one.back:
-        found["back"] = 1
-    return found
+        values["state"] = state
+    if showing.back:
+        values["back"] = 1
+    return values
 
 
 def is_untimed(game: Game) -> bool:
@@ -209,14 +209,14 @@ def game_report(
     games = [game] if match is None else [match.a, match.b]
     holdings = {} if match is None else match_holdings(match)
     boards = _playback_boards(games, holdings, anomalies)
-    shown = play([board.game for board in boards], [board.course for board in boards])
+    playback = play([board.game for board in boards], [board.course for board in boards])
     own = next(number for number, board in enumerate(boards) if board.game.key == game.key)
     gives = _gives(match)
     board_values = (
         _board_values(
             board,
             number,
-            shown,
+            playback,
             gives[board.letter],
             bool(holdings.get(board.letter)),
             in_progress,
@@ -225,18 +225,18 @@ def game_report(
         )
         for number, board in enumerate(boards)
     )
-    at = _at(boards[own], ply)
+    position = _at(boards[own], ply)
     values = {
-        "charts": list(game_panels(boards, shown)),
-        "now": "Start position" if at.move is None else where(at),
+        "charts": list(game_panels(boards, playback)),
+        "now": "Start position" if position.move is None else where(position),
         "title": _title(boards),
-        "explorer": site and game.variant == "chess" and site.position(game.key, at.ply),
+        "explorer": site and game.variant == "chess" and site.position(game.key, position.ply),
         "description": _description(boards, in_progress),
         "drawings": drawings(site.assets if site else None, one_side=not any(board.flipped for board in boards)),
         "boards": [{**value, **_linked(board, site)} for value, board in zip(board_values, boards, strict=True)],
         "evidence": evidence,
-        "long": spoken_duration(shown.long_ms),
-        "unknown": sum(not one.known for one in shown.showings if one.event is None and one.state.move is not None),
+        "long": spoken_duration(playback.long_ms),
+        "unknown": sum(not one.known for one in playback.showings if one.event is None and one.state.move is not None),
         "missing": _missing(boards),
         "pgn": _pgn_lines(boards, in_progress),
         "pgn_name": "PGN" if match is None else "BPGN",
@@ -246,7 +246,7 @@ def game_report(
         values,
         styles=("board.css", "chart.css", "game.css"),
         scripts=("spoken.js", "game.js"),
-        data={**play_data(boards, shown), "own": own},
+        data={**play_data(boards, playback), "own": own},
         site=site,
     )
 
@@ -295,15 +295,15 @@ def _playback_boards(
 
 def _gives(match: Match | None) -> dict[str, dict[int, str]]:
     """By board and ply: ``queen to Fischer``, what a capture gave to the other board."""
-    found: dict[str, dict[int, str]] = {"": {}, "A": {}, "B": {}}
+    gives: dict[str, dict[int, str]] = {"": {}, "A": {}, "B": {}}
     for transfer in () if match is None else transfers(match):
         other = match.board("B" if transfer.board == "A" else "A") if match is not None else None
         assert other is not None
         handle = plain_name((other.white if transfer.to_white else other.black).handle)
         letters = transfer.capture.pieces if transfer.passed is None else transfer.passed.piece
         words = " or ".join(PIECES.get(letter, letter) for letter in letters)
-        found[transfer.board][transfer.capture.ply] = f"{words} to {handle}"
-    return found
+        gives[transfer.board][transfer.capture.ply] = f"{words} to {handle}"
+    return gives
 
 
 def _thoughts(game: Game) -> list[dict[str, str]]:
@@ -343,7 +343,7 @@ def _description(boards: Sequence[PlaybackBoard], in_progress: Collection[str]) 
 def _board_values(
     board: PlaybackBoard,
     number: int,
-    shown: Playback,
+    playback: Playback,
     gives: Mapping[int, str],
     derived_holdings: bool,
     in_progress: Collection[str],
@@ -356,7 +356,7 @@ def _board_values(
     drawn = any(state.board is not None for state in (course.start, *course.main))
     goes_on = game.key in in_progress
     times, timed = any(ply.elapsed_ms is not None for ply in game.plies), _has_clocks(board)
-    rows = MoveRows(game, course, shown, number, gives, board.judged).read()
+    rows = MoveRows(game, course, playback, number, gives, board.judged).read()
     return {
         "letter": board.letter,
         "index": number,
@@ -377,7 +377,7 @@ def _board_values(
         "judged": bool(board.judged),
         "losses": _table(_LOSSES, verdict_counts(game, board.judged)),
         "thoughts": _thoughts(game),
-        "start_place": next(index for index, showing in enumerate(shown.showings) if showing.board == number),
+        "start_place": next(index for index, showing in enumerate(playback.showings) if showing.board == number),
         "low": spoken_duration(low_limit_ms(game.base_s)),
         "about": about(game, goes_on),
         "clocks": None if is_untimed(game) else _table(_CLOCKS, _clock_columns(game)),
@@ -405,8 +405,8 @@ _LOSSES = ("Moves judged", "Inaccuracies ?!", "Mistakes ?", "Blunders ??", "Lost
 def _table(names: Sequence[str], columns: Sequence[Sequence[str]]) -> dict[str, Any] | None:
     """A table with a column for each side: handle, side, and its figures; None without figures."""
     rows = list(zip(names, zip(*(column[2:] for column in columns), strict=True), strict=True)) if columns else []
-    known = [(name, cells) for name, cells in rows if set(cells) != {"–"}]
-    return {"heads": [column[:2] for column in columns], "rows": known} if known else None
+    filled = [(name, cells) for name, cells in rows if set(cells) != {"–"}]
+    return {"heads": [column[:2] for column in columns], "rows": filled} if filled else None
 
 
 def _clock_columns(game: Game) -> list[tuple[str, ...]]:

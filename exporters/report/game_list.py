@@ -91,8 +91,8 @@ class FileSite:
     def games(self, **filters: str) -> str | None:
         if not filters.keys() <= _SEARCHED:
             return None
-        shown = {name: visible(value) for name, value in filters.items()}  # as the index has them
-        return f"{self.home}#{urlencode(shown, quote_via=quote, safe='')}"
+        query = {name: visible(value) for name, value in filters.items()}  # as the index has them
+        return f"{self.home}#{urlencode(query, quote_via=quote, safe='')}"
 
 
 def index_of_files(games: Sequence[ListedGame], site: Site, in_progress: Collection[str]) -> bytes:

@@ -63,20 +63,20 @@ def verdicts(game: Game) -> dict[int, MoveVerdict]:
     if losses is None:
         return {}
     scores = evaluations(game)
-    found = {}
+    of_ply = {}
     for ply, loss in zip(game.plies, losses, strict=True):
-        one = scores.get(ply.ply)
-        if one is not None:
+        score = scores.get(ply.ply)
+        if score is not None:
             word = next((word for least, word in _LEVELS if (loss.loss_permille or 0) >= least), None)
-            text = (pawns_text(one.score_cp, one.mate, signed=True) or "").replace("-", "−")
-            found[ply.ply] = MoveVerdict(text, _chances(one), word, loss.loss_cp)
-    return found
+            text = (pawns_text(score.score_cp, score.mate, signed=True) or "").replace("-", "−")
+            of_ply[ply.ply] = MoveVerdict(text, _chances(score), word, loss.loss_cp)
+    return of_ply
 
 
-def _chances(one: Evaluation) -> int:
-    if one.mate is not None:
-        return CHANCES[-1] if one.mate >= 0 else CHANCES[0]
-    return CHANCES[BOUND_CP + max(-BOUND_CP, min(BOUND_CP, one.score_cp or 0))]
+def _chances(score: Evaluation) -> int:
+    if score.mate is not None:
+        return CHANCES[-1] if score.mate >= 0 else CHANCES[0]
+    return CHANCES[BOUND_CP + max(-BOUND_CP, min(BOUND_CP, score.score_cp or 0))]
 
 
 def verdict_counts(game: Game, verdicts: Mapping[int, MoveVerdict]) -> list[tuple[str, ...]]:
@@ -171,12 +171,12 @@ class MoveRows:
         for branch in self._course.branches:
             if not branch.taken_back:
                 variations.setdefault(branch.ply, []).append(branch)
-        known: set[int] = set()
+        written: set[int] = set()
         for place, state, event in self._order:
             if event is not None:
                 self._event(place, state, event)
-            elif id(state) not in known and state.move is not None:
-                known.add(id(state))
+            elif id(state) not in written and state.move is not None:
+                written.add(id(state))
                 if state.line:
                     self._beside(state)
                 else:
@@ -184,7 +184,7 @@ class MoveRows:
                     for branch in variations.get(state.ply - 1, ()):
                         self._variation(branch)
         for state in self._course.main:
-            if id(state) not in known:  # played, though the playback does not show it
+            if id(state) not in written:  # played, though the playback does not show it
                 self._main(state)
 
     def _as_a_tree(self) -> None:
@@ -197,8 +197,8 @@ class MoveRows:
             for state in branch.states:
                 self._add_events(state)
             for inner in below.get(branch.number, {}).values():
-                for one in inner:
-                    add(one)
+                for child in inner:
+                    add(child)
 
         self._add_events(self._course.start)
         left = below.pop(None, {})

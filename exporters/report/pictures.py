@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 _NOT_MARKED = ("resumed", "not observed", "kibitz")
 
 
-def game_panels(boards: Sequence[PlaybackBoard], shown: Playback) -> Iterator[Panel]:
+def game_panels(boards: Sequence[PlaybackBoard], playback: Playback) -> Iterator[Panel]:
     if len(boards) == 1:
         yield from _clock_race(boards[0])
     else:
-        yield from _all_clocks(boards, shown)
+        yield from _all_clocks(boards, playback)
     for number, board in enumerate(boards):
         letter = f", board {board.letter}" if board.letter else ""
         moves = [state.move for state in board.course.main if state.move is not None]
@@ -53,7 +53,7 @@ def _plies(board: PlaybackBoard) -> tuple[float, float]:
 
 def _move_ticks(board: PlaybackBoard) -> list[Tick]:
     """The moves at which tables state clocks: 10, 20, 30, 40 …; of a short game every one, of a long one fewer."""
-    first, last = ((board.course.main[place].ply + 1) // 2 for place in (0, -1))
+    first, last = ((board.course.main[index].ply + 1) // 2 for index in (0, -1))
     step = next(step for step in (10, 20, 50, 100, 1000) if last - first < 12 * step)
     moves = range(first, last + 1) if last < 10 else range(-(-first // step) * step, last + 1, step)
     return [(2 * move - 1, str(move)) for move in moves]
@@ -149,11 +149,11 @@ def _evaluation(board: PlaybackBoard, number: int, letter: str) -> Panel:
     ticks = [(0.0, "0 %"), (250.0, "25 %"), (500.0, "50 %"), (750.0, "75 %"), (1000.0, "100 %")]
     plot.axes(_move_ticks(board), ticks, "White's chances of winning")
     judged = sorted(board.judged.items())
-    plot.band("chances", [(ply, 500, one.chances) for ply, one in judged])
-    plot.line("chances", [(ply, one.chances) for ply, one in judged])
-    for ply, one in judged:
-        if one.word in ("mistake", "blunder"):
-            plot.dot(one.word, ply, one.chances, f"{number_text(ply)} {one.word}, {one.evaluation}")
+    plot.band("chances", [(ply, 500, verdict.chances) for ply, verdict in judged])
+    plot.line("chances", [(ply, verdict.chances) for ply, verdict in judged])
+    for ply, verdict in judged:
+        if verdict.word in ("mistake", "blunder"):
+            plot.dot(verdict.word, ply, verdict.chances, f"{number_text(ply)} {verdict.word}, {verdict.evaluation}")
     key = [("blunder", "blunder"), ("mistake", "mistake")]
     return Panel(f"Evaluation{letter}", plot.svg(f"Evaluation{letter}", "ply"), key, board=number)
 
@@ -214,21 +214,21 @@ def rating_panels(own: Sequence[Mapping[str, Any]]) -> Iterator[Panel]:
         kind = text_of(row["category"]) or text_of(row["variant"]) or "unknown kind"
         kinds.setdefault(kind, []).append((index, int(row["player_rating"])))
     ordered = sorted(kinds.items(), key=lambda item: (-len(item[1]), item[0]))
-    shown = [one for one in ordered[: len(_KINDS)] if len(one[1]) > 1]
-    if not shown:
+    lines = [line for line in ordered[: len(_KINDS)] if len(line[1]) > 1]
+    if not lines:
         return
-    values = [rating for _, points in shown for _, rating in points]
+    values = [rating for _, points in lines for _, rating in points]
     if min(values) == max(values):
         return  # a flat line shows no more than the number beside it
-    places = [place for _, points in shown for place, _ in points]
+    places = [place for _, points in lines for place, _ in points]
     plot = Plot((min(places), max(places)), (min(values), max(values)))
     plot.axes(
         [(min(places), "first game"), (max(places), "last game")], number_ticks(min(values), max(values)), "rating"
     )
-    drawn = [_thinned(points, _MOST_POINTS * len(points) // len(values)) for _, points in shown]
+    drawn = [_thinned(points, _MOST_POINTS * len(points) // len(values)) for _, points in lines]
     for kind, points in zip(_KINDS, drawn, strict=False):
         plot.line(kind, points)
-    left, undated = len(ordered) - len(shown), sum(not known(row["day"]) for row in rated)
+    left, undated = len(ordered) - len(lines), sum(not known(row["day"]) for row in rated)
     points_drawn = sum(map(len, drawn))
     notes = (
         f"{plural(left, 'kind')} of games with fewer ratings not shown." if left else "",
@@ -239,7 +239,7 @@ def rating_panels(own: Sequence[Mapping[str, Any]]) -> Iterator[Panel]:
     )
     key = [
         (kind, _rating_words(name, [rating for _, rating in points]))
-        for kind, (name, points) in zip(_KINDS, shown, strict=False)
+        for kind, (name, points) in zip(_KINDS, lines, strict=False)
     ]
     yield Panel("Ratings", plot.svg("Ratings"), key, " ".join(filter(None, notes)))
 
@@ -265,15 +265,15 @@ def _rating_words(kind: str, ratings: Sequence[int]) -> str:
 
 
 def player_panels(
-    found: PlayerTables, own: Sequence[Mapping[str, Any]], scales: dict[str, float] | None = None
+    measured: PlayerTables, own: Sequence[Mapping[str, Any]], scales: dict[str, float] | None = None
 ) -> Iterator[Panel]:
     """A player's pictures; ``scales`` has the highest value of each, and gets those of this player."""
     most = {} if scales is None else scales
     yield from rating_panels(own)
-    yield from _curve(found, most)
-    yield from _by_phase(found.tables["phases"], most)
-    yield from _lost(found.games, own, most)
-    yield from _openings(found.games, own, most)
+    yield from _curve(measured, most)
+    yield from _by_phase(measured.tables["phases"], most)
+    yield from _lost(measured.games, own, most)
+    yield from _openings(measured.games, own, most)
 
 
 def _highest(scales: dict[str, float], name: str, value: float) -> float:
@@ -281,8 +281,8 @@ def _highest(scales: dict[str, float], name: str, value: float) -> float:
     return scales[name]
 
 
-def _curve(found: PlayerTables, scales: dict[str, float]) -> Iterator[Panel]:
-    rows = found.tables["curve"].records()
+def _curve(measured: PlayerTables, scales: dict[str, float]) -> Iterator[Panel]:
+    rows = measured.tables["curve"].records()
     most = max(rows, key=lambda row: (row["sides"], str(row["time_control"])), default=None)
     if most is None:
         return
@@ -290,7 +290,7 @@ def _curve(found: PlayerTables, scales: dict[str, float]) -> Iterator[Panel]:
 
     def of(name: str) -> list[dict[str, Any]]:
         found_rows = [
-            one for one in found.tables[name].records() if one["time_control"] == control and one["sides"] >= fewest
+            row for row in measured.tables[name].records() if row["time_control"] == control and row["sides"] >= fewest
         ]
         return sorted(found_rows, key=lambda row: int(row["move_no"]))
 
@@ -358,11 +358,11 @@ def _openings(
         for row in own
         if known(row["eco"])
     }
-    found: dict[str, list[int]] = {}
-    for one in games:
-        if one.key in names and one.opening_ms is not None:
-            found.setdefault(names[one.key], []).append(one.opening_ms)
-    most = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))[:_MOST_OPENINGS]
+    times_ms: dict[str, list[int]] = {}
+    for entry in games:
+        if entry.key in names and entry.opening_ms is not None:
+            times_ms.setdefault(names[entry.key], []).append(entry.opening_ms)
+    most = sorted(times_ms.items(), key=lambda item: (-len(item[1]), item[0]))[:_MOST_OPENINGS]
     if not most:
         return
     means = sorted(((sum(times) / len(times), name, len(times)) for name, times in most), reverse=True)

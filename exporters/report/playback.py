@@ -55,19 +55,19 @@ class Playback:
 def play(games: Sequence[Game], courses: Sequence[Course]) -> Playback:
     moments = moments_of_games(games, pace_ms=STEP_MS)
     boards = [_Board(number, game, course) for number, (game, course) in enumerate(zip(games, courses, strict=True))]
-    found = Playback()
+    playback = Playback()
     for moment in moments:
         assert moment.game is not None
-        found.showings += boards[moment.game].take(moment)
-        found.end_ms = moment.at_ms
-    if not found.end_ms or boards[0].has_no_times:
-        _pace(found)
+        playback.showings += boards[moment.game].take(moment)
+        playback.end_ms = moment.at_ms
+    if not playback.end_ms or boards[0].has_no_times:
+        _pace(playback)
     for board in boards:
-        _add_others(found.showings, board)
-    thinks_ms = [showing.think_ms for showing in found.showings if showing.think_ms]
+        _add_others(playback.showings, board)
+    thinks_ms = [showing.think_ms for showing in playback.showings if showing.think_ms]
     limit_ms = max(_LEAST_LONG_MS, round(_LONG_FACTOR * median(thinks_ms)) if thinks_ms else 0)
-    found.long_ms = -(-limit_ms // 1000) * 1000
-    return found
+    playback.long_ms = -(-limit_ms // 1000) * 1000
+    return playback
 
 
 class _Board:
@@ -77,7 +77,7 @@ class _Board:
         self.shown_events: set[int] = set()
         self._course = course
         self._now: ReportPosition | None = None
-        self._places = {id(event): index for index, seen in enumerate(game.observations) for event in seen.events}
+        self._places = {id(event): index for index, log in enumerate(game.observations) for event in log.events}
         self._as_shown = game.kind is not GameKind.PLAYED and any(
             shows_board(event) for observation in game.observations for event in observation.events
         )
@@ -115,22 +115,22 @@ class _Board:
                 return []
             self._now = state
             return [Showing(self.number, state, None, moment.at_ms, known)]
-        found = [Showing(self.number, self._now, what, moment.at_ms, known)]
+        showings = [Showing(self.number, self._now, what, moment.at_ms, known)]
         if what.kind is EventKind.TAKEBACK and what.value is not None:
             state = self._course.before(self._now, what.ply - what.value)
             if state is not None:
                 self._now = state
-                found.append(Showing(self.number, state, None, moment.at_ms, known, True))
-        return found
+                showings.append(Showing(self.number, state, None, moment.at_ms, known, True))
+        return showings
 
 
-def _pace(found: Playback) -> None:
+def _pace(playback: Playback) -> None:
     """A step for each board where times are unknown: all moves took 0 s, or boards were only shown."""
     now_ms = -STEP_MS
-    for showing in found.showings:
+    for showing in playback.showings:
         now_ms += STEP_MS if showing.event is None else 0
         showing.at_ms, showing.known = now_ms, False
-    found.end_ms = now_ms
+    playback.end_ms = now_ms
 
 
 def _add_others(showings: list[Showing], board: _Board) -> None:
@@ -138,10 +138,10 @@ def _add_others(showings: list[Showing], board: _Board) -> None:
     for event in board.game.events:
         if id(event) in board.shown_events or shows_board(event):
             continue
-        places = [at for at, one in enumerate(showings) if one.board == board.number and one.state.ply <= event.ply]
-        at = places[-1] if places else 0
-        before = showings[at]
-        showings.insert(at + 1, Showing(board.number, before.state, event, before.at_ms, False))
+        places = [n for n, one in enumerate(showings) if one.board == board.number and one.state.ply <= event.ply]
+        n = places[-1] if places else 0
+        before = showings[n]
+        showings.insert(n + 1, Showing(board.number, before.state, event, before.at_ms, False))
 
 
 def _run(game: Game, before: ReportPosition, state: ReportPosition) -> ClockRun | None:

@@ -86,9 +86,9 @@ class _Shown(NamedTuple):
     words: int = 1
     note: str | None = None
 
-    def table(self, found: PlayerTables, cells: Mapping[str, Callable[[_Row], CellText]] = _CELLS) -> Table | None:
+    def table(self, measured: PlayerTables, cells: Mapping[str, Callable[[_Row], CellText]] = _CELLS) -> Table | None:
         columns = {_HEADINGS.get(name, heading(name)): cells.get(name, name) for name in self.columns.split()}
-        of, lag = found.tables.get(self.measure), self.columns is _LAGS
+        of, lag = measured.tables.get(self.measure), self.columns is _LAGS
         if of is None:
             return None
         return measure_table(self.caption, of, columns, self.words, note=self.note, of_lag=lag)
@@ -186,16 +186,16 @@ _OUTCOMES: Final = {"games": None, "wins": "win", "draws": "draw", "losses": "lo
 
 
 def sections_of(
-    found: PlayerTables,
+    measured: PlayerTables,
     site: Site | None = None,
     filters: Mapping[str, str] | None = None,
     games: Mapping[tuple[str, str, str | None], int] | None = None,
 ) -> list[Section]:
     """The sections that have something to show; ``games`` counts by time control, variant and outcome (None: all)."""
-    controls = _RESULTS.table(found, _results(site, filters or {}, games or {})), _USAGE.table(found)
+    controls = _RESULTS.table(measured, _results(site, filters or {}, games or {})), _USAGE.table(measured)
     sections = [_section("Time controls and variants", "controls", _OF_USAGE, controls)]
-    for title, name, hint, *shown in _SECTIONS:
-        sections.append(_section(title, name, hint, (one.table(found) for one in shown)))
+    for title, name, hint, *layouts in _SECTIONS:
+        sections.append(_section(title, name, hint, (layout.table(measured) for layout in layouts)))
     return [section for section in sections if section.tables]
 
 
@@ -239,10 +239,10 @@ def player_of_handle(sides: Sequence[_Row], player: str) -> ChosenPlayer:
             continue
         who = (row["player"], row["player_id"], row["player_guest"])
         games.setdefault(who, set()).add(row["key"])
-    found = choose_player([NamedPlayer(*who, len(keys)) for who, keys in games.items()], player)
-    if not found.identities:
+    chosen = choose_player([NamedPlayer(*who, len(keys)) for who, keys in games.items()], player)
+    if not chosen.identities:
         raise ExportError(f"{player} played no game of this selection.")
-    return found
+    return chosen
 
 
 def player_values(
@@ -271,24 +271,24 @@ def render_player(
     form: Mapping[str, Any] | None = None,
 ) -> bytes:
     """Make the page of a player, or of two side by side, whose pictures then have the same scales."""
-    both = [dict(one) for one in (values, versus) if one is not None]
+    both = [dict(person) for person in (values, versus) if person is not None]
     scales: dict[str, float] = {}
     for _ in range(2 if versus else 0):
-        for one in both:
-            tables, own = one["measured"]
-            one["charts"] = list(player_panels(tables, own, scales))
-    shown = {**both[0], "one": both[0], "versus": None, "form": form}
+        for person in both:
+            tables, own = person["measured"]
+            person["charts"] = list(player_panels(tables, own, scales))
+    page = {**both[0], "one": both[0], "versus": None, "form": form}
     if versus:
-        headings = dict.fromkeys(chart.heading for one in both for chart in one["charts"])
-        charts = [{chart.heading: chart for chart in one["charts"]} for one in both]
-        shown |= {
+        headings = dict.fromkeys(chart.heading for person in both for chart in person["charts"])
+        charts = [{chart.heading: chart for chart in person["charts"]} for person in both]
+        page |= {
             "versus": both,
             "title": f"{both[0]['handle']} and {both[1]['handle']}: use of time",
             "pairs": [[(chart.get(heading), heading) for chart in charts] for heading in headings],
         }
     scripts = ("games.js",) if form else ()
     styles = ("board.css", "chart.css", "tables.css", *(("web.css",) if form else ()))
-    return render_page("player.html", shown, styles=styles, scripts=scripts, site=site)
+    return render_page("player.html", page, styles=styles, scripts=scripts, site=site)
 
 
 class PlayerPage(NamedTuple):
@@ -323,11 +323,11 @@ def _values_of(
     for row in sides:
         if row["player_id"] in numbers:
             rows[int(numbers[row["player_id"]])].append(row)
-    found = measure_players(plies, numbers)
+    measured = measure_players(plies, numbers)
     for nth, (page, own) in enumerate(zip(pages, rows, strict=True)):
-        tables = found[str(nth)]
+        tables = measured[str(nth)]
         sections = sections_of(tables, site, page.filters, _by_control(own))
-        shown = [section._replace(tables=[table for table in section.tables if table.rows]) for section in sections]
+        filled = [section._replace(tables=[table for table in section.tables if table.rows]) for section in sections]
         servers = _servers(own)
         thinks = list(_thinks(tables.longest, site, boards))
         all_games = site and site.games(**page.filters)
@@ -346,7 +346,7 @@ def _values_of(
             "thinks": thinks,
             "drawings": drawings(site.assets if site else None) if any(think["board"] for think in thinks) else "",
             "openings": _openings(own, site, page.filters),
-            "sections": [section for section in shown if section.tables],
+            "sections": [section for section in filled if section.tables],
             "missing": _missing(table for section in sections for table in section.tables if not table.rows),
             "opponents": _opponents(own, site, page.filters),
             "games": [_game(row, site) for row in listed],
@@ -416,13 +416,13 @@ def _servers(own: Sequence[_Row]) -> dict[str, int]:
 
 def _by_control(own: Sequence[_Row]) -> Counter[tuple[str, str, str | None]]:
     """Games by time control, variant and outcome, as filters name them; None: of any outcome."""
-    found: Counter[tuple[str, str, str | None]] = Counter()
+    counts: Counter[tuple[str, str, str | None]] = Counter()
     for row in own:
         control, variant = str(row["time_control"]), str(row["variant"])
-        found[control, variant, None] += 1
+        counts[control, variant, None] += 1
         if known(row["score"]):
-            found[control, variant, {1.0: "win", 0.5: "draw", 0.0: "loss"}[float(row["score"])]] += 1
-    return found
+            counts[control, variant, {1.0: "win", 0.5: "draw", 0.0: "loss"}[float(row["score"])]] += 1
+    return counts
 
 
 def _newest_first(own: Sequence[_Row]) -> list[_Row]:
@@ -506,8 +506,8 @@ def _opponents(own: Sequence[_Row], site: Site | None, filters: Mapping[str, str
         name = plain_name(handle) + (f" ({', '.join(marks)})" if marks else "")
         rows.append((len(group), name, handle, group))
     rows.sort(key=lambda row: (-row[0], row[1].lower()))
-    shown, more = rows[:_MOST_OPPONENTS], rows[_MOST_OPPONENTS:]
-    cells: list[Sequence[CellText]] = [_against(group, name, handle, site, filters) for _, name, handle, group in shown]
+    first, more = rows[:_MOST_OPPONENTS], rows[_MOST_OPPONENTS:]
+    cells: list[Sequence[CellText]] = [_against(group, name, handle, site, filters) for _, name, handle, group in first]
     if guests:
         cells.append(["guests, together", *_score_cells(guests)])
     if not cells:
@@ -539,13 +539,13 @@ def _scores(group: Sequence[_Row], site: Site | None, chosen: Mapping[str, str])
 
 
 def _openings(own: Sequence[_Row], site: Site | None, filters: Mapping[str, str]) -> Table | None:
-    found: dict[tuple[str, str], list[_Row]] = {}
+    openings: dict[tuple[str, str], list[_Row]] = {}
     for row in own:
         if known(row["eco"]):
-            found.setdefault((str(row["eco"]), str(row["side"])), []).append(row)
-    if not found:
+            openings.setdefault((str(row["eco"]), str(row["side"])), []).append(row)
+    if not openings:
         return None
-    groups = sorted(found.items(), key=lambda item: (-len(item[1]), item[0][0], item[0][1] == "black"))
+    groups = sorted(openings.items(), key=lambda item: (-len(item[1]), item[0][0], item[0][1] == "black"))
     cells: list[Sequence[CellText]] = []
     for (eco, side), group in groups[:_MOST_OPENINGS]:
         ((family, _),) = Counter(str(row["opening"]).partition(": ")[0] for row in group).most_common(1)

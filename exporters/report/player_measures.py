@@ -77,13 +77,13 @@ def measure_players(plies: Plies, players: Mapping[str, str]) -> dict[str, Playe
     }
     evaluated = {page for page, (_, judged) in counts.items() if judged}
     wanted = {**_WANTED, **(_OF_EVALUATED if evaluated else {})}
-    found = {
-        name: run_each(one.define(by=("page", *one.by)), sources[one.whose], pages) for name, one in wanted.items()
+    tables = {
+        name: run_each(kind.define(by=("page", *kind.by)), sources[kind.whose], pages) for name, kind in wanted.items()
     }
     longest, games = _longest(own), _games(own)
     return {
         page: PlayerTables(
-            {name: found[name][page] for name in wanted if name in _WANTED or page in evaluated},
+            {name: tables[name][page] for name in wanted if name in _WANTED or page in evaluated},
             longest.get(page, []),
             counts.get(page, (0, 0))[0],
             games.get(page, []),
@@ -106,10 +106,10 @@ def _longest(own: Plies) -> dict[str, list[dict[str, Any]]]:
         " ORDER BY elapsed_ms DESC, key, ply"
     )
     names = [name for name, *_ in rows.description]
-    found: dict[str, list[dict[str, Any]]] = {}
+    longest: dict[str, list[dict[str, Any]]] = {}
     for row in rows.fetchall():
-        found.setdefault(row[0], []).append(dict(zip(names, row, strict=True)))
-    return found
+        longest.setdefault(row[0], []).append(dict(zip(names, row, strict=True)))
+    return longest
 
 
 def _games(own: Plies) -> dict[str, list[PlayerGame]]:
@@ -126,10 +126,10 @@ def _sources(plies: Plies, players: Mapping[str, str]) -> dict[str, Plies]:
     listed = ", ".join(f"({_text(identity)}, {_text(page)})" for identity, page in sorted(players.items()))
     pages = f"(SELECT * FROM (VALUES {listed}) pages(identity, page))"
     mover, opponent = (f"LEFT JOIN {pages} {who} ON {who}.identity = p.{who}_id" for who in ("mover", "opponent"))
-    given = plies.select
+    moves = plies.select
     if "game_id" not in plies.columns:
-        given = f"SELECT *, {plies.game} AS game_id FROM ({given})"
-    joined = f"FROM ({given}) p {mover} {opponent}"
+        moves = f"SELECT *, {plies.game} AS game_id FROM ({moves})"
+    joined = f"FROM ({moves}) p {mover} {opponent}"
     # Who plays both sides is no opponent.
     against = "opponent.page IS NOT NULL AND opponent.page IS DISTINCT FROM mover.page"
     twice = "SELECT p.* REPLACE (hash(p.game_id, {0}.page) AS game_id), {0}.page AS page " + joined + " WHERE {1}"

@@ -77,11 +77,11 @@ class Course:
         parents = {one.number: (one.parent, one.parent_ply or 0) for one in self._game.observations[observation].lines}
         number: int | None = line
         while number is not None:
-            found = self._states.get((observation, number), {}).get(ply)
-            if found is not None:
-                return found
-            above, at = parents.get(number, (None, 0))
-            number = above if ply <= at else None
+            position = self._states.get((observation, number), {}).get(ply)
+            if position is not None:
+                return position
+            above, from_ply = parents.get(number, (None, 0))
+            number = above if ply <= from_ply else None
         return None
 
     def before(self, state: ReportPosition, ply: int) -> ReportPosition | None:
@@ -89,11 +89,11 @@ class Course:
         line: int | None = state.line or None
         while line is not None:
             branch = self.branches[line - 1]
-            found = next((state for state in branch.states if state.ply == ply), None)
-            if found is not None or ply > branch.ply:
-                return found
+            reached = next((state for state in branch.states if state.ply == ply), None)
+            if reached is not None or ply > branch.ply:
+                return reached
             line = branch.parent
-        return next((one for one in (self.start, *self.main) if one.ply == ply), None)
+        return next((position for position in (self.start, *self.main) if position.ply == ply), None)
 
     def _read_branches(self) -> None:
         game = self._game

@@ -58,8 +58,8 @@ def clock_text(seconds: float) -> str:
 
 def round_step(span: float, most: int, steps: Iterable[float]) -> float:
     """The first of the steps that divides a span into at most so many parts; a power of ten if none does."""
-    found = next((step for step in steps if span / step <= most), None)
-    return 10.0 ** math.ceil(math.log10(span / most)) if found is None else found
+    fitting = next((step for step in steps if span / step <= most), None)
+    return 10.0 ** math.ceil(math.log10(span / most)) if fitting is None else fitting
 
 
 def _round_values(low: float, high: float, steps: Sequence[float], most: int = _MOST_TICKS) -> Iterator[float]:
@@ -191,19 +191,19 @@ def piece_drawing(letter: str) -> ElementTree.Element:
 
     drawn = ElementTree.fromstring(chess.svg.piece(chess.Piece.from_symbol(letter)))[0]
     drawn.set("id", piece_name(letter))
-    for one in drawn.iter():
-        one.tag = one.tag.rpartition("}")[2]
-        for declaration in one.attrib.pop("style", "").split(";"):
+    for element in drawn.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        for declaration in element.attrib.pop("style", "").split(";"):
             name, _, value = declaration.partition(":")
             if value.strip():
-                one.set(name.strip(), value.strip())
+                element.set(name.strip(), value.strip())
     return drawn
 
 
 @cache
 def drawings(assets: str | None = None, *, one_side: bool = False) -> Markup:
     """What all boards of a page use by name: the pieces, of a site as files, and the empty board from its sides."""
-    found = []
+    pieces = []
     for letter in "PNBRQKpnbrqk":
         name = piece_name(letter)
         piece = trusted(ElementTree.tostring(piece_drawing(letter), encoding="unicode"))
@@ -211,8 +211,8 @@ def drawings(assets: str | None = None, *, one_side: bool = False) -> Markup:
             svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SQUARE} {SQUARE}">{piece}</svg>'
             href = assets + site_file(name, "svg", svg)
             piece = trusted(f'<image id="{name}" href="{href}" width="{SQUARE}" height="{SQUARE}"/>')
-        found.append(piece)
-    return trusted("").join([*found, _squares(True), *([] if one_side else [_squares(False)])])
+        pieces.append(piece)
+    return trusted("").join([*pieces, _squares(True), *([] if one_side else [_squares(False)])])
 
 
 def _squares(white_below: bool) -> Markup:

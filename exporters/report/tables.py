@@ -67,7 +67,7 @@ class Section(NamedTuple):
 
 def measure_table(
     caption: str,
-    found: Measured,
+    table: Measured,
     columns: Mapping[str, str | Callable[[_Row], CellText]],
     words: int = 1,
     *,
@@ -75,13 +75,13 @@ def measure_table(
     of_lag: bool = False,
 ) -> Table | None:
     """A measure's table; ``columns`` has by heading the name of a column (``cell_text``), or what makes its cells."""
-    if not found.rows and (note is not None or not found.attrs["excluded"]):
+    if not table.rows and (note is not None or not table.attrs["excluded"]):
         return None
     rows = [
-        [cell_text(one, row, of_lag=of_lag) if isinstance(one, str) else one(row) for one in columns.values()]
-        for row in found.records()
+        [cell_text(cell, row, of_lag=of_lag) if isinstance(cell, str) else cell(row) for cell in columns.values()]
+        for row in table.records()
     ]
-    counts = what_counts(found.attrs) if note is None else note
+    counts = what_counts(table.attrs) if note is None else note
     return Table(caption, [*columns], rows, frozenset(range(words)), counts)
 
 

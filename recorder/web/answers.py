@@ -95,11 +95,11 @@ class Queued:
                 return
             if answer.cancelled():
                 raise BusyError  # the site ends
-            found = answer.result()
+            response = answer.result()
         except (BusyError, LeftError):
-            found = page(message_page("Busy", "The site is making too many pages. Try again in some seconds."), 503)
-            found.headers["retry-after"] = _RETRY_S
-        await found(scope, receive, send)
+            response = page(message_page("Busy", "The site is making too many pages. Try again in some seconds."), 503)
+            response.headers["retry-after"] = _RETRY_S
+        await response(scope, receive, send)
 
 
 async def _leaves(receive: Receive) -> None:
@@ -109,8 +109,8 @@ async def _leaves(receive: Receive) -> None:
 
 def cleaned(pairs: Sequence[tuple[str, str]], address: Callable[[str], str]) -> Response | None:
     """The way to the address without the empty fields of a form; None: it has none."""
-    given = [(name, value) for name, value in pairs if value.strip()]
-    return None if len(given) == len(pairs) else RedirectResponse(address(urlencode(given)), 303)
+    filled = [(name, value) for name, value in pairs if value.strip()]
+    return None if len(filled) == len(pairs) else RedirectResponse(address(urlencode(filled)), 303)
 
 
 def not_found(_request: Request, _error: Exception) -> Response:
@@ -140,22 +140,22 @@ class FormChoices:
         self.read_at_s = time.monotonic()
 
     def current(self) -> Choices:
-        if time.monotonic() - self.read_at_s > _CHOICES_S and (found := self._read()) != self._values:
-            self._values, self.read_at_s = found, time.monotonic()
+        if time.monotonic() - self.read_at_s > _CHOICES_S and (values := self._read()) != self._values:
+            self._values, self.read_at_s = values, time.monotonic()
         if self.named:
             return self._values
         return {**self._values, "source": [(value, None) for value, _ in self._values["source"]]}
 
     def _read(self) -> Choices:
         with open_archive(self._where) as archive, archive.reading() as driver:
-            found = {name: values_of(driver, kind, "", _MOST_CHOICES) for name, kind in _CHOICES.items()}
-        sources = [(value, about and f"{PurePath(about).name} ({value})") for value, about in found["source"]]
+            choices = {name: values_of(driver, kind, "", _MOST_CHOICES) for name, kind in _CHOICES.items()}
+        sources = [(value, about and f"{PurePath(about).name} ({value})") for value, about in choices["source"]]
         endings: dict[str, list[str]] = {}
-        for value, _ in found["ending"]:
+        for value, _ in choices["ending"]:
             endings.setdefault(reason_words(value), []).append(value)
         return {
-            **found,
-            "time": [(filter_control(value), None) for value, _ in found["time"]],
+            **choices,
+            "time": [(filter_control(value), None) for value, _ in choices["time"]],
             "ending": [(",".join(values), words) for words, values in endings.items()],
             "source": sources,
         }
@@ -248,8 +248,8 @@ class Answers:
         places, rank = _neighbours(archive, game.key, site)
         bar = tuple(game_bar(site, game.key, places, rank=rank))
         ply = _ply_of(request)
-        shown = page_of_game(archive, game.key, site=replace(site, bar=bar), public=self._public, ply=ply)
-        return page(shown.html)
+        report = page_of_game(archive, game.key, site=replace(site, bar=bar), public=self._public, ply=ply)
+        return page(report.html)
 
     @_of_game
     def lines(self, request: Request, archive: ArchiveStore, game: Game) -> Response:
@@ -258,8 +258,8 @@ class Answers:
             return page(message_page("Not shown", "Lines of logs are shown on the computer of the archive only."), 403)
         ply = _ply_of(request)
         names = short_names(archive.sources())
-        found = games_by_source(archive, game)
-        sources = [(row.id, names[row.id], _lines(archive, row, one, ply)) for row, one in found]
+        games = games_by_source(archive, game)
+        sources = [(row.id, names[row.id], _lines(archive, row, of_source, ply)) for row, of_source in games]
         site = WebSite(listed=_reached_from(request))
         return page(lines_page(site, game.key, (game.white.handle, game.black.handle), sources, ply))
 
@@ -299,7 +299,7 @@ class Answers:
         if not handle.strip():
             return page(message_page("No such player", "The address names none."), 404)
         versus = dict(pairs).get("versus", "").strip()
-        both = [read_list([*pairs, ("player", one)]) for one in (handle, versus) if one]
+        both = [read_list([*pairs, ("player", who)]) for who in (handle, versus) if who]
         listed = both[0]
         insights = listed.query() if not versus else f"{urlencode([('versus', versus)])}&{listed.query()}"
         bar = (
@@ -311,22 +311,22 @@ class Answers:
         )
         form = form_of(listed.values, self._choices.current(), without=("player", "next"))
         with open_archive(self._where) as archive, archive.snapshot():
-            found = []
-            for name, given in zip((handle, versus), both, strict=False):
-                given = reached(archive, given)
-                if not archive.count(given.where):
+            players = []
+            for name, wanted in zip((handle, versus), both, strict=False):
+                wanted = reached(archive, wanted)
+                if not archive.count(wanted.where):
                     sentence = f"No game of {name} matches the filters of this address."
                     return page(message_page("No such player", visible(sentence)), 404)
                 try:
-                    found.append((one_player(archive, name), replace(given.where, last=PLAYER_GAMES), given.values))
+                    players.append((one_player(archive, name), replace(wanted.where, last=PLAYER_GAMES), wanted.values))
                 except ExportError as error:  # several players or guests have this handle
                     return page(message_page("No such player", visible(str(error))), 404)
-            (name, where, values), *others = found
+            (name, where, values), *others = players
             form |= {"action": address, "versus": {**VERSUS, "value": versus}}
-            shown = page_of_player(
+            report = page_of_player(
                 archive, name, where, site=WebSite(bar), filters=values, form=form, versus=next(iter(others), None)
             )
-        return page(shown.html)
+        return page(report.html)
 
     def insights(self, request: Request) -> Response:
         pairs = request.query_params.multi_items()
@@ -353,23 +353,23 @@ class Answers:
             return page(insights_page(asked, state.listed.values, self._choices.current()))
         with open_archive(self._where) as archive, archive.snapshot():
             computed, missing = [], []
-            for name, given in state.players():
-                require_variants(archive, given.where)
-                listed = reached(archive, given)
+            for name, wanted in state.players():
+                require_variants(archive, wanted.where)
+                listed = reached(archive, wanted)
                 if archive.count(listed.where, limit_s=SEARCH_S):
-                    found = measure_games(
+                    measured = measure_games(
                         archive, listed.where, state.measure, state.by, omitted=True, first_moves=state.first
                     )
-                    computed.append((name, listed, found))
+                    computed.append((name, listed, measured))
                 else:
                     missing.append(name)
             if not computed:
                 return self._insights_problem(asked, 200, "No results", "No game matches these filters.")
-            shown = shown_insight(state, computed, WebSite())
+            content = shown_insight(state, computed, WebSite())
             path = "games.sqlite" if self._public else str(archive.path)
-        shown["counts"] += [f"{plain_name(name)}: no game matches these filters." for name in missing]
+        content["counts"] += [f"{plain_name(name)}: no game matches these filters." for name in missing]
         codes = [(name, python_code(state, listed, insight, path)) for name, listed, insight in computed]
-        return page(insights_page(asked, state.listed.values, self._choices.current(), shown=shown, codes=codes))
+        return page(insights_page(asked, state.listed.values, self._choices.current(), shown=content, codes=codes))
 
     def _insights_problem(self, asked: Mapping[str, str], status: int, heading: str, sentence: str) -> Response:
         problem = (heading, visible(sentence))
@@ -396,7 +396,7 @@ class Answers:
             )
 
     def _list(self, archive: ArchiveStore, listed: ListState) -> bytes:
-        found = archive.list_games(
+        rows = archive.list_games(
             listed.where,
             listed.order,
             PAGE_GAMES + 1,
@@ -404,14 +404,14 @@ class Answers:
             before=listed.before,
             limit_s=SEARCH_S,
         )
-        more = len(found) > PAGE_GAMES
+        more = len(rows) > PAGE_GAMES
         if listed.before is not None:
-            games, ends = found[-PAGE_GAMES:], (more, True)
+            games, ends = rows[-PAGE_GAMES:], (more, True)
         else:
-            games, ends = found[:PAGE_GAMES], (listed.after is not None, more)
-        counted = found[0].of if found and not listed.values else None
+            games, ends = rows[:PAGE_GAMES], (listed.after is not None, more)
+        counted = rows[0].of if rows and not listed.values else None
         of = archive.count() if counted is None else counted
-        count, scores = _counts(archive, listed, found) if listed.values else (of, {})
+        count, scores = _counts(archive, listed, rows) if listed.values else (of, {})
         return games_page(
             listed,
             games,
@@ -419,7 +419,7 @@ class Answers:
             count=count,
             of=of,
             unknown=archive.count_unknown(listed.where),
-            without=no_value(archive, listed.where) if not found else None,
+            without=no_value(archive, listed.where) if not rows else None,
             unindexed=0 if listed.where.position is None else archive.positions.state().missing,
             more=ends,
             choices=self._choices.current(),
@@ -429,8 +429,8 @@ class Answers:
     def handles(self, request: Request) -> Response:
         typed = request.query_params.get("q", "").strip().lower()
         with open_archive(self._where) as archive, archive.reading() as driver:
-            found = values_of(driver, Completion.HANDLE, typed, _MOST_HANDLES) if typed else []
-        return JSONResponse([value for value, _ in found])
+            completed = values_of(driver, Completion.HANDLE, typed, _MOST_HANDLES) if typed else []
+        return JSONResponse([value for value, _ in completed])
 
     def download(self, request: Request) -> Response:
         suffix = request.path_params["suffix"]
@@ -451,11 +451,11 @@ class Answers:
             listed = replace(listed, where=replace(listed.where, position=read_position(None, "")))
         with open_archive(self._where) as archive, archive.snapshot():
             require_variants(archive, listed.where)
-            found = explore(archive, listed.where, SEARCH_S)
+            explored = explore(archive, listed.where, SEARCH_S)
             missing = archive.positions.state().missing
-            keys = replace(listed.where, reached=frozenset(islice(found.places, NEWEST)))
+            keys = replace(listed.where, reached=frozenset(islice(explored.places, NEWEST)))
             games = archive.list_games(keys, ListOrder("date", descending=True), NEWEST, limit_s=SEARCH_S)
-        return page(explorer_page(listed, found, games, self._choices.current(), unindexed=missing))
+        return page(explorer_page(listed, explored, games, self._choices.current(), unindexed=missing))
 
 
 def _lines(archive: ArchiveStore, row: SourceRow, game: Game, ply: int | None) -> list[GameLine] | str:
@@ -493,15 +493,15 @@ def _neighbours(archive: ArchiveStore, key: str, site: WebSite) -> tuple[dict[st
         rank = f"{archive.rank_of(where, order, place) + 1:,} of {archive.count(where, limit_s=SEARCH_S):,}"
     except (ExportError, StorageError):  # there is no such variant, or the search takes too long: the game is shown
         return {}, None
-    places = {name: site.game(found[0].key) for name, found in (("previous", before), ("next", after)) if found}
+    places = {name: site.game(games[0].key) for name, games in (("previous", before), ("next", after)) if games}
     return {**places}, rank
 
 
-def _counts(archive: ArchiveStore, listed: ListState, found: Sequence[ListedGame]) -> tuple[int, dict[str, int]]:
+def _counts(archive: ArchiveStore, listed: ListState, rows: Sequence[ListedGame]) -> tuple[int, dict[str, int]]:
     """The number of games of a list, and of those that its player won, drew and lost, where it names one."""
     if not listed.where.players or listed.where.outcomes:
-        if found and found[0].of is not None:
-            return found[0].of, {}
+        if rows and rows[0].of is not None:
+            return rows[0].of, {}
         first = listed.after is None and listed.before is None
         return 0 if first else archive.count(listed.where, limit_s=SEARCH_S), {}
     counts = archive.count_outcomes(listed.where, SEARCH_S)

@@ -32,7 +32,7 @@ _NUMBER: Final = re.compile(r"(?<![0-9])[0-9]+\.+")
 
 def explorer_page(
     listed: ListState,
-    found: Explored,
+    explored: Explored,
     games: Sequence[ListedGame],
     choices: Choices,
     *,
@@ -60,7 +60,7 @@ def explorer_page(
     played = list(_played(listed, site))
     values = {
         "title": f"Position: {listed.values.get('moves') or listed.where.position}",
-        "description": f"{plural(found.games, 'game')} reached this position",
+        "description": f"{plural(explored.games, 'game')} reached this position",
         "fields": fields,
         "form": form_of(listed.values, choices, without=(*_POSITION, "next")),
         "opening": f"{opening.name} ({opening.eco})" if opening else unnamed,
@@ -71,14 +71,14 @@ def explorer_page(
         "start": site.explorer(listed.query(moves=None, position=None, next=None)),
         "played": played,
         "back": played[-2][1] if len(played) > 1 else None,
-        "count": plural(found.games, "game"),
-        "games_count": found.games,
+        "count": plural(explored.games, "game"),
+        "games_count": explored.games,
         "games_href": site.listing(query),
         "chosen": [one for one in chosen_filters(listed, site.explorer) if one[0] not in {f["label"] for f in fields}],
-        "moves": [_row(move, listed, board, site) for move in found.moves],
-        "ended": plural(found.ended, "game") if found.ended else "",
+        "moves": [_row(move, listed, board, site) for move in explored.moves],
+        "ended": plural(explored.ended, "game") if explored.ended else "",
         "unindexed": plural(unindexed, "game") if unindexed else "",
-        "games": [_game(game, found, board, site) for game in games],
+        "games": [_game(game, explored, board, site) for game in games],
     }
     data = {move.uci(): _after(board.san(move), move, listed, board, site) for move in board.legal_moves}
     styles, scripts = ("board.css", "explorer.css"), ("games.js", "explorer.js")
@@ -91,9 +91,9 @@ def _played(listed: ListState, site: WebSite) -> Iterator[tuple[str, str]]:
     yield "Start", site.explorer(listed.query(moves=None, next=None))
     fen = listed.values.get("position", "").split()
     black = len(fen) > 1 and fen[1] == "b"
-    for place, word in enumerate(words, 1):
-        number = number_text(place + black) if (place + black) % 2 or place == 1 else ""
-        yield f"{number} {word}".strip(), site.explorer(listed.query(moves=" ".join(words[:place]), next=None))
+    for count, word in enumerate(words, 1):
+        number = number_text(count + black) if (count + black) % 2 or count == 1 else ""
+        yield f"{number} {word}".strip(), site.explorer(listed.query(moves=" ".join(words[:count]), next=None))
 
 
 def _after(san: str, move: chess.Move, listed: ListState, board: chess.Board, site: WebSite) -> str:
@@ -123,8 +123,8 @@ def _row(move: ExploredMove, listed: ListState, board: chess.Board, site: WebSit
     }
 
 
-def _game(game: ListedGame, found: Explored, board: chess.Board, site: WebSite) -> dict[str, Any]:
-    there = found.places[game.key]
+def _game(game: ListedGame, explored: Explored, board: chess.Board, site: WebSite) -> dict[str, Any]:
+    there = explored.places[game.key]
     san = NOTHING
     if there.move is not None:
         move = board.parse_uci(decode_move(there.move))

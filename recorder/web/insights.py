@@ -61,7 +61,7 @@ class InsightState:
     first: bool = False
 
     def query(self) -> str:
-        given = (
+        values = (
             self.measure,
             *(*self.by, None, None)[:2],
             "yes" if self.first else None,
@@ -69,25 +69,25 @@ class InsightState:
             self.versus,
             self.sort,
         )
-        own = urlencode([(name, value) for name, value in zip(_OWN, given, strict=True) if value])
+        own = urlencode([(name, value) for name, value in zip(_OWN, values, strict=True) if value])
         return "&".join(filter(None, (own, self.listed.query())))
 
     def players(self) -> list[tuple[str, ListState]]:
         """The sides of the comparison: a name, and the games; without a player one side without a name."""
-        found = [(self.listed.values.get("player", ""), self.listed)]
+        sides = [(self.listed.values.get("player", ""), self.listed)]
         if self.versus is not None:
-            found.append((self.versus, read_list({**self.listed.values, "player": self.versus}.items())))
-        return found
+            sides.append((self.versus, read_list({**self.listed.values, "player": self.versus}.items())))
+        return sides
 
 
 def read_insight(pairs: Sequence[tuple[str, str]]) -> InsightState:
     """Parse an address's query; the sentence of an ExportError names the field."""
     listed = read_list((name, value) for name, value in pairs if name not in ("sort", "after", "before", "group"))
-    given = {name: value.strip() for name, value in pairs if name in _OWN and value.strip()}
-    measure, versus = given.get("measure"), given.get("versus")
+    texts = {name: value.strip() for name, value in pairs if name in _OWN and value.strip()}
+    measure, versus = texts.get("measure"), texts.get("versus")
     if measure is not None and measure not in MEASURES:
         raise ExportError(f"Measure: {measure[:40]!r} is none of {', '.join(MEASURES)}.")
-    by = tuple(given[name] for name in ("by", "then") if name in given)
+    by = tuple(texts[name] for name in ("by", "then") if name in texts)
     for word in by:
         if word not in DIMENSIONS:
             raise ExportError(f"Group by: {word[:40]!r} is none of {', '.join(DIMENSIONS)}.")
@@ -95,10 +95,10 @@ def read_insight(pairs: Sequence[tuple[str, str]]) -> InsightState:
         raise ExportError("Group by: both dimensions are the same.")
     if versus is not None and "player" not in listed.values:
         raise ExportError("Compare with: choose the first player in the field Player.")
-    first = given.get("first", "no")
+    first = texts.get("first", "no")
     if first not in ("yes", "no"):
         raise ExportError(f"First moves: {first[:40]!r} is none of yes, no.")
-    return InsightState(measure, by, given.get("figure"), listed, versus, given.get("sort"), first == "yes")
+    return InsightState(measure, by, texts.get("figure"), listed, versus, texts.get("sort"), first == "yes")
 
 
 def python_code(state: InsightState, listed: ListState, insight: GamesMeasure, path: str) -> str:
@@ -145,7 +145,7 @@ def shown_insight(
     if state.sort is not None:
         table = table.sorted_by(state.sort)
     columns = table.columns
-    groups, shown = group_columns(columns), shown_names(columns)
+    groups, names = group_columns(columns), shown_names(columns)
     sides = []
     for name, listed, insight in computed:
         rows = insight.table.records()
@@ -153,22 +153,22 @@ def shown_insight(
     first = (tuple(row[name] for name in groups) for row in table.records())
     keys = list(dict.fromkeys([*first, *(key for side in sides for key in side.rows)]))
     numbers = {name for name, kind in zip(columns, table.kinds, strict=True) if kind not in ("VARCHAR", "BOOLEAN")}
-    figures = [name for name in shown if name not in (*groups, *_NO_FIGURES) and name in numbers]
+    figures = [name for name in names if name not in (*groups, *_NO_FIGURES) and name in numbers]
     figure = next((name for name in (state.figure, *_FIRST_FIGURES) if name in figures), figures[0])
     links = _Links(state, groups, site)
     of_lag = state.measure == "lag"
-    marked = [name for name in shown if name in groups]
+    marked = [name for name in names if name in groups]
     compared = len(sides) > 1
     headings: list[CellText] = [
         *([] if marked else ["Group"]),
         *(LinkedText(heading(name), _sorting(state, name, site)) for name in marked),
         *(["Player"] if compared else []),
-        *(LinkedText(heading(name), _sorting(state, name, site)) for name in shown if name not in groups),
+        *(LinkedText(heading(name), _sorting(state, name, site)) for name in names if name not in groups),
         "Plies excluded",
     ]
     words = max(len(marked), 1) + compared
     rows_shown = [
-        _row(side, side.rows[key], marked, shown, links, of_lag=of_lag, compared=compared)
+        _row(side, side.rows[key], marked, names, links, of_lag=of_lag, compared=compared)
         for key in keys[:_MOST_ROWS]
         for side in sides
         if key in side.rows
@@ -213,22 +213,22 @@ def _row(
     side: _Side,
     row: Mapping[str, Any],
     marked: Sequence[str],
-    shown: Sequence[str],
+    names: Sequence[str],
     links: _Links,
     *,
     of_lag: bool,
     compared: bool,
 ) -> list[CellText]:
-    counted = "games" if "games" in shown else "sides"
+    counted = "games" if "games" in names else "sides"
     cells: list[CellText] = [cell_text(name, row) for name in marked] or ["all"]
     if compared:
         cells.append(plain_name(side.name))
-    for name in shown:
+    for name in names:
         if name not in marked:
             href = links.of(side.listed, row) if name == counted else None
             cells.append(linked_text(cell_text(name, row, of_lag=of_lag), href))
-    found = side.insight.table
-    excluded = found.omitted.get(tuple(row.get(name) for name in found.keys), {})
+    table = side.insight.table
+    excluded = table.omitted.get(tuple(row.get(name) for name in table.keys), {})
     return [*cells, ", ".join(f"{number:,} {words}" for words, number in excluded.items()) or "none"]
 
 
@@ -252,14 +252,14 @@ def with_group(archive: ArchiveStore, listed: ListState, group: Group) -> ListSt
     state: list[int] = []
     for suffix in ("", "-wal", "-positions"):
         with suppress(OSError):
-            found = Path(f"{archive.path}{suffix}").stat()
-            state += [found.st_size, found.st_mtime_ns]
+            stat = Path(f"{archive.path}{suffix}").stat()
+            state += [stat.st_size, stat.st_mtime_ns]
     asked = (str(archive.path), *state, listed.query(sort=None))
-    if (known := _kept.get(asked)) is None:
+    if (kept := _kept.get(asked)) is None:
         if len(_kept) >= _MOST_KEPT:
             _kept.clear()
-        known = _kept[asked] = _games_of_group(archive, listed, group)
-    keys, words = known
+        kept = _kept[asked] = _games_of_group(archive, listed, group)
+    keys, words = kept
     return replace(listed, where=replace(listed.where, reached=keys), group_words=words)
 
 
@@ -273,12 +273,12 @@ def _games_of_group(archive: ArchiveStore, listed: ListState, group: Group) -> t
     keys, words = [], group.measure
     if archive.count(listed.where):
         try:
-            found = measure_games(archive, listed.where, group.measure, group.by, first_moves=group.first, keys=True)
+            measured = measure_games(archive, listed.where, group.measure, group.by, first_moves=group.first, keys=True)
         except DimensionError as error:
             raise ExportError(f"Insights: {error}.") from None
-        groups = group_columns(found.table.columns)
-        marked = [name for name in shown_names(found.table.columns) if name in groups]
-        for row in found.table.records():
+        groups = group_columns(measured.table.columns)
+        marked = [name for name in shown_names(measured.table.columns) if name in groups]
+        for row in measured.table.records():
             if {name: row[name] for name in groups} == group.row:
                 keys, words = row["keys"], f"{group.measure}: {_label(row, marked)}"
                 break
@@ -296,14 +296,14 @@ def _bars(
 ) -> list[dict[str, Any]]:
     rows = []
     for key in keys:
-        found = [(side, side.rows[key]) for side in sides if key in side.rows]
+        present = [(side, side.rows[key]) for side in sides if key in side.rows]
         values = []
-        for _, row in found:
+        for _, row in present:
             n = next((f"n = {row[name]:,}" for name in ("plies", "pairs", "sides") if row.get(name) is not None), "")
             value = None if row[figure] is None else float(row[figure])
             values.append((value, f"{cell_text(figure, row, of_lag=of_lag)}  {n}"))
-        hrefs = [links.of(side.listed, row) for side, row in found]
-        rows.append(Bar(_label(found[0][1], marked) or "all", values, hrefs))
+        hrefs = [links.of(side.listed, row) for side, row in present]
+        rows.append(Bar(_label(present[0][1], marked) or "all", values, hrefs))
     return scaled_bars(rows)
 
 
@@ -324,5 +324,5 @@ def _label(row: Mapping[str, Any], marked: Sequence[str]) -> str:
     ]
     others = [name for name in marked if name.removesuffix("_from_s").removesuffix("_to_s") not in ends]
     texts = [_named_group(row, name) for name in others if name != "move_no"]
-    at = f" at move {row['move_no']}" if "move_no" in others else ""
-    return (" · ".join([*texts, *words]) + at).strip()
+    at_move = f" at move {row['move_no']}" if "move_no" in others else ""
+    return (" · ".join([*texts, *words]) + at_move).strip()

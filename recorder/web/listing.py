@@ -42,11 +42,11 @@ def kind_of(field: Filter) -> str:
 
 
 def _fields() -> Iterator[Filter]:
-    for one in FILTERS.values():
-        if one.label:
-            yield one
-        if one.name in ("opponent", "position"):  # of the site alone
-            yield _COLOUR if one.name == "opponent" else _NEXT
+    for entry in FILTERS.values():
+        if entry.label:
+            yield entry
+        if entry.name in ("opponent", "position"):  # of the site alone
+            yield _COLOUR if entry.name == "opponent" else _NEXT
 
 
 FIELDS: Final = tuple(_fields())
@@ -106,8 +106,8 @@ class ListState:
 
 def read_list(pairs: Iterable[tuple[str, str]]) -> ListState:
     """Parse a query: what is not about lists and what is empty is ignored; an ExportError names the field."""
-    given = {name: value.strip() for name, value in pairs if value.strip()}
-    values = {name: given[name] for name in _BY_NAME if name in given}
+    stated = {name: value.strip() for name, value in pairs if value.strip()}
+    values = {name: stated[name] for name in _BY_NAME if name in stated}
     for name, value in values.items():
         longest = _LONGEST_GROUP if name == "group" else LONGEST
         if len(value) > longest:
@@ -115,39 +115,39 @@ def read_list(pairs: Iterable[tuple[str, str]]) -> ListState:
         words = _BY_NAME[name].words
         if words and value not in words:
             raise ExportError(f"{_BY_NAME[name].label}: {value!r} is none of {', '.join(words)}.")
-    sort = given.get("sort", _DEFAULT_SORT)
+    sort = stated.get("sort", _DEFAULT_SORT)
     order = ListOrder(sort.removeprefix("-"), sort.startswith("-"))
     if order.by not in SORTS:
         raise ExportError(f"Sort: {sort!r} is none of {', '.join(SORTS)}, or these with - in front.")
-    places = {name: _place(given[name]) for name in ("after", "before") if name in given}
+    places = {name: _place(stated[name]) for name in ("after", "before") if name in stated}
     group = _group(values["group"]) if "group" in values else None
     return ListState(values, _filter(values), order, places.get("after"), places.get("before"), group)
 
 
 def archive_filters(values: Mapping[str, str]) -> Filters:
     """Return the filters of a list that ``recorder.Archive`` has too, by their names there."""
-    given: dict[str, Any] = {}
+    filters: dict[str, Any] = {}
     for name in FILTERS.keys() & values.keys():
         text = values[name]
         if kind_of(_BY_NAME[name]) == "number":
-            given[name] = _number(_BY_NAME[name], text)
+            filters[name] = _number(_BY_NAME[name], text)
         elif name == "ending":  # several have the same words
-            given[name] = text.split(",") if "," in text else text
+            filters[name] = text.split(",") if "," in text else text
         else:
-            given[name] = text == "yes" if FILTERS[name].flag else text
-    if "player" not in given:
-        given.pop("outcome", None)
+            filters[name] = text == "yes" if FILTERS[name].flag else text
+    if "player" not in filters:
+        filters.pop("outcome", None)
     elif side := values.get("colour"):  # "the player had White"; without a player the colour asks nothing
-        given[side] = given["player"]
-    return cast("Filters", {name: given[name] for name in (*FILTERS,) if name in given})
+        filters[side] = filters["player"]
+    return cast("Filters", {name: filters[name] for name in (*FILTERS,) if name in filters})
 
 
 def _filter(values: dict[str, str]) -> GameFilter:
     try:
-        found = make_filter(archive_filters(values))
+        wanted = make_filter(archive_filters(values))
     except RecorderError as error:
         raise ExportError(str(error)) from None
-    return replace(found, next_move=_next_move(found.position, values["next"])) if "next" in values else found
+    return replace(wanted, next_move=_next_move(wanted.position, values["next"])) if "next" in values else wanted
 
 
 def _next_move(position: str | None, text: str) -> int:
@@ -172,9 +172,9 @@ def _group(text: str) -> Group:
     """Parse what ``Group.text`` wrote."""
     try:
         measure, by, first, row = json.loads(text)
-        found = Group(measure, tuple(by), first, dict(row))
+        group = Group(measure, tuple(by), first, dict(row))
         if measure in MEASURES and type(first) is bool and set(by) <= {*DIMENSIONS} and len(set(by)) == len(by) < 3:
-            return found
+            return group
     except (ValueError, TypeError, RecursionError):
         pass
     raise ExportError(f"Insights: {text[:40]!r} is no group of games.")

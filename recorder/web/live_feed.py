@@ -173,28 +173,28 @@ class JournalReading:
             *(run.last, run.end, run.following, run.gapped, run.holdings, run.result, run.facts.white_rating),
             *(run.facts.category, None if run.current is None else len(run.current.events)),
         )
-        shown = self._shown.get(run)
-        if shown is None or shown[0] != state:
-            shown = self._shown[run] = state, board_of(run, self.id, self.server, with_chat=self._with_chat)
-        return shown[1]
+        view = self._shown.get(run)
+        if view is None or view[0] != state:
+            view = self._shown[run] = state, board_of(run, self.id, self.server, with_chat=self._with_chat)
+        return view[1]
 
     def games(self, since_ms: int) -> list[LiveGame]:
         """The games in progress, and those that were over after a time: a Live PGN shows them."""
         for _, game in self._pipeline.in_progress.changed():
             self._keep(game)
         self._pipeline.in_progress.gone()
-        self._games = {place: game for place, game in self._games.items() if game.over is None or game.over >= since_ms}
+        self._games = {key: game for key, game in self._games.items() if game.over is None or game.over >= since_ms}
         return list(self._games.values())
 
     def _keep(self, game: Game) -> None:
-        place = game.first_offset, game.game_no
+        key = game.first_offset, game.game_no
         if is_live(game):
-            self._games[place] = LiveGame(game)
-            over = [old for old, one in self._games.items() if one.game.end.is_over]
+            self._games[key] = LiveGame(game)
+            over = [old for old, live in self._games.items() if live.game.end.is_over]
             for old in over[:-_MOST_OVER]:  # perhaps no client asks for them
                 del self._games[old]
         else:  # it is no longer observed
-            self._games.pop(place, None)
+            self._games.pop(key, None)
 
     def close(self) -> None:
         self._tail.close()
@@ -256,10 +256,10 @@ class LiveReader:
 
     def _add(self, outage: LiveOutage) -> None:
         """Note an outage; the note of the next connection completes that of the one before."""
-        for index, one in enumerate(self._outages):
-            if one.server == outage.server and one.from_ms == outage.from_ms:
+        for index, noted in enumerate(self._outages):
+            if noted.server == outage.server and noted.from_ms == outage.from_ms:
                 self._outages[index] = outage._replace(
-                    until_ms=outage.until_ms or one.until_ms, reason=outage.reason or one.reason
+                    until_ms=outage.until_ms or noted.until_ms, reason=outage.reason or noted.reason
                 )
                 return
         self._outages.append(outage)
@@ -369,11 +369,11 @@ class LiveFeed:
 
     def games(self, delay_ms: int) -> list[tuple[str, str]] | None:
         """Keys and PGN of the games as they were so long ago, the oldest first; None: they are still being read."""
-        found = self._read(delay_ms)
+        games = self._read(delay_ms)
         at_ms = time.time_ns() // _NS_PER_MS - delay_ms
-        if found is None:
+        if games is None:
             return None
-        return [(game.game.key, text) for game in found if (text := game.text(at_ms)) is not None]
+        return [(game.game.key, text) for game in games if (text := game.text(at_ms)) is not None]
 
     def _read(self, delay_ms: int = 0) -> list[LiveGame] | None:
         with self._changed:
@@ -386,7 +386,7 @@ class LiveFeed:
     def key_of(self, board: LiveBoard) -> str | None:
         """The key of a board's game; None: it is no game, or its journal is still being read."""
         of_board = board.game_no, board.white, board.black, int(board.id.rpartition("-")[2])
-        for game in (one.game for one in self._read() or ()):
+        for game in (live.game for live in self._read() or ()):
             white, black = (visible(plain_name(player.handle)) for player in (game.white, game.black))
             if (game.game_no or 0, white, black, game.first_offset) == of_board:
                 return game.key
@@ -397,14 +397,14 @@ class LiveFeed:
         with self._changed:
             self._pages += 1
             self._start()
-        shown: LiveState | None = None
+        sent: LiveState | None = None
         said_s = 0.0
         try:
             yield b"retry: %d\n\n" % _RETRY_MS
             while not self._closed:
-                before, shown = shown, self._state
-                if shown is not None and shown is not before:
-                    event = _event(*self._difference(before, shown))
+                before, sent = sent, self._state
+                if sent is not None and sent is not before:
+                    event = _event(*self._difference(before, sent))
                 elif time.monotonic() - said_s > _BEAT_S:
                     event = _event("beat", "{}")
                 else:
@@ -467,17 +467,17 @@ class LiveFeed:
 
 def _change(before: LiveState, state: LiveState) -> dict[str, Any]:
     boards = [board_json(board) for name, board in state.boards.items() if before.boards.get(name) != board]
-    found: dict[str, Any] = {
+    change: dict[str, Any] = {
         "version": state.version,
         "reading": state.reading,
         "boards": boards,
         "gone": [name for name in before.boards if name not in state.boards],
     }
     if before.sessions != state.sessions:
-        found["sessions"] = [session._asdict() for session in state.sessions]
+        change["sessions"] = [session._asdict() for session in state.sessions]
     if before.outages != state.outages:
-        found["outages"] = state.outages
-    return found
+        change["outages"] = state.outages
+    return change
 
 
 def _say_once(error: Exception, said: str) -> str:

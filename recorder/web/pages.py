@@ -125,7 +125,7 @@ def insights_page(
     site = WebSite((_GAMES, _EXPLORER, _INSIGHTS._replace(here=True), _LIVE))
     measure, dimensions = asked.get("measure", ""), [asked[name] for name in ("by", "then") if asked.get(name)]
     by = f" by {' and '.join(dimensions)}" if dimensions else ""
-    found = {
+    texts = {
         "title": f"Insights: {measure}{by}".replace("-", " ") if measure else "Insights",
         "description": MEASURES[measure].about if measure in MEASURES else "Measures of the use of time.",
         "asked": {name: asked.get(name, "") for name in ("measure", "by", "then", "first", "versus")},
@@ -137,7 +137,7 @@ def insights_page(
         "problem": problem,
         "form": form_of(values, choices),
     }
-    return render("insights.html", found, site, ("games.js",), ("chart.css",))
+    return render("insights.html", texts, site, ("games.js",), ("chart.css",))
 
 
 def lines_page(
@@ -235,10 +235,10 @@ def field_values(field: Filter, value: str, choices: Choices) -> dict[str, Any]:
         value = ""  # a field for dates takes nothing else
     values: dict[str, Any] = {"name": field.name, "label": field.label, "first": field.first, "kind": kind}
     if kind == "choice":
-        known = list(field.words.items()) or [
-            (one, about or _words(field, one)) for one, about in choices.get(field.name, ())
+        pairs = list(field.words.items()) or [
+            (choice, about or _words(field, choice)) for choice, about in choices.get(field.name, ())
         ]
-        values["words"] = [*known, *([] if not value or value in dict(known) else [(value, value)])]
+        values["words"] = [*pairs, *([] if not value or value in dict(pairs) else [(value, value)])]
     return {**values, "value": value}
 
 

@@ -219,13 +219,13 @@ class Attempts:
         if client in self._known:
             return 0
         now = self._now_s()
-        at = max(now, self._site_s, self._clients.get(client, now))
-        if at - now > _LONGEST_WAIT_S:
+        at_s = max(now, self._site_s, self._clients.get(client, now))
+        if at_s - now > _LONGEST_WAIT_S:
             return None
         if len(self._clients) >= _MOST_CLIENTS:
             self._clients = {name: until for name, until in self._clients.items() if until > now}
-        self._site_s, self._clients[client] = max(now, self._site_s) + _SITE_S, at + _CLIENT_S
-        return at - now
+        self._site_s, self._clients[client] = max(now, self._site_s) + _SITE_S, at_s + _CLIENT_S
+        return at_s - now
 
     def tried(self, client: str, *, right: bool) -> None:
         """After a right token its client waits no more, until it gives a wrong one."""
@@ -265,13 +265,13 @@ class Guard:
 
         async def adding(message: Message) -> None:
             if message["type"] == "http.response.start":
-                given = MutableHeaders(scope=message)
+                own = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
-                    given.setdefault(name, value)
+                    own.setdefault(name, value)
                 if logged_in:
                     secure = "; Secure" if headers.get("x-forwarded-proto") == "https" else ""
                     cookie = f"{COOKIE}={self._access.session}; HttpOnly; SameSite=Lax; Path=/"
-                    given.append("set-cookie", cookie + (secure if self._access.behind_proxy else ""))
+                    own.append("set-cookie", cookie + (secure if self._access.behind_proxy else ""))
             await send(message)
 
         await answer(scope, receive, adding)
@@ -332,9 +332,9 @@ class Guard:
 
 
 def _refused(status: int, sentence: str, **headers: str) -> Response:
-    found = page(message_page("Refused", sentence), status)
-    found.headers.update(headers)
-    return found
+    response = page(message_page("Refused", sentence), status)
+    response.headers.update(headers)
+    return response
 
 
 def _asked(scope: Scope) -> str:
@@ -360,12 +360,12 @@ def _bearer(headers: Mapping[str, str]) -> str:
 
 
 async def _form(request: Request) -> dict[str, list[str]]:
-    found = b""
+    body = b""
     async for part in request.stream():
-        found += part
-        if len(found) >= _LONGEST_FORM:
+        body += part
+        if len(body) >= _LONGEST_FORM:
             break
-    return parse_qs(found[:_LONGEST_FORM].decode("utf-8", "replace"))
+    return parse_qs(body[:_LONGEST_FORM].decode("utf-8", "replace"))
 
 
 def _is_number(host: str) -> bool:
@@ -400,12 +400,12 @@ class SiteArchive:
 
     def _version(self) -> Hashable:
         """What differs after each change of the archive, or of the index of its positions."""
-        found = []
+        state = []
         for suffix in ("", "-wal", "-positions"):
             with suppress(OSError):
                 stat = Path(f"{self._path}{suffix}").stat()
-                found.append((suffix, stat.st_ino, stat.st_size, stat.st_mtime_ns))
-        return (*found, self.choices.read_at_s)
+                state.append((suffix, stat.st_ino, stat.st_size, stat.st_mtime_ns))
+        return (*state, self.choices.read_at_s)
 
     def _settled(self) -> bool:
         """Whether pages change only when the archive does; those of a growing log also when its recorder ends."""
@@ -416,12 +416,12 @@ class SiteArchive:
         """Until the site ends: load what draws the first page, and keep the files beside the archive up to date."""
         with suppress(ImportError):  # the page says what is missing
             import_module("exporters.measures.functions")
-        seen: Hashable = None
+        ready: Hashable = None
         while not self._closed.is_set():
             version = self._version()
-            if version != seen:
+            if version != ready:
                 self._prepare()
-                seen = self._version()
+                ready = self._version()
             self._closed.wait(_READY_S)
 
     def _prepare(self) -> None:
@@ -478,11 +478,11 @@ def make_app(archive: SiteArchive, access: Access, feed: LiveFeed, delay_ms: int
 def _shared_file(request: Request) -> Response:
     """A style sheet, script or drawing. Its name changes with its content, so that browsers keep it."""
     name = request.path_params["name"]
-    if (found := site_files().get(name)) is None:
+    if (data := site_files().get(name)) is None:
         return not_found(request, KeyError(name))
     kinds = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
     headers = {"cache-control": "public, max-age=31536000, immutable"}
-    return Page(found, 200, headers, f"{kinds[name.rpartition('.')[2]]}; charset=utf-8")
+    return Page(data, 200, headers, f"{kinds[name.rpartition('.')[2]]}; charset=utf-8")
 
 
 class _Live:
@@ -518,8 +518,8 @@ class _Live:
         data = "\n".join([text for _, text in games]).encode("utf-8", "replace")
         tag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
         headers = {"etag": tag, "cache-control": "no-cache"}
-        known = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}
-        if not known.isdisjoint((tag, "*")):
+        tags = {part.strip().removeprefix("W/") for part in request.headers.get("if-none-match", "").split(",")}
+        if not tags.isdisjoint((tag, "*")):
             return Response(None, 304, headers)
         return Response(data, 200, headers, TYPES["pgn"])
 
@@ -547,18 +547,18 @@ _MISSING: Final = "The site needs {name}: pip install 'ics-recorder[web]'."
 def read_token(path: Path | None) -> str | None:
     """Return the token that the user has set, from a file or the environment; ValueError if it is too short."""
     if path is None:
-        token, place = os.environ.pop(TOKEN_VARIABLE, ""), TOKEN_VARIABLE
+        token, origin = os.environ.pop(TOKEN_VARIABLE, ""), TOKEN_VARIABLE
         if not token:
             return None
     else:
-        place = str(path)
+        origin = str(path)
         try:
             token = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise StorageError(f"{path} cannot be read: {reason_of(error)}.") from error
     token = token.strip()
     if len(token) < LEAST_TOKEN or not token.isascii() or not token.isprintable():
-        raise ValueError(f"{place}: a token has {LEAST_TOKEN} or more letters, digits and signs of ASCII.")
+        raise ValueError(f"{origin}: a token has {LEAST_TOKEN} or more letters, digits and signs of ASCII.")
     return token
 
 
@@ -589,11 +589,11 @@ def serve(
     app = make_app(archive, access, feed, delay_ms)
     sockets = listen(address, "--port or --host")
     port = sockets[0].getsockname()[1]
-    shown = "localhost" if address.host in _ANY else address.host
+    host = "localhost" if address.host in _ANY else address.host
     keeping = threading.Thread(target=archive.keep_ready, daemon=True)
     keeping.start()
     warnings.simplefilter("ignore")  # those of libraries say nothing to who reads the terminal
-    started(f"http://{format_address(Address(shown, port))}/", made)
+    started(f"http://{format_address(Address(host, port))}/", made)
 
     def end() -> None:
         feed.close()
@@ -604,8 +604,8 @@ def serve(
     except KeyboardInterrupt:
         pass  # uvicorn raises the signal again
     finally:
-        for one in sockets:
-            one.close()
+        for listener in sockets:
+            listener.close()
         if archive.work.busy or keeping.is_alive():  # nothing ends what they compute but the end of the process
             sys.stdout.flush()
             os._exit(0)

@@ -129,16 +129,16 @@ class Work:
         keeps = False
         self._running[threading.get_ident()] = job
         try:
-            found = make()
-            keeps = isinstance(job.key, tuple) and found.status_code == 200 and self._settled()
+            response = make()
+            keeps = isinstance(job.key, tuple) and response.status_code == 200 and self._settled()
         finally:
             with self._lock:
                 del self._running[threading.get_ident()]
                 if self._jobs.get(job.key) is job:
                     del self._jobs[job.key]
-                if keeps and isinstance(found, Page):
-                    self._keep(job.key, found)
-        return found
+                if keeps and isinstance(response, Page):
+                    self._keep(job.key, response)
+        return response
 
     def _keep(self, key: Hashable, answer: Page) -> None:
         if (before := self._kept.pop(key, None)) is not None:  # two readers came one after the other
