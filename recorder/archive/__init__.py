@@ -12,12 +12,12 @@ def _refuse_foreign_packages() -> None:
     home = Path(__file__).parents[2]
     for name in ("storage", "exporters", "migrations"):
         spec = find_spec(name)
-        found = None if spec is None or spec.origin is None else Path(spec.origin)
-        if found is not None and found.parents[1] != home:
+        origin = None if spec is None or spec.origin is None else Path(spec.origin)
+        if origin is not None and origin.parents[1] != home:
             raise ImportError(
-                f"{found} hides the package {name!r} of ics-recorder: rename that file, or start Python elsewhere.",
+                f"{origin} hides the package {name!r} of ics-recorder: rename that file, or start Python elsewhere.",
                 name=name,
-                path=str(found),
+                path=str(origin),
             )
 
 

@@ -110,8 +110,8 @@ class Archive(GameTables):
         from recorder.archive.reading.importing import read_options
         from recorder.urls import is_url
 
-        given = [fspath(paths)] if isinstance(paths, str | PathLike) else [fspath(path) for path in paths]
-        names = [path if is_url(path) else str(Path(path).expanduser()) for path in given]
+        listed = [fspath(paths)] if isinstance(paths, str | PathLike) else [fspath(path) for path in paths]
+        names = [path if is_url(path) else str(Path(path).expanduser()) for path in listed]
         if names and not any(is_url(name) or os.path.lexists(name) for name in names):
             raise FileNotFoundError(errno.ENOENT, "no such file or folder", names[0])
         options = read_options(kind, server, date, tz, chat, date_from_name)

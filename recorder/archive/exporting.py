@@ -130,7 +130,7 @@ def _values_like(archive: GameStore, name: str, columns: Sequence[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    return "".join(one for one in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(one))
+    return "".join(char for char in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(char))
 
 
 def _or(words: Sequence[str]) -> str:
@@ -150,11 +150,11 @@ def handles_of(archive: GameStore, names: Iterable[str]) -> list[str]:
 
 def one_player(archive: GameStore, name: str) -> str:
     """Return the handle that a name means; ExportError if it means several."""
-    found = handles_of(archive, [name])
-    if len(found) > 1 and name.lower() not in map(str.lower, found):
-        more = f" and {plural(len(found) - 2, 'other player')}" if len(found) > 2 else ""
-        raise ExportError(f"This shows one player, and {name} is {', '.join(found[:2])}{more}: name one.")
-    return found[0] if len(found) == 1 else name
+    handles = handles_of(archive, [name])
+    if len(handles) > 1 and name.lower() not in map(str.lower, handles):
+        more = f" and {plural(len(handles) - 2, 'other player')}" if len(handles) > 2 else ""
+        raise ExportError(f"This shows one player, and {name} is {', '.join(handles[:2])}{more}: name one.")
+    return handles[0] if len(handles) == 1 else name
 
 
 def _require_analyst(archive: ArchiveStore, name: str) -> None:
@@ -172,17 +172,17 @@ def named_games(archive: GameStore, chosen: GameFilter) -> GameFilter:
     if sentence := no_value(archive, chosen):
         raise NoGamesError(sentence)
     keys = frozenset(archive.game(key).key if _NEWEST.fullmatch(key) else key for key in chosen.keys)
-    found = replace(chosen, keys=keys)
-    _require_keys(archive, found)
-    if found.position is not None:
+    where = replace(chosen, keys=keys)
+    _require_keys(archive, where)
+    if where.position is not None:
         from recorder.archive.positions import with_position  # it loads the rules
         from recorder.progress import show_progress
 
         with show_progress(steps=True) as progress:
-            found = with_position(archive, found, progress)
-    if not found.unique or isinstance(archive, DatasetStore):  # a data set finds games with equal fingerprints itself
-        return found
-    return replace(found, folded=archive.duplicates.folded(found))
+            where = with_position(archive, where, progress)
+    if not where.unique or isinstance(archive, DatasetStore):  # a data set finds games with equal fingerprints itself
+        return where
+    return replace(where, folded=archive.duplicates.folded(where))
 
 
 def count_excluded(archive: GameStore, where: GameFilter) -> dict[str, int]:
@@ -217,9 +217,9 @@ def _taken_and_excluded(archive: GameStore, where: GameFilter) -> tuple[int, dic
         if further != narrower[-1][1]:
             narrower.append((reason, further))
     counts = archive.count_each([each for _, each in narrower])
-    found = {reason: had - left for (reason, _), (had, left) in zip(narrower[1:], pairwise(counts), strict=True)}
-    found |= archive.count_unknown(where)
-    return counts[-1], {reason: number for reason, number in found.items() if number}
+    excluded = {reason: had - left for (reason, _), (had, left) in zip(narrower[1:], pairwise(counts), strict=True)}
+    excluded |= archive.count_unknown(where)
+    return counts[-1], {reason: number for reason, number in excluded.items() if number}
 
 
 def require_games(archive: GameStore, where: GameFilter, what: str = "games") -> dict[str, int]:
@@ -306,9 +306,9 @@ def export_bpgn(
     bughouse = chosen if chosen.variants else replace(chosen, variants=frozenset({"bughouse"}))
     require_games(archive, bughouse, "bughouse games")
     with chosen_games(archive, bughouse, with_lines=False) as games:
-        found = list(games)
-    keys = {game.key for game in found}
-    heads = exporter.take([*found, *other_boards(archive, found)])
+        listed = list(games)
+    keys = {game.key for game in listed}
+    heads = exporter.take([*listed, *other_boards(archive, listed)])
     heads = [head for head in heads if not keys.isdisjoint(game.key for game in exporter.boards(head))]
     report = write_file(output, heads, exporter, force, append, protected(archive))
     report.excluded["not bughouse"] += archive.count(chosen) - archive.count(bughouse)

@@ -137,14 +137,14 @@ def measure_games(
             own = moves_of(plies, handles, one_player=pools_people(table, by, define))
             plies, excluded, identities = own.plies, excluded | own.excluded, own.identities
         program = define(**options)
-        found = run(with_keys(program) if keys else program, plies, omitted=omitted)
+        measured = run(with_keys(program) if keys else program, plies, omitted=omitted)
         if table.evaluated:
-            found.attrs["engines"] = _engines(run(define(by="eval_engine"), plies))
+            measured.attrs["engines"] = _engines(run(define(by="eval_engine"), plies))
         if name == "games" and plies.relation is not None:  # in the order of a list of games
             rows = plies.relation("SELECT key, place FROM chosen").fetchall()
             places = dict(rows)
-            found.rows.sort(key=lambda row: places[row[0]])
-    return GamesMeasure(found, excluded, identities, handles)
+            measured.rows.sort(key=lambda row: places[row[0]])
+    return GamesMeasure(measured, excluded, identities, handles)
 
 
 @contextmanager
@@ -168,7 +168,7 @@ def plies_of_games(
 
         files = archive.files_of_plies(chosen, matches=matches)
         with cluster_client(dask) as client:
-            check_reading(client, archive.where, [one.path for one in (*files[:1], *files[1:][-1:])])
+            check_reading(client, archive.where, [file.path for file in (*files[:1], *files[1:][-1:])])
             yield Plies.of_files(files)
     elif matches:
         from exporters.tables.columns import MATCH_COLUMNS
@@ -225,10 +225,10 @@ def picture_games(archive: GameStore, scope: str, chosen: GameFilter) -> GameFil
     if scope == "game":
         return chosen
     games = list(archive.games(chosen))
-    found = match_of(archive, games[0])
-    if found is None:
+    matched = match_of(archive, games[0])
+    if matched is None:
         raise StorageError(f"The other board of game {games[0].key[:8]} is unknown, or it is not a bughouse game.")
-    keys = frozenset((found[0].a.key, found[0].b.key))
+    keys = frozenset((matched[0].a.key, matched[0].b.key))
     if not keys.issuperset(game.key for game in games):
         return None
     return of_source(archive, games[0], replace(EVERY_GAME, keys=keys))
@@ -244,13 +244,13 @@ class PictureData:
 
 
 @contextmanager
-def picture_data(archive: GameStore, scope: str, shown: GameFilter) -> Iterator[PictureData]:
+def picture_data(archive: GameStore, scope: str, drawn: GameFilter) -> Iterator[PictureData]:
     """Yield the plies of the games that a picture shows, and of one game its events; they can be read in the block."""
     from exporters.tables.events import events_of
     from exporters.tables.tables import open_tables
 
-    events = events_of(archive, shown) if scope == "game" else None
-    with open_tables(archive, shown) as tables:
+    events = events_of(archive, drawn) if scope == "game" else None
+    with open_tables(archive, drawn) as tables:
         in_progress = games_in_progress(archive)
         attrs = {"dates": tables.dates()}
         plies: Any

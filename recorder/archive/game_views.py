@@ -71,19 +71,19 @@ def pgn_text(game: Game, options: PgnOptions) -> str:
 def chess_game(game: Game) -> chess.pgn.Game:
     """``Game.to_chess``."""
     parts = cut_into_parts(game)
-    place, part = next(((index, part) for index, part in enumerate(parts) if part.count), (0, parts[0]))
+    part_index, part = next(((index, part) for index, part in enumerate(parts) if part.count), (0, parts[0]))
     text = io.StringIO(pgn_text(game, PgnOptions()))
-    headers = next(islice(iter(lambda: chess.pgn.read_headers(text), None), place, None))
+    headers = next(islice(iter(lambda: chess.pgn.read_headers(text), None), part_index, None))
     variant = headers.pop("Variant", None)
-    found = chess.pgn.Game(headers)
-    found.setup(_start(game, part))
-    if variant is not None and "Variant" not in found.headers:
-        found.headers["Variant"] = variant
+    converted = chess.pgn.Game(headers)
+    converted.setup(_start(game, part))
+    if variant is not None and "Variant" not in converted.headers:
+        converted.headers["Variant"] = variant
         try:
-            found.headers.variant()
+            converted.headers.variant()
         except ValueError:  # a name that python-chess refuses, of a game that it plays as normal chess
-            found.headers["RecorderVariant"] = found.headers.pop("Variant")
-    node: chess.pgn.GameNode = found
+            converted.headers["RecorderVariant"] = converted.headers.pop("Variant")
+    node: chess.pgn.GameNode = converted
     for ply in part.plies:
         move = _move(ply)
         if move is None:
@@ -93,9 +93,9 @@ def chess_game(game: Game) -> chess.pgn.Game:
             node.set_clock(ply.clock_ms / 1000)
         if ply.elapsed_ms is not None and ply.elapsed_ms >= 0 and ply.precision_code not in ELAPSED_DERIVED:
             node.set_emt(ply.elapsed_ms / 1000)
-    if game.reason and place == len(parts) - 1 and isinstance(node, chess.pgn.ChildNode):
+    if game.reason and part_index == len(parts) - 1 and isinstance(node, chess.pgn.ChildNode):
         node.comment = f"{node.comment} {game.reason}".strip()
-    return found
+    return converted
 
 
 def board_after(game: Game, ply: int | None) -> chess.Board:
@@ -153,9 +153,9 @@ def _replay(game: Game, part: PgnPart, wanted: int, placements: dict[int, str]) 
         if ply.ply > wanted or move is None:
             break
         board.push(move)
-        shown = placements.get(ply.ply)
-        if shown is not None and board.board_fen(promoted=False) != shown:  # castling that python-chess does not know
-            board.set_board_fen(shown)
+        fen = placements.get(ply.ply)
+        if fen is not None and board.board_fen(promoted=False) != fen:  # castling that python-chess does not know
+            board.set_board_fen(fen)
     if isinstance(board, chess.variant.CrazyhouseBoard) and game.variant == "bughouse":
         holdings = next((holdings for ply, holdings in plies_with_holdings(game) if ply.ply == wanted), (None, None))
         for colour, letters in zip((chess.WHITE, chess.BLACK), holdings, strict=True):

@@ -42,10 +42,10 @@ def open_games(where: str, dataset: str | None, warn: Callable[[str], None]) -> 
 
     if dataset is None:
         return open_archive(where)
-    found = DatasetStore(dataset)
-    if found.warning is not None:
-        warn(found.warning)
-    return found
+    store = DatasetStore(dataset)
+    if store.warning is not None:
+        warn(store.warning)
+    return store
 
 
 def import_command(path: Path, where: str, *words: str) -> str:

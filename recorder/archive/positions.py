@@ -38,9 +38,9 @@ def with_position(
         raise StorageError("Positions are searched in an archive only: import the logs, or leave the position out.")
     if not as_indexed:
         archive.positions.update(progress)
-    found = occurrences_of(archive, where.position)
+    hits = occurrences_of(archive, where.position)
     following = where.next_move
-    return replace(where, reached=frozenset(one.key for one in found if following is None or one.move == following))
+    return replace(where, reached=frozenset(hit.key for hit in hits if following is None or hit.move == following))
 
 
 def index_sentence(state: IndexState) -> str | None:
@@ -57,23 +57,23 @@ def occurrences_of(
     """Of a position in the indexed games, of the newest game first."""
     index = archive.positions
     wanted = position_from_fen(position, Rules.CHESS)
-    found = index.occurrences(wanted) if where is None else index.occurrences(wanted, where)
+    hits = index.occurrences(wanted) if where is None else index.occurrences(wanted, where)
     ends_at_s = None if limit_s is None else time.monotonic() + limit_s
 
     def others(those: Iterable[Occurrence]) -> Iterator[Occurrence]:
-        for one in those:
+        for hit in those:
             if ends_at_s is not None and time.monotonic() > ends_at_s:
                 raise SearchTimeoutError(f"The search took more than {limit_s:g} seconds and was stopped.")
-            if position not in _positions_of(archive, one.row_id, one.ply):
-                yield one
+            if position not in _positions_of(archive, hit.row_id, hit.ply):
+                yield hit
 
     # Two positions may have one key, so games are replayed: all of few; of many one for each ply and next move, and all
     # such games if that one did not have the position.
-    wrong = set(others(found if len(found) <= _FEW else {(one.ply, one.move): one for one in reversed(found)}.values()))
-    if wrong and len(found) > _FEW:
-        doubtful = {(one.ply, one.move) for one in wrong}
-        wrong = set(others(one for one in found if (one.ply, one.move) in doubtful))
-    return [one for one in found if one not in wrong] if wrong else found
+    wrong = set(others(hits if len(hits) <= _FEW else {(hit.ply, hit.move): hit for hit in reversed(hits)}.values()))
+    if wrong and len(hits) > _FEW:
+        doubtful = {(hit.ply, hit.move) for hit in wrong}
+        wrong = set(others(hit for hit in hits if (hit.ply, hit.move) in doubtful))
+    return [hit for hit in hits if hit not in wrong] if wrong else hits
 
 
 def position_of(archive: ArchiveStore, key: str, ply: int) -> str | None:
@@ -136,12 +136,12 @@ def explore(archive: ArchiveStore, where: GameFilter, limit_s: float | None = No
     import chess
 
     assert where.position is not None
-    found = occurrences_of(archive, where.position, replace(where, position=None), limit_s)
+    hits = occurrences_of(archive, where.position, replace(where, position=None), limit_s)
     board = chess.Board(f"{where.position} 0 1")
-    places = dict(reversed({one.key: one for one in reversed(found)}.items()))
+    places = dict(reversed({hit.key: hit for hit in reversed(hits)}.items()))
     played: dict[int | None, list[Occurrence]] = defaultdict(list)
-    for one in found:
-        played[one.move].append(one)
+    for hit in hits:
+        played[hit.move].append(hit)
     moves = {}
     for move, those in played.items():
         if (
@@ -149,9 +149,9 @@ def explore(archive: ArchiveStore, where: GameFilter, limit_s: float | None = No
             and (explored := _explored(board, chess.Move.from_uci(decode_move(move)), those)) is not None
         ):
             moves[move] = explored
-    ended = {one.key for move, those in played.items() if move not in moves for one in those}
+    ended = {hit.key for move, those in played.items() if move not in moves for hit in those}
     if ended:  # the position may occur twice in a game
-        ended.difference_update(one.key for move in moves for one in played[move])
+        ended.difference_update(hit.key for move in moves for hit in played[move])
     return Explored(len(places), len(ended), sorted(moves.values(), key=lambda move: (-move.games, move.san)), places)
 
 
@@ -162,7 +162,7 @@ def _explored(board: chess.Board, move: chess.Move, those: Sequence[Occurrence])
     after = board.copy(stack=False)
     after.push(move)
     keys, _, _, _, thinks, clocks, *facts = zip(*those, strict=True)
-    results, ratings = ([*dict(zip(keys, one, strict=True)).values()] for one in facts)  # it may occur twice in a game
+    results, ratings = ([*dict(zip(keys, row, strict=True)).values()] for row in facts)  # it may occur twice in a game
     return ExploredMove(
         board.san(move),
         move.uci(),

@@ -64,15 +64,15 @@ def open_library(
         if named.keys:  # a bughouse match has two boards
             others = [key for game in archive.games(named) for key in partner_keys(game)]
             named = replace(named, keys=named.keys.union(others))
-        known: list[str] = []
+        keys: list[str] = []
 
         def each() -> Iterator[Game]:
             for game in archive.games(named):
-                known.append(game.key)
+                keys.append(game.key)
                 yield game
 
         lines = RecordedLines(lambda sha256: log_in_archive(archive, sha256))
-        yield _library(each(), lambda number: archive.game(known[number]), lines, pace_ms, idle_max_ms, marks, lost)
+        yield _library(each(), lambda number: archive.game(keys[number]), lines, pace_ms, idle_max_ms, marks, lost)
 
 
 def _library(
@@ -167,9 +167,9 @@ def _link_partners(games: Sequence[Game]) -> None:
     from recorder.relating.bughouse import pair_bughouse
 
     by_key = {game.key: game for game in games}
-    for one, other, evidence in pair_bughouse(games):
-        by_key[one].links.append(Link(LinkKind.PARTNER, other, evidence))
-        by_key[other].links.append(Link(LinkKind.PARTNER, one, evidence))
+    for key, other, evidence in pair_bughouse(games):
+        by_key[key].links.append(Link(LinkKind.PARTNER, other, evidence))
+        by_key[other].links.append(Link(LinkKind.PARTNER, key, evidence))
 
 
 def analyse_games(
@@ -218,9 +218,9 @@ def _analyse_archive(
     for number, key in enumerate(keys, 1):
         game = archive.game(key)
         head = run.head(game)
-        known = set() if again else archive.analyses.analysed_plies(game, head)
+        analysed = set() if again else archive.analyses.analysed_plies(game, head)
         store = partial(archive.analyses.add, key, head, again=again)
-        run.analyse(game, known, store, partial(progress, f"game {number} of {len(keys)}"))
+        run.analyse(game, analysed, store, partial(progress, f"game {number} of {len(keys)}"))
         if run.is_over:
             break
 

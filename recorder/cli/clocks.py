@@ -145,12 +145,12 @@ def command(
     with open_games(where, dataset, say) as archive:
         try:
             with long_work(steps=True) as progress:
-                found = measure_games(
+                measured = measure_games(
                     archive, chosen, name, by, top=top, first_moves=first_moves, dask=dask, progress=progress
                 )
         except DimensionError as error:
             raise click.UsageError(f"--by {' --by '.join(by)} does not go with --table {name}: {error}.") from None
-        table, reasons = found.table.sorted_by(sort) if sort else found.table, found.excluded
+        table, reasons = measured.table.sorted_by(sort) if sort else measured.table, measured.excluded
         table = _of_games(table) if name == "games" else table
         if format_name != "table":
             with open_output(output, force, protected(archive)) as out:
@@ -200,10 +200,10 @@ _CALLED = {"player": "handle", "plies": "moves", "lag_plies": "lag_moves"}
 
 def _of_games(table: Measured) -> Measured:
     places = [table.columns.index(name) for name in _OF_GAMES]
-    rows = [tuple(row[place] for place in places) for row in table.rows]
+    rows = [tuple(row[index] for index in places) for row in table.rows]
     return table._replace(
         columns=[_CALLED.get(name, name) for name in _OF_GAMES],
-        kinds=[table.kinds[place] for place in places],
+        kinds=[table.kinds[index] for index in places],
         rows=rows,
     )
 

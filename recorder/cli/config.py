@@ -95,14 +95,14 @@ def _show(ctx: click.Context, words: tuple[str, ...], everything: bool, as_json:
     assert isinstance(root.command, click.Group)
     configuration = read_configuration(root, list(root.command.commands))
     hooks = [] if configuration is None else list(configured_hooks(configuration))
-    shown = [
+    options = [
         value
         for path, each in _chosen_commands(root, words)
         for value in _values(root, configuration, path, each)
         if everything or words or value.set_by != "default"
     ]
-    rows = shown if words or as_json else _joined(shown)
-    if shown or as_json:
+    rows = options if words or as_json else _joined(options)
+    if options or as_json:
         print_rows(
             rows,
             named("command option value from=set_by place"),
@@ -117,7 +117,7 @@ def _show(ctx: click.Context, words: tuple[str, ...], everything: bool, as_json:
     file = chosen_file(root)
     say(f"Configuration file: {file}{'' if file.exists() else ' (it does not exist)'}.")
     if not words and not everything:
-        number = "No option" if not shown else plural(len(rows), "option")
+        number = "No option" if not options else plural(len(rows), "option")
         say(f"{number} set by the environment or the file; --all also shows options that have their default.")
 
 
@@ -130,13 +130,13 @@ class _Value(NamedTuple):
 
 
 def _chosen_commands(root: click.Context, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    found: click.Command = root.command
+    reached: click.Command = root.command
     for number, word in enumerate(words):
-        inner = found.commands if isinstance(found, click.Group) else {}
+        inner = reached.commands if isinstance(reached, click.Group) else {}
         if word not in inner:
             raise click.UsageError(f"There is no command {' '.join(words[: number + 1])!r}.")
-        found = inner[word]
-    yield from _below(found, words)
+        reached = inner[word]
+    yield from _below(reached, words)
 
 
 def _below(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -155,18 +155,18 @@ def _values(
     ctx = click.Context(command, info_name=path[-1], parent=root, default_map=defaults)
     for key, param in configurable(command):
         value, source = param.consume_value(ctx, {})
-        set_by, place = "default", None
+        set_by, where = "default", None
         if source is ParameterSource.ENVIRONMENT:
-            set_by, place = "environment", str(param.envvar)
+            set_by, where = "environment", str(param.envvar)
         elif source is ParameterSource.DEFAULT_MAP and configuration is not None:
-            set_by, place = "file", configuration.source(path, key)
-        yield _Value(" ".join(path), key, _text(ctx, param, value), set_by, place)
+            set_by, where = "file", configuration.source(path, key)
+        yield _Value(" ".join(path), key, _text(ctx, param, value), set_by, where)
 
 
 def _text(ctx: click.Context, param: click.Parameter, value: Any) -> str | None:
     if value is None or value is _UNSET or value == ():
-        shown = getattr(param, "show_default", None)
-        return shown if isinstance(shown, str) else None
+        default = getattr(param, "show_default", None)
+        return default if isinstance(default, str) else None
     if getattr(param, "is_flag", False):
         value = param.type_cast_value(ctx, value)
     if isinstance(value, bool):

@@ -43,15 +43,15 @@ class Configuration:
     values: Mapping[str, Any]
 
     def table(self, path: Sequence[str]) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = self.values
+        values: Mapping[str, Any] = self.values
         for depth, name in enumerate(path, 1):
-            found = found.get(name, {})
-            if not isinstance(found, dict):
-                place = self.place(path[: depth - 1], name)
+            values = values.get(name, {})
+            if not isinstance(values, dict):
+                where = self.place(path[: depth - 1], name)
                 raise click.UsageError(
-                    f"{place}: {name!r} is a table: write its options below [{'.'.join(path[:depth])}]."
+                    f"{where}: {name!r} is a table: write its options below [{'.'.join(path[:depth])}]."
                 )
-        return found
+        return values
 
     def place(self, table: Sequence[str], key: str) -> str:
         """The file and, if it can be found, the line."""
@@ -117,19 +117,19 @@ def read_configuration(ctx: click.Context, names: Sequence[str]) -> Configuratio
         import tomllib  # here: most invocations have no file
 
         text = path.read_text(encoding="utf-8")
-        found = Configuration(path, text, tomllib.loads(text))
+        configuration = Configuration(path, text, tomllib.loads(text))
     except OSError as error:
         raise click.UsageError(f"{path} cannot be read: {error.strerror}.") from error
     except ValueError as error:  # no UTF-8, or no TOML
         raise click.UsageError(f"{path} cannot be read as TOML: {error}.") from error
-    _check_top(found, names)
-    return found
+    _check_top(configuration, names)
+    return configuration
 
 
 def configured(ctx: click.Context, names: Sequence[str], path: Sequence[str], command: click.Command) -> dict[str, Any]:
     """It is noted in ``ctx.meta``."""
-    found = ctx.meta[CONFIGURATION] = read_configuration(ctx, names)
-    return {} if found is None else table_defaults(ctx, found, path, command)
+    configuration = ctx.meta[CONFIGURATION] = read_configuration(ctx, names)
+    return {} if configuration is None else table_defaults(ctx, configuration, path, command)
 
 
 def _check_top(configuration: Configuration, names: Sequence[str]) -> None:
@@ -151,12 +151,12 @@ def _check_top(configuration: Configuration, names: Sequence[str]) -> None:
             _refuse(configuration, (_GLOBAL,), key, what, SHARED)
 
 
-def _refuse(configuration: Configuration, table: Sequence[str], key: str, what: str, known: Sequence[str]) -> None:
-    place = configuration.place(table, key)
+def _refuse(configuration: Configuration, table: Sequence[str], key: str, what: str, names: Sequence[str]) -> None:
+    where = configuration.place(table, key)
     if "password" in key.lower():
-        raise click.UsageError(_PASSWORD.format(place=place))
-    close = get_close_matches(key, known, 1, 0.65)
-    raise click.UsageError(f"{place}: {what}{f'; did you mean {close[0]!r}?' if close else '.'}")
+        raise click.UsageError(_PASSWORD.format(place=where))
+    close = get_close_matches(key, names, 1, 0.65)
+    raise click.UsageError(f"{where}: {what}{f'; did you mean {close[0]!r}?' if close else '.'}")
 
 
 def configurable(command: click.Command) -> Iterator[tuple[str, click.Parameter]]:
@@ -189,8 +189,8 @@ def table_defaults(
         hint = f"{key!r} in {configuration.source(path, key)}"
         defaults[name] = _checked(ctx, params[key], value, hint)
     for name, each in inner.items():
-        if found := table_defaults(ctx, configuration, (*path, name), each):
-            defaults[name] = found
+        if below := table_defaults(ctx, configuration, (*path, name), each):
+            defaults[name] = below
     return defaults
 
 
@@ -244,11 +244,11 @@ def _shown(value: Any) -> str:
 
 def origin(ctx: click.Context, name: str, flag: str) -> str:
     """For a message about a value: ``--limit``, or ``'limit' in record.toml, line 3``."""
-    found = ctx.meta.get(CONFIGURATION)
-    if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT_MAP or found is None:
+    configuration = ctx.meta.get(CONFIGURATION)
+    if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT_MAP or configuration is None:
         return flag
     key = flag.removeprefix("--")
-    return f"{key!r} in {found.source(words_of(ctx), key)}"
+    return f"{key!r} in {configuration.source(words_of(ctx), key)}"
 
 
 def words_of(ctx: click.Context) -> tuple[str, ...]:

@@ -139,11 +139,11 @@ def command(
                 converted = convert_logs(list(inputs), conversion, output, force=force, jobs=jobs, progress=progress)
     _say_converted(converted, output)
     say_skipped(skipped)
-    if any(found.log.unreadable for found in converted):
+    if any(result.log.unreadable for result in converted):
         ctx.exit(ExitCode.INPUT)
-    if strict and any(found.log.report is not None and found.log.report.anomalies for found in converted):
+    if strict and any(result.log.report is not None and result.log.report.anomalies for result in converted):
         ctx.exit(ExitCode.FINDINGS)
-    if not any(found.written.games for found in converted):
+    if not any(result.written.games for result in converted):
         ctx.exit(ExitCode.FINDINGS)
 
 
@@ -151,24 +151,24 @@ def _say_converted(converted: Sequence[Converted], output: str) -> None:
     from exporters.base import ExportReport
 
     total, excluded = ExportReport(), Counter[str]()
-    for found in converted:
-        total.games += found.written.games
-        total.plies += found.written.plies
-        total.excluded += found.written.excluded
-        excluded += found.excluded
+    for result in converted:
+        total.games += result.written.games
+        total.plies += result.written.plies
+        total.excluded += result.written.excluded
+        excluded += result.excluded
     if total.games:
         say_written(total, output, dict(excluded))
-    elif not all(found.log.status in _REFUSED for found in converted if found.log.name):
+    elif not all(result.log.status in _REFUSED for result in converted if result.log.name):
         say("No games to write.")
         say_excluded([*excluded.items(), *sorted(total.excluded.items())])
-    for log in (found.log for found in converted if found.log.status not in _REFUSED):
+    for log in (result.log for result in converted if result.log.status not in _REFUSED):
         for warning in [] if log.report is None else log.report.warnings:
             say(warning if len(converted) == 1 or warning.startswith(log.name) else f"{log.name}: {warning}")
         if log.message is not None:
             say(log.message)
         if log.report is not None and log.report.anomalies:
             say(f"{plural(len(log.report.anomalies), 'anomaly', 'anomalies')} in {log.name}; import -n -v lists them.")
-    refused = [found.log for found in converted if found.log.status in _REFUSED]
+    refused = [result.log for result in converted if result.log.status in _REFUSED]
     for log in refused:
         if log.unreadable:
             say(f"Error: {log.message}")
@@ -261,8 +261,8 @@ def _print_outcome(outcome: Outcome) -> None:
     if outcome.status not in _STATUSES:
         return
     report = outcome.report
-    found = "" if report is None else f": {plural(outcome.games, 'game')}, {plural(outcome.plies, 'ply', 'plies')}"
-    click.echo(f"{clean(outcome.name)}{_STATUSES[outcome.status]}{found}")
+    counts = "" if report is None else f": {plural(outcome.games, 'game')}, {plural(outcome.plies, 'ply', 'plies')}"
+    click.echo(f"{clean(outcome.name)}{_STATUSES[outcome.status]}{counts}")
     if report is not None:
         for warning in report.warnings:
             click.echo(f"  {clean(warning)}")

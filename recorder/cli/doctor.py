@@ -88,10 +88,10 @@ def _archive(where: str) -> Finding:
 def _disk(what: str, path: Path) -> Finding:
     folder = next(each for each in (path.absolute(), *path.absolute().parents) if each.is_dir())
     free = shutil.disk_usage(folder).free
-    found = f"{byte_size(free)} free in {folder}"
+    space = f"{byte_size(free)} free in {folder}"
     if free < _LITTLE_BYTES:
-        return Finding(State.WARN, what, found, "an evening on a busy server takes up to 0.1 GB: make room")
-    return Finding(State.OK, what, found)
+        return Finding(State.WARN, what, space, "an evening on a busy server takes up to 0.1 GB: make room")
+    return Finding(State.OK, what, space)
 
 
 def reach(server: str, port: int) -> Finding:
@@ -159,12 +159,12 @@ def _speed() -> Finding:
 def _terminal() -> Finding:
     encoding = (sys.stdout.encoding or "ascii").lower()
     columns = shutil.get_terminal_size().columns
-    found = f"{columns} columns, {encoding}" + (", no colours" if "NO_COLOR" in os.environ else "")
+    described = f"{columns} columns, {encoding}" + (", no colours" if "NO_COLOR" in os.environ else "")
     if not sys.stdout.isatty():
         return Finding(State.OK, "terminal", f"none: output goes to a file or a pipe, {encoding}")
     if "utf" not in encoding:
-        return Finding(State.WARN, "terminal", found, "set LANG to a UTF-8 locale, such as C.UTF-8")
-    return Finding(State.OK, "terminal", found)
+        return Finding(State.WARN, "terminal", described, "set LANG to a UTF-8 locale, such as C.UTF-8")
+    return Finding(State.OK, "terminal", described)
 
 
 def _configuration(ctx: click.Context) -> Finding:

@@ -116,24 +116,24 @@ def _game_json(game: Game) -> dict[str, Any]:
 def _list_decisions(archive: ArchiveStore, as_json: bool) -> None:
     from recorder.times import iso
 
-    found = archive.duplicates.decisions()
+    rows = archive.duplicates.decisions()
     print_rows(
-        found,
-        lambda one: {
-            "keys": [one.key, one.other],
-            "same": one.same,
-            "decided_at": iso(one.decided_ms, TimeBasis.UTC),
+        rows,
+        lambda decision: {
+            "keys": [decision.key, decision.other],
+            "same": decision.same,
+            "decided_at": iso(decision.decided_ms, TimeBasis.UTC),
         },
         (
-            ("Key", lambda one: one.key[:_KEY_DIGITS]),
-            ("Other", lambda one: one.other[:_KEY_DIGITS]),
-            ("Decision", lambda one: "one game" if one.same else "different games"),
-            ("Date (UTC)", lambda one: (iso(one.decided_ms, TimeBasis.UTC) or "")[:16]),
+            ("Key", lambda decision: decision.key[:_KEY_DIGITS]),
+            ("Other", lambda decision: decision.other[:_KEY_DIGITS]),
+            ("Decision", lambda decision: "one game" if decision.same else "different games"),
+            ("Date (UTC)", lambda decision: (iso(decision.decided_ms, TimeBasis.UTC) or "")[:16]),
         ),
         as_json=as_json,
     )
     if not as_json:
-        say(f"{plural(len(found), 'decision')}.")
+        say(f"{plural(len(rows), 'decision')}.")
 
 
 _dry_run = click.option("-n", "--dry-run", is_flag=True, help="Report what would change; change nothing.")
@@ -165,10 +165,10 @@ def _merge(keys: tuple[str, ...], every: bool, dry_run: bool, where: str, as_jso
         raise click.UsageError("Give the keys of two games, or --all.")
     with open_archive(where, read_only=False) as archive:
         if every:
-            found = archive.duplicates.merge_all(dry_run=dry_run)
+            merged = archive.duplicates.merge_all(dry_run=dry_run)
         else:
-            found = archive.duplicates.merge(*keys, dry_run=dry_run)
-        _print(found, dry_run, as_json)
+            merged = archive.duplicates.merge(*keys, dry_run=dry_run)
+        _print(merged, dry_run, as_json)
 
 
 @command.command(

@@ -67,7 +67,7 @@ def command(
     dry_run: bool,
     yes: bool,
     as_json: bool,
-    **given: Any,
+    **options: Any,
 ) -> None:
     """Correct what was recorded of games: names, date, result, tags.
 
@@ -82,8 +82,8 @@ def command(
     from recorder.archive.care.correcting import correct
     from recorder.corrections import RATED, checked
 
-    found = {field: given.pop(f"new_{field.lower()}") for field in _FIELDS}
-    wanted = {field: value for field, value in found.items() if value is not None}
+    edits = {field: options.pop(f"new_{field.lower()}") for field in _FIELDS}
+    wanted = {field: value for field, value in edits.items() if value is not None}
     if new_rated is not None:
         wanted["Rated"] = RATED[new_rated]
     for tag in new_tags:
@@ -100,8 +100,8 @@ def command(
         values = None if undo else {field: checked(field, value) for field, value in wanted.items()}
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    named, chosen = given.pop("keys"), game_filter(**given)
-    filtered = any(value not in (None, (), "", frozenset()) for value in given.values())
+    named, chosen = options.pop("keys"), game_filter(**options)
+    filtered = any(value not in (None, (), "", frozenset()) for value in options.values())
     if not (named or filtered):
         raise click.UsageError("Give the keys of games, or filters.")
     with open_archive(where, read_only=False) as archive:

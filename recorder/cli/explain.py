@@ -63,8 +63,8 @@ def command(
     """
     from recorder.live.policy.rehearsal import explain_log
 
-    given = observe is not None or observe_handles is not None
-    plan = make_plan(ctx, observe, observe_handles, limit, rotate, share) if given else None
+    has_plan = observe is not None or observe_handles is not None
+    plan = make_plan(ctx, observe, observe_handles, limit, rotate, share) if has_plan else None
     if plan is None and not (limit is None and rotate is None and share is None):
         raise click.UsageError("--limit, --rotate and --share belong to a policy: add --observe or --observe-handles.")
     try:
@@ -72,17 +72,17 @@ def command(
     except NoPolicyError as error:
         raise click.UsageError(str(error)) from None
     outcomes = [] if explainer is None else explainer.finish()
-    found = [outcome for outcome in outcomes if not numbers or outcome.game_no in numbers]
+    matching = [outcome for outcome in outcomes if not numbers or outcome.game_no in numbers]
     if numbers and not as_json:
-        for outcome in found:
+        for outcome in matching:
             _print_parts(outcome, timed)
-    elif found or as_json:
-        _print_all(found, timed, as_json=as_json)
+    elif matching or as_json:
+        _print_all(matching, timed, as_json=as_json)
     if explainer is not None and plan is None and explainer.tally.matched:
         say(explainer.tally.sentence)
     if explainer is not None and explainer.observing.listed.unread_rows:
         say(f"{plural(explainer.observing.listed.unread_rows, 'line')} of the tables of games could not be read.")
-    missing = sorted(set(numbers) - {outcome.game_no for outcome in found})
+    missing = sorted(set(numbers) - {outcome.game_no for outcome in matching})
     if not outcomes:
         say(f"{file} contains no game.")
         ctx.exit(ExitCode.FINDINGS)

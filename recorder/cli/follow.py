@@ -91,7 +91,7 @@ def command(
         raise click.UsageError("--style fics has no game keys, so games cannot be appended.")
     refuse_outlets(where, True, pgn, events, live[0], hooks, [path])
     finished = None if pgn is None else FinishedGames(pgn, pgn_words.pgn())
-    shown = None if live[0] is None else LiveGames(Path(live[0]), live[1], say, players=live[2])
+    live_games = None if live[0] is None else LiveGames(Path(live[0]), live[1], say, players=live[2])
     pipe = EventPipe() if events else None
 
     def report(_event: str, sentence: str, /, **_facts: Fact) -> None:
@@ -102,7 +102,7 @@ def command(
     with notified as running, stop_on_signals() as stop:
         outlets: list[Outlet | None] = [
             finished, None if pipe is None else EventLineWriter(pipe.write), MissingFacts(clean(log), say),
-            None if shown is None else shown.outlet(),
+            None if live_games is None else live_games.outlet(),
         ]  # fmt: skip
         hooked = None
         if running is not None:
@@ -118,15 +118,15 @@ def command(
         say(f"Following {clean(log)} into {archive_file(where)}.")
         while not stop.is_set():
             run.step()
-            if shown is not None:
-                shown.write()
+            if live_games is not None:
+                live_games.write()
             if hooked is not None:
                 hooked.quiet = hooked.quiet and follower.problem is not None
                 hooked.tick()
             stop.wait(every)
         run.finish()
-        if shown is not None:
-            shown.write(last=True)
+        if live_games is not None:
+            live_games.write(last=True)
     run.report()
     if pipe is not None and pipe.lost is not None:
         raise Exit(ExitCode.PIPE)

@@ -74,19 +74,19 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
         question = f"Erase {', '.join(handles)} from {archive_file(where)} for good?"
         confirm(question, "give --yes to erase without asking")
     with open_archive(where, create=not dry_run, read_only=False) as archive, long_work() as progress:
-        found, left = erase_handles(archive, handles, progress, dry_run=dry_run)
+        erased, left = erase_handles(archive, handles, progress, dry_run=dry_run)
         if dry_run:
             if as_json:
-                print_json({"dry_run": True, **_COUNTS(found)})
+                print_json({"dry_run": True, **_COUNTS(erased)})
             else:
-                _print_found(found, "would be erased")
+                _print_found(erased, "would be erased")
             return
     if not as_json:
-        _print_found(found, "erased")
+        _print_found(erased, "erased")
     older = [str(file) for file in clear_free_places(where, say)]
     if as_json:
         print_json(
-            {"dry_run": False} | _COUNTS(found) | {"older_archives": older, "still_in": [str(file) for file in left]}
+            {"dry_run": False} | _COUNTS(erased) | {"older_archives": older, "still_in": [str(file) for file in left]}
         )
     else:
         for file in left:
@@ -108,18 +108,18 @@ def _recall(handles: tuple[str, ...], where: str, *, as_json: bool) -> None:
         print_json({"recalled": list(handles)})
 
 
-def _print_found(found: ErasureReport, what: str) -> None:
-    if not (found.games or found.chats or found.texts or found.redacted or found.dropped):
+def _print_found(erased: ErasureReport, what: str) -> None:
+    if not (erased.games or erased.chats or erased.texts or erased.redacted or erased.dropped):
         say("Nothing in the archive has this handle: check its spelling. Later imports leave it out all the same.")
         return
     say(
-        f"{plural(found.games, 'game')}, {plural(found.chats, 'line')} of chat and the handle in "
-        f"{plural(found.texts, 'text')} {what}."
+        f"{plural(erased.games, 'game')}, {plural(erased.chats, 'line')} of chat and the handle in "
+        f"{plural(erased.texts, 'text')} {what}."
     )
-    if found.redacted:
-        say(f"Replaced in the kept bytes of {plural(len(found.redacted), 'log')}: {_listed(found.redacted)}.")
-    if found.dropped:
-        say(f"No longer stored: {plural(len(found.dropped), 'log')}: {_listed(found.dropped)}.")
+    if erased.redacted:
+        say(f"Replaced in the kept bytes of {plural(len(erased.redacted), 'log')}: {_listed(erased.redacted)}.")
+    if erased.dropped:
+        say(f"No longer stored: {plural(len(erased.dropped), 'log')}: {_listed(erased.dropped)}.")
 
 
 _COUNTS = named("games chat_lines=chats texts replaced_in=redacted no_longer_kept=dropped")

@@ -73,11 +73,11 @@ def _filter_options() -> str:
         formatter.write_dl(
             [
                 (
-                    one.flag or f"--{one.name.replace('_', '-')} {one.metavar or '|'.join(one.words)}",
-                    one.about.removeprefix("Only games "),
+                    option.flag or f"--{option.name.replace('_', '-')} {option.metavar or '|'.join(option.words)}",
+                    option.about.removeprefix("Only games "),
                 )
-                for one in FILTERS.values()
-                if one.about
+                for option in FILTERS.values()
+                if option.about
             ],
             col_max=23,
         )
@@ -230,12 +230,12 @@ def _complete(ctx: click.Context, _param: click.Parameter, typed: str) -> list[C
     from click.shell_completion import CompletionItem
 
     before = ctx.params.get("words") or ()
-    found: click.Command | None = ctx.find_root().command
+    reached: click.Command | None = ctx.find_root().command
     for word in before:
-        found = found.commands.get(word) if isinstance(found, click.Group) else None
+        reached = reached.commands.get(word) if isinstance(reached, click.Group) else None
     names = {} if before else {name: about for name, (about, _) in TOPICS.items()}
-    if isinstance(found, click.Group):
-        names |= {name: each.get_short_help_str(limit=80) for name, each in found.commands.items()}
+    if isinstance(reached, click.Group):
+        names |= {name: each.get_short_help_str(limit=80) for name, each in reached.commands.items()}
     return [CompletionItem(name, help=about) for name, about in names.items() if name.startswith(typed)]
 
 
@@ -276,13 +276,13 @@ def command(ctx: click.Context, words: tuple[str, ...], everything: bool) -> Non
 
 
 def _help_of(root: click.Context, words: tuple[str, ...]) -> str:
-    at = root
+    context = root
     for word in words:
-        inner = at.command.commands if isinstance(at.command, click.Group) else {}
+        inner = context.command.commands if isinstance(context.command, click.Group) else {}
         if word not in inner:
             name = " ".join(words)
-            close = get_close_matches(word, [*inner, *(TOPICS if at is root else ())], 1)
+            close = get_close_matches(word, [*inner, *(TOPICS if context is root else ())], 1)
             hint = f"; did you mean {close[0]!r}?" if close else ": `ics-recorder help` lists both."
             raise click.UsageError(f"There is no command or topic {name!r}{hint}")
-        at = click.Context(inner[word], info_name=word, parent=at, **inner[word].context_settings)
-    return at.command.get_help(at)
+        context = click.Context(inner[word], info_name=word, parent=context, **inner[word].context_settings)
+    return context.command.get_help(context)

@@ -21,7 +21,7 @@ _AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
 
 
 def _are_texts(value: Any) -> bool:
-    return isinstance(value, list | str) and all(isinstance(one, str) for one in value)
+    return isinstance(value, list | str) and all(isinstance(text, str) for text in value)
 
 
 def _is_number(value: Any) -> bool:
@@ -61,13 +61,13 @@ def hook_option(command: _AnyCommand) -> _AnyCommand:
 
 def _hooks(ctx: click.Context, _param: click.Parameter, values: Sequence[str]) -> tuple[Hook, ...]:
     configuration: Configuration | None = ctx.meta.get(CONFIGURATION)
-    found = [] if configuration is None else list(configured_hooks(configuration))
+    hooks = [] if configuration is None else list(configured_hooks(configuration))
     for value in values:
         try:
-            found.append(_typed(value, ctx.info_name))
+            hooks.append(_typed(value, ctx.info_name))
         except ValueError as error:
             raise click.BadParameter(str(error), param_hint="--on") from error
-    return tuple(found)
+    return tuple(hooks)
 
 
 def _typed(value: str, command: str | None) -> Hook:

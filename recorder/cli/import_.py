@@ -109,11 +109,11 @@ def command(
     archive = None if dry_run else open_archive(where, create=True, read_only=False)
     before = 0 if archive is None else count_all(archive)
 
-    def on_file(found: Outcome | Merged, alone: bool) -> None:
+    def on_file(log: Outcome | Merged, alone: bool) -> None:
         if archive is not None and verbose:
-            _add_report(found, archive)
+            _add_report(log, archive)
         if not as_json:
-            _print_file(found, alone=alone, dry_run=dry_run, verbose=verbose)
+            _print_file(log, alone=alone, dry_run=dry_run, verbose=verbose)
 
     try:
         with long_work() as progress:
@@ -152,38 +152,38 @@ def _found(ctx: click.Context, paths: tuple[str, ...], *, dry_run: bool, yes: bo
 
     if paths:
         raise click.UsageError("--find looks in the usual places of clients: give no PATH with it.")
-    found = list(find_client_logs(os.environ, Path.home()))
-    if not found:
+    logs = list(find_client_logs(os.environ, Path.home()))
+    if not logs:
         say(f"No log in the usual places of {', '.join(CLIENTS)}: name files or folders.")
         ctx.exit(ExitCode.FINDINGS)
     if dry_run and as_json:
-        print_json([one._asdict() for one in found])
+        print_json([log._asdict() for log in logs])
     elif not as_json:
-        rows = [(one.client, byte_size(one.size_bytes), one.path) for one in found]
+        rows = [(log.client, byte_size(log.size_bytes), log.path) for log in logs]
         print_table(("Client", "Size", "File"), rows, right=("Size",))
     if dry_run:
         ctx.exit(ExitCode.OK)
     if not yes:
-        confirm(f"Import {plural(len(found), 'file')}?", "give --yes to import without asking, or -n only to list")
-    return tuple(one.path for one in found)
+        confirm(f"Import {plural(len(logs), 'file')}?", "give --yes to import without asking, or -n only to list")
+    return tuple(log.path for log in logs)
 
 
-def _add_report(found: Outcome | Merged, archive: ArchiveStore) -> None:
+def _add_report(log: Outcome | Merged, archive: ArchiveStore) -> None:
     """To the outcome of a known log, what was found when it was read."""
     from recorder.archive.reading.importing import Outcome
 
-    if isinstance(found, Outcome) and found.status == ImportStatus.KNOWN and found.sha256 and found.part_of is None:
-        found.report = archive.report(found.sha256)
+    if isinstance(log, Outcome) and log.status == ImportStatus.KNOWN and log.sha256 and log.part_of is None:
+        log.report = archive.report(log.sha256)
 
 
-def _print_file(found: Outcome | Merged, *, alone: bool, dry_run: bool, verbose: bool) -> None:
+def _print_file(outcome: Outcome | Merged, *, alone: bool, dry_run: bool, verbose: bool) -> None:
     from recorder.archive.reading.import_paths import Merged
     from recorder.cli.import_report import print_merged, print_outcome
 
-    if isinstance(found, Merged):
-        print_merged(found, dry_run=dry_run)
+    if isinstance(outcome, Merged):
+        print_merged(outcome, dry_run=dry_run)
     else:
-        print_outcome(found, verbose=verbose, alone=alone)
+        print_outcome(outcome, verbose=verbose, alone=alone)
 
 
 def _exit_status(report: ImportReport, *, strict: bool) -> ExitCode:

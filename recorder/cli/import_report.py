@@ -36,8 +36,8 @@ _KNOWN = "already in the archive, nothing new"
 
 def _counts(counts: Mapping[Disposition, int]) -> str:
     """``1,204 (1,100 ply, 52 same, …)``, the most frequent first."""
-    found = sorted((-count, kind.value) for kind, count in counts.items() if count)
-    inner = ", ".join(f"{-count:,} {kind}" for count, kind in found)
+    ordered = sorted((-count, kind.value) for kind, count in counts.items() if count)
+    inner = ", ".join(f"{-count:,} {kind}" for count, kind in ordered)
     return f"{sum(counts.values()):,}" + (f" ({inner})" if inner else "")
 
 
@@ -88,8 +88,8 @@ def print_merged(merged: Merged, *, dry_run: bool) -> None:
         if outcome.part_of is not None or outcome.status not in _MERGED:
             print_outcome(outcome, verbose=False)
             continue
-        found = "" if outcome.status == ImportStatus.FORGOTTEN else f": {plural(outcome.games, 'game')}"
-        click.echo(f"{clean(outcome.name)}: {_MERGED[outcome.status]}{found}")
+        counts = "" if outcome.status == ImportStatus.FORGOTTEN else f": {plural(outcome.games, 'game')}"
+        click.echo(f"{clean(outcome.name)}: {_MERGED[outcome.status]}{counts}")
     name = clean(merged.name)
     if merged.players:
         players = plural(merged.players, "player")
@@ -197,13 +197,13 @@ def print_total(outcomes: Sequence[Outcome], *, dry_run: bool, distinct: int | N
     else:
         stored = plural(games, "game" if distinct == games else "recording")
         stored += "" if distinct == games else f" of {plural(distinct, 'game')}"
-    found = "nothing was stored" if dry_run else f"{stored}, {plural(plies, 'move')}"
-    click.echo(f"{plural(len(outcomes), what)} ({words}): {found}")
+    result = "nothing was stored" if dry_run else f"{stored}, {plural(plies, 'move')}"
+    click.echo(f"{plural(len(outcomes), what)} ({words}): {result}")
 
 
 def report_json(report: SourceReport, *, verbose: bool = True) -> dict[str, Any]:
     """``verbose`` adds anomalies and shapes one by one."""
-    found: dict[str, Any] = _REPORT(report) | {
+    facts: dict[str, Any] = _REPORT(report) | {
         "frames": {kind.value: count for kind, count in sorted(report.frames.items(), key=lambda item: item[0].value)},
         "holdings": {
             kind.value: count for kind, count in sorted(report.holdings.items(), key=lambda item: item[0].value)
@@ -214,9 +214,9 @@ def report_json(report: SourceReport, *, verbose: bool = True) -> dict[str, Any]
         "warnings": list(report.warnings),
     }
     if verbose:
-        found["anomalies"] = list(map(ANOMALY, report.anomalies))
-        found["shapes"] = [shape._asdict() for shape in report.shapes]
-    return found
+        facts["anomalies"] = list(map(ANOMALY, report.anomalies))
+        facts["shapes"] = [shape._asdict() for shape in report.shapes]
+    return facts
 
 
 def outcome_json(outcome: Outcome, *, verbose: bool) -> dict[str, Any]:

@@ -256,17 +256,17 @@ def _scrub(file: str, output: str, kind: str | None, force: bool) -> None:
         raise SourceError(f"{file} is a folder: name one of the logs in it.")
     if there == "pipe":
         raise click.UsageError("standard input cannot be read twice; name a file.")
-    given = None if kind is None else SourceKind(kind)
-    if is_journal(Path(file)) or (given or kind_of(file)) is SourceKind.JOURNAL:
+    log_kind = None if kind is None else SourceKind(kind)
+    if is_journal(Path(file)) or (log_kind or kind_of(file)) is SourceKind.JOURNAL:
         cleaner, lost = write_clean_journal(file, output, force)
         say(f"{plural(cleaner.replaced, 'byte')} masked.")
         if lost:
             say(f"{plural(lost, 'corrupt byte')} skipped.")
         return
-    if (given or kind_of(file)) in SAVED_KINDS:
+    if (log_kind or kind_of(file)) in SAVED_KINDS:
         raise SourceError(f"{file} contains saved games, which have no passwords.")
-    found, replaced = write_clean(file, output, force, given)
-    say(f"{plural(replaced, 'byte')} of the {found.value} log masked.")
+    written, replaced = write_clean(file, output, force, log_kind)
+    say(f"{plural(replaced, 'byte')} of the {written.value} log masked.")
 
 
 def _extent(damage: Damage) -> str:
@@ -275,8 +275,8 @@ def _extent(damage: Damage) -> str:
 
 
 def _told(finding: JournalFinding) -> str:
-    place = "" if finding.offset is None else f" byte {finding.offset}:"
-    return f"{finding.file}:{place} {finding.what}"
+    offset = "" if finding.offset is None else f" byte {finding.offset}:"
+    return f"{finding.file}:{offset} {finding.what}"
 
 
 def _utc(anchor_ns: int, at_ns: int) -> str:

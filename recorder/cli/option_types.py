@@ -31,10 +31,10 @@ class Checked(ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:
-            found = self._read(value)
+            read = self._read(value)
         except (ValueError, RecorderError) as error:
             self.fail(str(error), param, ctx)
-        return value if self._keep else found
+        return value if self._keep else read
 
 
 def _refuse_empty(value: str) -> None:
@@ -144,10 +144,10 @@ def completer(kind: Completion, *fixed: str) -> _Completer:
         from click.shell_completion import CompletionItem
 
         where = ctx.params.get("where")
-        found = completions(where, kind, typed) if isinstance(where, str) else []
+        values = completions(where, kind, typed) if isinstance(where, str) else []
         return [
             *(CompletionItem(value) for value in fixed if value.startswith(typed)),
-            *(CompletionItem(value, help=about) for value, about in found),
+            *(CompletionItem(value, help=about) for value, about in values),
         ]
 
     return complete

@@ -164,9 +164,9 @@ def _of_group(ctx: click.Context, param: click.Parameter, value: str) -> str:
     """``--db X sources forget ID`` is about X, too: the nearest option that was typed counts."""
     name = param.name
     assert name is not None
-    at = typed(ctx, name)
-    if at is not None and at is not ctx:
-        value = str(at.params[name])
+    group = typed(ctx, name)
+    if group is not None and group is not ctx:
+        value = str(group.params[name])
     return value
 
 
@@ -299,25 +299,25 @@ _COMPLETERS: Final[Mapping[str, _Complete]] = {
 }
 
 
-def _filter_option(one: Filter) -> _Option:
-    if one.flag:
-        if "/" in one.flag:
-            return click.option(one.flag, one.name, default=None, help=one.about)
-        value = not one.flag.startswith("--no-")
-        return click.option(one.flag, one.name, flag_value=value, type=bool, default=None, help=one.about)
-    kind: Any = Checked(one.name, one.read)
-    if one.name == "include":
-        return click.option("--include", type=WordSet(*INCLUDES), default="", help=one.about)
-    if one.words:
-        kind = click.Choice(tuple(one.words))
+def _filter_option(entry: Filter) -> _Option:
+    if entry.flag:
+        if "/" in entry.flag:
+            return click.option(entry.flag, entry.name, default=None, help=entry.about)
+        value = not entry.flag.startswith("--no-")
+        return click.option(entry.flag, entry.name, flag_value=value, type=bool, default=None, help=entry.about)
+    kind: Any = Checked(entry.name, entry.read)
+    if entry.name == "include":
+        return click.option("--include", type=WordSet(*INCLUDES), default="", help=entry.about)
+    if entry.words:
+        kind = click.Choice(tuple(entry.words))
     return click.option(
-        f"--{one.name.replace('_', '-')}",
-        one.name,
-        multiple=one.many,
+        f"--{entry.name.replace('_', '-')}",
+        entry.name,
+        multiple=entry.many,
         type=kind,
-        metavar=one.metavar or None,
-        shell_complete=_COMPLETERS.get(one.name),
-        help=one.about,
+        metavar=entry.metavar or None,
+        shell_complete=_COMPLETERS.get(entry.name),
+        help=entry.about,
     )
 
 
@@ -332,9 +332,9 @@ def filter_options(command: _AnyCommand) -> _AnyCommand:
             raise click.UsageError(str(error)) from None
 
     own = {word for param in getattr(command, "__click_params__", ()) for word in param.opts}
-    options = [_filter_option(one) for one in FILTERS.values() if one.option and f"--{one.name}" not in own]
-    found = in_section(_FILTERS, cast("_AnyCommand", checked), *reversed(options))
-    return click.argument("keys", nargs=-1, type=NAME, metavar="[KEY…]", shell_complete=complete_keys)(found)
+    options = [_filter_option(entry) for entry in FILTERS.values() if entry.option and f"--{entry.name}" not in own]
+    decorated = in_section(_FILTERS, cast("_AnyCommand", checked), *reversed(options))
+    return click.argument("keys", nargs=-1, type=NAME, metavar="[KEY…]", shell_complete=complete_keys)(decorated)
 
 
 def games_options(command: _AnyCommand) -> _AnyCommand:

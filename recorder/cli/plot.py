@@ -194,11 +194,11 @@ def _draw(
 
     if wishes.player is not None:
         wishes = wishes._replace(player=one_player(archive, wishes.player))
-    shown = picture_games(archive, picture.scope, chosen)
-    if shown is None:
+    drawn = picture_games(archive, picture.scope, chosen)
+    if drawn is None:
         count = f"{archive.count(chosen):,}"
         raise click.UsageError(f"{name} shows one game, and {count} match: name one by its key, or last.")
-    with picture_data(archive, picture.scope, shown) as data:
+    with picture_data(archive, picture.scope, drawn) as data:
         figure = picture.draw(data.plies, data.events, wishes)
         if wishes.player is not None:
             from exporters.measures.source import Plies

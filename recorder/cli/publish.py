@@ -55,21 +55,21 @@ def command(url: str, with_text: str | None, dry_run: bool, as_json: bool, where
     database.
     """
     with long_work(steps=True) as progress:
-        found = publish_archive(where, url, with_text=with_text, dry_run=dry_run, progress=progress)
+        published = publish_archive(where, url, with_text=with_text, dry_run=dry_run, progress=progress)
     if as_json:
-        print_json({"dry_run": dry_run} | found._asdict())
+        print_json({"dry_run": dry_run} | published._asdict())
     else:
-        say(_summary(found, dry_run=dry_run))
-        if with_text is None and found.with_text == "none":
+        say(_summary(published, dry_run=dry_run))
+        if with_text is None and published.with_text == "none":
             say("No chat is published, as before; --with-text public publishes it.")
 
 
-def _summary(found: Published, *, dry_run: bool) -> str:
-    if found.unchanged:
-        return f"Nothing to publish: the archive of {plural(found.games, 'game')} has not changed."
-    counts = f"{found.added:,} added, {found.changed:,} changed, {found.deleted:,} deleted"
-    words = f"{plural(found.games, 'game')}: {counts}"
+def _summary(published: Published, *, dry_run: bool) -> str:
+    if published.unchanged:
+        return f"Nothing to publish: the archive of {plural(published.games, 'game')} has not changed."
+    counts = f"{published.added:,} added, {published.changed:,} changed, {published.deleted:,} deleted"
+    words = f"{plural(published.games, 'game')}: {counts}"
     if dry_run:
         return f"{words}; nothing was published."
-    analyses = f", {plural(found.analyses, 'analysis', 'analyses')}" if found.analyses else ""
-    return f"Published. {words}; copied {plural(found.plies, 'ply', 'plies')}{analyses}."
+    analyses = f", {plural(published.analyses, 'analysis', 'analyses')}" if published.analyses else ""
+    return f"Published. {words}; copied {plural(published.plies, 'ply', 'plies')}{analyses}."

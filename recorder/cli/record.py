@@ -212,8 +212,8 @@ def _record(ctx: click.Context, settings: _Settings, login: _Login, plan: Observ
             rest = observing.listed.games.values()
             matched = observing.tally.matched or any(game.wanted or game.watched_ms is not None for game in rest)
             if observing.listed.seen and not matched:
-                seen = plural(observing.listed.seen, "game")
-                printer.say(f"{seen} seen, none of them matched; run `ics-recorder explain JOURNAL` for the reasons.")
+                games = plural(observing.listed.seen, "game")
+                printer.say(f"{games} seen, none of them matched; run `ics-recorder explain JOURNAL` for the reasons.")
         if log is not None:
             log.settle()
     return ExitCode.PIPE if status is ExitCode.OK and child is not None and child.left else status
@@ -318,8 +318,8 @@ def _dry_run(login: _Login, plan: ObservationPlan) -> None:
         right=("game",),
         fold=("why",),
     )
-    place = format_address(login.server)
-    say(f"Only the login and the request for the table of games were sent to {place}.")
+    address = format_address(login.server)
+    say(f"Only the login and the request for the table of games were sent to {address}.")
     if rehearsal.we is not None and rehearsal.we.handle is not None:
         say(f"The login name was {clean(rehearsal.we.handle)}.")
     say(f"{plural(len(games), 'game')}, {len(observed):,} would be observed.")

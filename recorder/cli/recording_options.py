@@ -284,8 +284,8 @@ def make_plan(
         try:
             names = parse_handles(observe_handles.read_text(encoding="utf-8"))
         except (PolicyError, OSError, UnicodeDecodeError) as error:
-            place = origin(ctx, "observe_handles", "--observe-handles")
-            raise click.BadParameter(f"{observe_handles}: {error}", param_hint=place) from error
+            hint = origin(ctx, "observe_handles", "--observe-handles")
+            raise click.BadParameter(f"{observe_handles}: {error}", param_hint=hint) from error
         if not names and observe is None:
             raise click.UsageError(
                 f"{observe_handles} contains no handle, so there is nothing to record; write one handle a line."

@@ -140,11 +140,11 @@ def warn_of_pauses(moments: Iterable[ReplayMoment[Any]], pause_at: Collection[st
     """Which words of ``--pause-at`` no moment has."""
     if not pause_at:
         return
-    known = {name for moment in moments for name in moment.markers}
-    for word in sorted(set(pause_at) - known):
+    markers = {name for moment in moments for name in moment.markers}
+    for word in sorted(set(pause_at) - markers):
         say(
             f"Warning: no event is called {word!r}, so the replay does not pause there; known: "
-            f"{', '.join(sorted(known))}."
+            f"{', '.join(sorted(markers))}."
         )
 
 
@@ -604,8 +604,8 @@ def _clients_of_bytes(
     from recorder.replay.timing import cap_idle
 
     moments = connection if idle_max_ms is None else list(cap_idle(connection, idle_max_ms))
-    place = place_of(moments, begin)
+    index = place_of(moments, begin)
     warn_of_pauses(moments, how["pause_at"])
     say(f"A connection of {moments[-1].at_ms // 1000 if moments else 0} s to replay, byte for byte.")
     greeting = Greeting(["A replay of a recorded connection: what you type changes nothing."], password)
-    return clients_of_bytes(moments, greeting, shared_at_ns=monotonic_ns() if shared else None, begin=place, **how)
+    return clients_of_bytes(moments, greeting, shared_at_ns=monotonic_ns() if shared else None, begin=index, **how)

@@ -43,15 +43,15 @@ class _Line(NamedTuple):
 def _print_tree(game: Game) -> None:
     """Under the line that they leave, and lines from other start positions."""
     main = _main(game)
-    for index, seen in enumerate(game.observations):
-        other = seen.kind is ObservationKind.EXAMINED and index not in main
-        lines = list(_in_depth(seen))
+    for index, view in enumerate(game.observations):
+        other = view.kind is ObservationKind.EXAMINED and index not in main
+        lines = list(_in_depth(view))
         if not other and all(line.kind is not LineKind.VARIATION for _, line in lines):
             continue
         fen = next(
-            (anchor.fen for anchor in seen.anchors if anchor.line == 0 and anchor.reason is AnchorReason.START), None
+            (anchor.fen for anchor in view.anchors if anchor.line == 0 and anchor.reason is AnchorReason.START), None
         )
-        which = f" of source {index} ({seen.white} - {seen.black})" if other else ""
+        which = f" of source {index} ({view.white} - {view.black})" if other else ""
         click.echo()
         click.echo(clean(f"Lines{which}{f' from {fen}' if fen is not None else ''}"))
         for depth, line in lines:
@@ -199,19 +199,19 @@ def _choose_analysis(game: Game, engine: str | None) -> tuple[Analysis, dict[int
 
     if engine == "none":
         return None
-    found = main_analysis(game, engine)
-    if found is None and engine is not None:
+    chosen = main_analysis(game, engine)
+    if chosen is None and engine is not None:
         names = ", ".join(dict.fromkeys(analysis.engine for analysis in game.analyses))
         there = f"It was analysed by {names}." if names else "It has no analysis."
         raise StorageError(f"Game {game.key[:8]} has no analysis by an engine whose name begins with {engine}. {there}")
-    return found
+    return chosen
 
 
 def _person(player: Player) -> str:
     return f"{player.handle}{player.titles or ''} ({player.rating_text or '?'})"
 
 
-def _headers(game: Game, in_progress: bool, shown: Analysis | None) -> list[tuple[str, object]]:
+def _headers(game: Game, in_progress: bool, main: Analysis | None) -> list[tuple[str, object]]:
     from recorder.model import printed_control
     from recorder.model.games import rated_word
     from recorder.times import iso, iso_start
@@ -229,7 +229,7 @@ def _headers(game: Game, in_progress: bool, shown: Analysis | None) -> list[tupl
     marks = [] if game.complete or in_progress else ["incomplete"]
     end = "in progress" if in_progress else game.end
     marks += ["continues an adjourned game"] if game.continued else []
-    sources = [seen.source.name for seen in game.observations if seen.source is not None] if game.merged_from else []
+    sources = [view.source.name for view in game.observations if view.source is not None] if game.merged_from else []
     return [
         ("Key", game.key),
         ("White", _person(game.white)),
@@ -251,17 +251,17 @@ def _headers(game: Game, in_progress: bool, shown: Analysis | None) -> list[tupl
         ("Marks", ", ".join(marks) or None),
         *(("Corrected", words_of(correction)) for correction in game.corrections),
         ("Sources", ", ".join(dict.fromkeys(sources)) or None),
-        *(("Analysed by", _analyst(analysis, analysis is shown)) for analysis in game.analyses),
-        *((_EVIDENCE[one.kind.value], one.text) for one in dict.fromkeys(game.evidence)),
+        *(("Analysed by", _analyst(analysis, analysis is main)) for analysis in game.analyses),
+        *((_EVIDENCE[entry.kind.value], entry.text) for entry in dict.fromkeys(game.evidence)),
     ]
 
 
 def _analyst(analysis: Analysis, counts: bool) -> str:
     """``counts``: the column of evaluations is theirs."""
     settings = json.loads(analysis.settings)
-    given = {**settings.get("limit", {}), **settings.get("options", {})}
+    chosen = {**settings.get("limit", {}), **settings.get("options", {})}
     positions = plural(len({line.ply for line in analysis.lines}), "position")
-    return ", ".join([analysis.engine, positions, *(f"{name} {value}" for name, value in given.items())]) + (
+    return ", ".join([analysis.engine, positions, *(f"{name} {value}" for name, value in chosen.items())]) + (
         " (column Eval)" if counts else ""
     )
 
@@ -273,8 +273,8 @@ def _others(archive: ArchiveStore, game: Game) -> Iterator[tuple[str, object]]:
     def about(other: Game, evidence: str) -> str:
         return f"{other.key} {other.white.handle} - {other.black.handle} ({evidence})"
 
-    if game.variant == "bughouse" and (found := match_of(archive, game)) is not None:
-        match, evidence = found
+    if game.variant == "bughouse" and (matched := match_of(archive, game)) is not None:
+        match, evidence = matched
         yield "Other board", about(match.b if match.a.key == game.key else match.a, evidence)
         yield from (("Contradiction", finding) for finding in match_findings(match))
     for word, other, evidence in examinations(archive, game):
@@ -287,28 +287,28 @@ def _print_match(archive: ArchiveStore, game: Game) -> None:
     from recorder.model import ELAPSED_DERIVED, EXACT
     from recorder.relating.match import leads, timeline, transfers
 
-    found = match_of(archive, game)
-    if found is None:
+    matched = match_of(archive, game)
+    if matched is None:
         raise StorageError(f"The other board of game {game.key[:8]} is unknown, or it is not a bughouse game.")
-    match, evidence = found
+    match, evidence = matched
     for letter in "AB":
         game = match.board(letter)
         result = f"{game.result} {game.reason or ''}".strip()
         click.echo(f"Board {letter}: {game.key[:8]} {clean(f'{game.white.handle} - {game.black.handle}, {result}')}")
     click.echo(f"One match: {clean(evidence)}\n")
-    given = {(transfer.board, transfer.capture.ply): transfer for transfer in transfers(match)}
+    by_capture = {(transfer.board, transfer.capture.ply): transfer for transfer in transfers(match)}
     rows: list[tuple[object, ...]] = []
     for moment, lead in zip(timeline(match), leads(match), strict=True):
         ply = moment.ply
         exact = ply.precision_code in EXACT
-        transfer = given.get((moment.board, ply.ply))
+        transfer = by_capture.get((moment.board, ply.ply))
         gives = None
         if transfer is not None:
             to = match.board("B" if moment.board == "A" else "A")
             handle = (to.white if transfer.to_white else to.black).handle
-            seen = "" if transfer.passed is not None else " (not seen there)"
+            unseen = "" if transfer.passed is not None else " (not seen there)"
             piece = transfer.capture.pieces if transfer.passed is None else transfer.passed.piece
-            gives = f"{'/'.join(piece)} to {handle}{seen}"
+            gives = f"{'/'.join(piece)} to {handle}{unseen}"
         notes = [] if moment.certain else ["order not known"]
         notes += ["elapsed derived"] if ply.precision_code in ELAPSED_DERIVED else []
         rows.append(
@@ -418,12 +418,12 @@ def _print_events(game: Game) -> None:
 
 
 def _print_anomalies(archive: ArchiveStore, game: Game) -> None:
-    found = anomalies_of_game(archive, game)
-    if found:
+    anomalies = anomalies_of_game(archive, game)
+    if anomalies:
         click.echo("\nAnomalies")
         print_table(
             ("Kind", "Offset", "What", "Line"),
-            [(anomaly.kind.value, anomaly.offset, anomaly.message, anomaly.text) for anomaly in found],
+            [(anomaly.kind.value, anomaly.offset, anomaly.message, anomaly.text) for anomaly in anomalies],
             right=("Offset",),
         )
 

@@ -124,13 +124,13 @@ def anomalies(source_id: str | None, kinds: tuple[str, ...], where: str, as_json
     from recorder.archive.reading.kept_bytes import short_names
 
     with open_archive(where) as archive:
-        found = [
+        rows = [
             (row, anomaly) for row, anomaly in archive.anomalies(source_id) if not kinds or anomaly.kind.value in kinds
         ]
         sources = archive.sources()
         names = short_names(sources)
     print_rows(
-        found,
+        rows,
         lambda pair: _PLACE(pair[0]) | ANOMALY(pair[1]),
         (
             ("Source", lambda pair: names[pair[0].id]),
@@ -144,6 +144,6 @@ def anomalies(source_id: str | None, kinds: tuple[str, ...], where: str, as_json
         right=("Offset", "Game"),
         narrow=(("Line", 24), ("What", 32), "Line", ("What", 16), ("Source", 16)),
     )
-    if not (found or as_json):
+    if not (rows or as_json):
         of = "this log" if source_id else plural(len(sources), "log")
         say(f"No anomalies{' of this kind' if kinds else ''} in {of}.")

@@ -34,7 +34,7 @@ def kind_of(file: str) -> SourceKind | None:
 def write_clean(file: str, output: str, force: bool, kind: SourceKind | None) -> tuple[SourceKind, int]:
     """Write a log, decompressed, with filler of equal length for its secrets: return how many bytes are filler now."""
     head = _head(file)
-    if (found := kind or detect(head)) is None:
+    if (log_kind := kind or detect(head)) is None:
         raise SourceError(f"{file} {why_not_a_log(head, nameable=True)}.")
     replaced = 0
     read: list[bytes] = []  # and not compared yet
@@ -48,12 +48,12 @@ def write_clean(file: str, output: str, force: bool, kind: SourceKind | None) ->
         open_output(output, force, log_files(Path(file)), private=True) as out,
         closing(read_blocks(file)) as blocks,
     ):
-        for clean in scrubbed(noted(blocks), found):
+        for clean in scrubbed(noted(blocks), log_kind):
             replaced += _differing(read, clean)
             out.write(clean)
         if blocks.problem is not None:
             raise blocks.problem
-    return found, replaced
+    return log_kind, replaced
 
 
 def write_clean_journal(file: str, output: str, force: bool) -> tuple[JournalCleaner, int]:
@@ -110,12 +110,12 @@ def forget_handles(
     wanted = list(handles)
     forgotten = Forgotten(wanted, names)
     report = archive.erasures.forget_handles(wanted, forgotten)
-    found = ErasureReport(report.games, report.chats, report.texts)
+    erased = ErasureReport(report.games, report.chats, report.texts)
     for row in archive.sources():
         if row.kept_bytes:
-            _redact(archive, row, forgotten, found)
+            _redact(archive, row, forgotten, erased)
             progress(row.name, row.size_bytes, row.size_bytes)
-    return found
+    return erased
 
 
 def erase_handles(
@@ -128,8 +128,8 @@ def erase_handles(
     # The archive may not know afterwards where they are.
     left = [] if dry_run else files_with(archive, Forgotten(wanted, handles))
     with archive.transaction(undo=dry_run):
-        known = [entry for entry in archive.erasures.forgotten_handles() if _names(entry, handles)]
-        return forget_handles(archive, [*known, *new], progress, handles), left
+        earlier = [entry for entry in archive.erasures.forgotten_handles() if _names(entry, handles)]
+        return forget_handles(archive, [*earlier, *new], progress, handles), left
 
 
 def _names(entry: ForgottenHandle, handles: Iterable[str]) -> bool:
@@ -152,14 +152,14 @@ def clear_free_places(where: str, report: Callable[[str], object]) -> list[Path]
     )
 
 
-def _redact(archive: ArchiveStore, row: SourceRow, forgotten: Forgotten, found: ErasureReport) -> None:
+def _redact(archive: ArchiveStore, row: SourceRow, forgotten: Forgotten, erased: ErasureReport) -> None:
     kind = SourceKind(row.kind)
     changed = archive.erasures.redact_source(row.sha256, lambda blocks: Redactor(forgotten, kind).all(blocks))
     if holds(archive.read_source(row.sha256), kind, forgotten) if row.kept else changed:
         archive.erasures.drop_kept(row.sha256)
-        found.dropped.append(row.name)
+        erased.dropped.append(row.name)
     elif changed:
-        found.redacted.append(row.name)
+        erased.redacted.append(row.name)
 
 
 def holds(blocks: Iterable[bytes], kind: SourceKind, forgotten: Forgotten) -> bool:

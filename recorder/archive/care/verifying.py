@@ -110,9 +110,9 @@ def _place(game: Game) -> _Place:
     return game.first_offset, game.game_no, game.white.handle, game.black.handle
 
 
-def note_games(found: PartsByPlace, games: Iterable[Game]) -> None:
+def note_games(by_place: PartsByPlace, games: Iterable[Game]) -> None:
     for game in games:
-        found.setdefault(_place(game), []).append(game_parts(game))
+        by_place.setdefault(_place(game), []).append(game_parts(game))
 
 
 _NO_HEADERS = frozenset(
@@ -124,33 +124,33 @@ _NO_HEADERS = frozenset(
 def game_parts(game: Game) -> dict[str, bytes]:
     """Hash each part of a game, so that a long log needs a few hundred bytes a game. The key is no part."""
     headers = [(name, getattr(game, name)) for name in game.__dataclass_fields__ if name not in _NO_HEADERS]
-    seen = game.observations
+    views = game.observations
     parts: dict[str, object] = {
         "headers": headers,
         "segments": game.segments,
-        "plies": [[tuple(ply) for ply in line.plies] for one in seen for line in one.lines],
-        "lines": [(line.number, line.kind, line.parent, line.parent_ply) for one in seen for line in one.lines],
-        "positions": [[tuple(anchor) for anchor in one.anchors] for one in seen],
+        "plies": [[tuple(ply) for ply in line.plies] for view in views for line in view.lines],
+        "lines": [(line.number, line.kind, line.parent, line.parent_ply) for view in views for line in view.lines],
+        "positions": [[tuple(anchor) for anchor in view.anchors] for view in views],
         # Without their numbers, because erasing a player's chat leaves gaps between them.
-        "holdings": [[tuple(change)[1:] for change in one.holdings] for one in seen],
-        "events": [[tuple(event)[1:] for event in one.events] for one in seen],
-        "thinking": [[tuple(thought) for thought in one.thinking] for one in seen],
+        "holdings": [[tuple(change)[1:] for change in view.holdings] for view in views],
+        "events": [[tuple(event)[1:] for event in view.events] for view in views],
+        "thinking": [[tuple(thought) for thought in view.thinking] for view in views],
     }
     return {name: hashlib.sha256(json.dumps(part, default=str).encode()).digest() for name, part in parts.items()}
 
 
-def compare_games(stored: PartsByPlace, found: PartsByPlace) -> Iterable[str]:
-    for place in sorted({*stored, *found}, key=lambda place: (place[0], place[2], place[3])):
-        offset, number, white, black = place
+def compare_games(stored: PartsByPlace, reread: PartsByPlace) -> Iterable[str]:
+    for key in sorted({*stored, *reread}, key=lambda key: (key[0], key[2], key[3])):
+        offset, number, white, black = key
         name = f"Game {number} {white} vs. {black} at {offset}"
-        before = sorted(stored.get(place, ()), key=_sort_key)
-        now = sorted(found.get(place, ()), key=_sort_key)
-        for one, other in zip_longest(before, now):
+        before = sorted(stored.get(key, ()), key=_sort_key)
+        now = sorted(reread.get(key, ()), key=_sort_key)
+        for kept, other in zip_longest(before, now):
             if other is None:
                 yield f"{name} is stored, but not in the log."
-            elif one is None:
+            elif kept is None:
                 yield f"{name} is in the log, but not stored."
-            elif differing := [part for part, digest in other.items() if one[part] != digest]:
+            elif differing := [part for part, digest in other.items() if kept[part] != digest]:
                 yield f"{name} differs in its {', '.join(differing)}."
 
 
@@ -306,7 +306,7 @@ def verify_archive(
     archive: ArchiveStore, source_ids: Sequence[str], progress: Progress, *, jobs: int | None = None
 ) -> VerifyReport:
     with archive.watch_changes() as changed, archive.snapshot():  # a source that is being written changes its id
-        rows = [archive.source(one) for one in source_ids] if source_ids else archive.sources()
+        rows = [archive.source(source_id) for source_id in source_ids] if source_ids else archive.sources()
         with running([row.size_bytes for row in rows], jobs) as run:
             audits = _audit_all(archive, rows, progress, run, changed)
         stale = archive.stale_games() if not source_ids and any(audit.read for audit in audits) else []
@@ -321,8 +321,8 @@ def _audit_all(
     audits: list[Audit] = []
     for number, (row, done) in enumerate(zip(rows, run(_audit_apart, tasks, progress), strict=True), 1):
         try:
-            found = None if changed() else done()
-            audit = None if changed() else found
+            result = None if changed() else done()
+            audit = None if changed() else result
         except WorkerDiedError as error:
             audit = Audit(row.id, row.name, read=False)
             audit.unread = f"{row.name}: the process that read it {error}. Verify it again."
@@ -352,15 +352,15 @@ def _audit(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:
         audit.read = False
         return audit
     counter = TagCounter(SourceKind(row.kind))
-    found: PartsByPlace = {}
+    reread: PartsByPlace = {}
     for clean, games, _ in reading:
         counter.receive(clean)
-        note_games(found, games)
+        note_games(reread, games)
     unfinished, report = row.unfinished is not None, reading.found.report
     audit.unread = failures_sentence(report, row.name)
     if unfinished:
-        found = {place: parts for place, parts in found.items() if place[0] < row.read_up_to}
-    audit.games, audit.unfinished = sum(map(len, found.values())), unfinished
+        reread = {place: parts for place, parts in reread.items() if place[0] < row.read_up_to}
+    audit.games, audit.unfinished = sum(map(len, reread.values())), unfinished
     if row.lacks_player:
         audit.findings.append("A player who is excluded from it is no longer erased: import it again.")
     elif row.parser_version != PARSER_VERSION:
@@ -386,7 +386,7 @@ def _audit(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:
             _add_clocks(audit, game)
         if not unfinished or game.first_offset < row.read_up_to:
             note_games(kept, [recorded(game)])
-    audit.findings += compare_games(kept, found)
+    audit.findings += compare_games(kept, reread)
     audit.findings += _compare_boards(bughouse)
     audit.conflicts = [f"Game {key[:8]}, sources differ: {text}" for key, text in archive.conflicts(row.sha256)]
     return audit
@@ -394,10 +394,10 @@ def _audit(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:
 
 def _add_clocks(audit: Audit, game: Game) -> None:
     entries = ledger(game)
-    known = [entry.cause for entry in entries if entry.cause is not None]
-    audit.clocks.update(known)
-    audit.clocks_not_known += len(entries) - len(known)
-    if Cause.UNEXPLAINED in known:
+    causes = [entry.cause for entry in entries if entry.cause is not None]
+    audit.clocks.update(causes)
+    audit.clocks_not_known += len(entries) - len(causes)
+    if Cause.UNEXPLAINED in causes:
         audit.unexplained += [
             UnexplainedClock.of(game, ply, entry)
             for ply, entry in zip(game.plies, entries, strict=True)
@@ -408,9 +408,9 @@ def _add_clocks(audit: Audit, game: Game) -> None:
 def _compare_boards(games: list[Game]) -> Iterable[str]:
     """Contradictions between the two boards of each match of a log."""
     by_key = {game.key: game for game in games}
-    for one, other, _ in pair_bughouse(games):
-        for finding in match_findings(board_order(by_key[one], by_key[other])):
-            yield f"Bughouse match of {one[:8]} and {other[:8]}: {finding}"
+    for key, other, _ in pair_bughouse(games):
+        for finding in match_findings(board_order(by_key[key], by_key[other])):
+            yield f"Bughouse match of {key[:8]} and {other[:8]}: {finding}"
 
 
 _EVERYTHING = replace(EVERY_GAME, per_source=True)
@@ -441,14 +441,14 @@ def read_again(
     unread: list[str] = []
     wanted = old.successors() if carry_over else {}
     rows = old.sources()
-    for row, found in zip(rows, _read_all(old, new, rows, progress, jobs), strict=True):
-        if isinstance(found, Unread):
-            missing.append(found)
+    for row, result in zip(rows, _read_all(old, new, rows, progress, jobs), strict=True):
+        if isinstance(result, Unread):
+            missing.append(result)
             if carry_over:
                 facts, copied = facts_of(row, old.source_timing(row.id)), CopiedSource(old, row, wanted)
                 store(new, facts, copied, Outcome(row.name, ImportStatus.NEW), keep=row.kept or None)
-        elif found is not None:
-            unread.append(found)
+        elif result is not None:
+            unread.append(result)
     if carry_over or not missing:
         new.order_equal_keys(old)
         new.duplicates.take_over_decisions(old.duplicates)
@@ -539,18 +539,18 @@ def _why_unreadable(row: SourceRow) -> str:
 
 def compare(old: ArchiveStore, new: ArchiveStore) -> RebuildChanges:
     before = {game.key: _digest(game) for game in old.games(_EVERYTHING)}
-    found = RebuildChanges()
+    changes = RebuildChanges()
     for game in new.games(_EVERYTHING):
-        found.games += 1
+        changes.games += 1
         digest = before.pop(game.key, None)
         if digest is None:
-            found.added.append(game)
+            changes.added.append(game)
         elif digest != _digest(game):
             theirs, ours = game_parts(old.game(game.key)), game_parts(game)
-            found.differing.append((game, [name for name in ours if ours[name] != theirs[name]]))
-    found.gone = [old.game(key) for key in before]
-    found.analyses = new.analyses.count()
-    return found
+            changes.differing.append((game, [name for name in ours if ours[name] != theirs[name]]))
+    changes.gone = [old.game(key) for key in before]
+    changes.analyses = new.analyses.count()
+    return changes
 
 
 def _digest(game: Game) -> bytes:

@@ -56,7 +56,7 @@ class GameChanges(Outlet):
         self._take_all(games, final=False)
 
     def settle(self, where: str, source: str, read_up_to: int) -> None:
-        self._known = {place: reported for place, reported in self._known.items() if place[0] >= read_up_to}
+        self._known = {key: reported for key, reported in self._known.items() if key[0] >= read_up_to}
 
     def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
         """If the log never goes on, these games have ended."""
@@ -70,12 +70,12 @@ class GameChanges(Outlet):
                 self._take(game, final)
 
     def _take(self, game: Game, final: bool) -> None:
-        place = game.first_offset, game.game_no
+        key = game.first_offset, game.game_no
         values = game_object(game)
         facts = {name: values[name] for name in _START}
-        reported = self._known.get(place)
+        reported = self._known.get(key)
         if reported is None:
-            reported = self._known[place] = _KnownGame(game.key, facts)
+            reported = self._known[key] = _KnownGame(game.key, facts)
             self.report("game_started", reported.key, game, facts)
         elif changed := {name: value for name, value in facts.items() if reported.facts[name] != value}:
             reported.facts = facts
@@ -109,9 +109,9 @@ class EventLineWriter(GameChanges):
         self._write(json.dumps({"event": event, "key": key, **facts}, ensure_ascii=False) + "\n")
 
 
-def _is_same_move(known: dict[str, Any], now: dict[str, Any] | None) -> bool:
+def _is_same_move(before: dict[str, Any], now: dict[str, Any] | None) -> bool:
     """Whether a ply that was printed was not taken back; a move of which more is known is the same move."""
-    return now is not None and (known["uci"] is None or now["uci"] is None or known["uci"] == now["uci"])
+    return now is not None and (before["uci"] is None or now["uci"] is None or before["uci"] == now["uci"])
 
 
 _MOST_BYTES: Final = 16 << 20

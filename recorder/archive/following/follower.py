@@ -119,9 +119,9 @@ class Tail:
             there = None
         if there is not None or self.moved is None:
             entries = self._path.parent.iterdir() if self._path.parent.is_dir() else ()
-            found = next((entry for entry in entries if entry != self._path and _is(entry, ours)), None)
+            renamed = next((entry for entry in entries if entry != self._path and _is(entry, ours)), None)
             what = "was removed" if there is None else "was replaced"
-            self.moved = what if found is None else f"was renamed to {found.name}"
+            self.moved = what if renamed is None else f"was renamed to {renamed.name}"
         if there is not None:
             self.replaced = self.moved
 
@@ -239,10 +239,10 @@ class _JournalTail(Tail):
             return False
 
     def _next_part(self) -> bool:
-        found = [entry for entry in session_parts(self._path).items() if entry[0] > self._number]
-        if not found:
+        later = [entry for entry in session_parts(self._path).items() if entry[0] > self._number]
+        if not later:
             return False
-        number, path = found[0]
+        number, path = later[0]
         self.close()
         if path.suffix == ".zst":
             self._packed = part_blocks(path)
@@ -505,11 +505,11 @@ class Follower:
     def _attempt(self, step: Callable[[], bool]) -> bool:
         try:
             try:
-                found = step()
+                more = step()
             except OvertakenError:
                 self.close()  # another process changed the source: start from its state
                 self._leave_it_to_another()
-                found = step()
+                more = step()
         except RecorderError as error:
             self.problem, self.full = str(error), is_disk_full(error)
         except (MemoryError, OSError, sqlite3.Error) as error:
@@ -518,7 +518,7 @@ class Follower:
             self.problem, self.full = contain(error), False
         else:
             self.problem, self.full, self._failed_s = None, False, None
-            return found
+            return more
         self.close()
         self._failed_s = time.monotonic()
         return False
@@ -526,7 +526,7 @@ class Follower:
     def _leave_it_to_another(self) -> None:
         """Wait longer and longer while another process follows this log: two would undo each other's work for ever."""
         now = time.monotonic()
-        self._overtaken_s = [at for at in self._overtaken_s if now - at < _OVERTAKEN_S + self._pause_s] + [now]
+        self._overtaken_s = [at_s for at_s in self._overtaken_s if now - at_s < _OVERTAKEN_S + self._pause_s] + [now]
         if len(self._overtaken_s) >= _OVERTAKEN:
             self._overtaken_s.clear()
             self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
@@ -544,7 +544,7 @@ class Follower:
             self._seen = state
             if not self._begin():
                 return False
-        found = self._read_on()
+        more = self._read_on()
         if self._tail is not None and self._tail.replaced is not None:
             self.replaced = self._tail.replaced
             self._end()
@@ -555,7 +555,7 @@ class Follower:
             self._settle()
         if self._timed:
             self.close()
-        return found
+        return more
 
     def _finish(self) -> bool:
         if self._source is not None or (state_of(self._path) is not None and self._begin()):
@@ -593,14 +593,14 @@ class Follower:
         self._timed = outcome.kind == SourceKind.TYPESCRIPT.value and timing_of(source) is not None
         self._keep = self._keep and outcome.kind != SourceKind.JOURNAL.value and not log.pipeline.unredacted
         self._settled_s = time.monotonic()
-        given, log.games = log.games, []
-        self._count(given)
+        games, log.games = log.games, []
+        self._count(games)
         changed = self._write([])
         self._unsettled = True  # games that go on are stored now
         self._lagging = [outlet for outlet in self._outlets if outlet.looks_back and log.behind]
         for outlet in self._current():
             outlet.begin(self._where, outcome.sha256)  # when the archive has all that they look for
-        self._pass_on(given, changed)
+        self._pass_on(games, changed)
         return True
 
     def _open(self, plan: Plan, progress: Progress) -> FollowedLog:
@@ -616,9 +616,9 @@ class Follower:
 
     def _read_on(self) -> bool:
         log, tail, _ = self._at_work
-        found = False
+        more = False
         while data := tail.read():
-            found = self._unsettled = True
+            more = self._unsettled = True
             self._step(False)
             clean, games = log.receive(data)
             # Who is behind shows games only when they are over: the quickest way to catch up.
@@ -634,7 +634,7 @@ class Follower:
             lagging, self._lagging = self._lagging, []
             for outlet in lagging:
                 outlet.begin(self._where, log.running.hexdigest())
-        return found
+        return more
 
     def _current(self) -> list[Outlet]:
         return [outlet for outlet in self._outlets if outlet not in self._lagging]
@@ -656,9 +656,9 @@ class Follower:
             for row in gone:
                 source.remove(row)
             source.add_games(games)
-            rows = source.replace([(shown.row, game) for shown, game in changed])
-            for (shown, _), row in zip(changed, rows, strict=True):
-                shown.row = row
+            rows = source.replace([(record.row, game) for record, game in changed])
+            for (record, _), row in zip(changed, rows, strict=True):
+                record.row = row
             if not behind and (games or gone or any(game.end.is_over for _, game in changed)):
                 source.relate()  # before the outlets get them
         return [game for _, game in changed]

@@ -78,7 +78,7 @@ class GameEvents(GameChanges):
         self._event("long-think", game, f"{player} thinks for {think_s:g} s: {_pair(game)}.", facts)
 
     def _event(self, event: str, game: Game, text: str, facts: dict[str, Any]) -> None:
-        found = game_object(game)
+        described = game_object(game)
         players = {
             "white": game.white.handle,
             "black": game.black.handle,
@@ -88,7 +88,7 @@ class GameEvents(GameChanges):
         once = [self._log, game.first_offset, game.game_no, event, facts.get("ply"), facts.get("think_s")]
         board = [game.server, game.game_no, game.white.handle, game.black.handle]
         self._fire(
-            {"event": event, "text": text, **players, **{name: found[name] for name in _START}, **facts}
+            {"event": event, "text": text, **players, **{name: described[name] for name in _START}, **facts}
             | {"plies": game.ply_count, "once": once, "board": board}
         )
 

@@ -75,12 +75,12 @@ class LiveGame:
         """The game as it was then; None: nothing of it was known."""
         game, plies = self.game, self.game.plies
         times = [self._times[ply.offset] for ply in plies]
-        shown = max((number for number, at_s in enumerate(times, 1) if at_s is not None and at_s <= moment), default=0)
-        if not shown and (self._began is None or self._began > moment):
+        count = max((number for number, at_s in enumerate(times, 1) if at_s is not None and at_s <= moment), default=0)
+        if not count and (self._began is None or self._began > moment):
             return None
-        if shown == len(plies) and (game.end is GameEnd.LOG_ENDS or (self.over is not None and self.over <= moment)):
+        if count == len(plies) and (game.end is GameEnd.LOG_ENDS or (self.over is not None and self.over <= moment)):
             return game
-        last = plies[shown - 1].ply if shown else game.start_ply
+        last = plies[count - 1].ply if count else game.start_ply
         segments = [
             segment._replace(to_ply=min(segment.to_ply, last)) for segment in game.segments if segment.from_ply <= last
         ]
@@ -147,13 +147,13 @@ class LiveGames:
         if now_s < self._next_s and not last:
             return
         self._next_s = now_s + _EVERY_S
-        shown, until_s = [], now_s - self._delay_s
+        texts, until_s = [], now_s - self._delay_s
         for key, game in list(self._games.items()):
             if game.over is not None and game.over <= until_s - _STAYS_S:
                 del self._games[key]
             elif (text := game.text(until_s)) is not None:
-                shown.append(text)
-        data = "\n".join(shown).encode()
+                texts.append(text)
+        data = "\n".join(texts).encode()
         if data == self._written:
             return
         unfinished = self._path.with_name(f".{self._path.name}.part")

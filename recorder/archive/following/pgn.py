@@ -165,8 +165,8 @@ class PgnFile:
 
 
 def _copy(data: mmap, begin: int, end: int, out: BinaryIO) -> None:
-    for at in range(begin, end, _BLOCK):
-        out.write(data[at : min(at + _BLOCK, end)])
+    for offset in range(begin, end, _BLOCK):
+        out.write(data[offset : min(offset + _BLOCK, end)])
 
 
 def _entries(data: mmap, line: bytes, key: str) -> Iterator[PgnEntry]:
@@ -177,9 +177,9 @@ def _entries(data: mmap, line: bytes, key: str) -> Iterator[PgnEntry]:
         index = data.find(line, index + 1)
 
 
-def _entry(data: mmap, at: int, key: str) -> PgnEntry:
+def _entry(data: mmap, offset: int, key: str) -> PgnEntry:
     """The entry to which the tag at a place belongs."""
-    begin, first = at, len(_MARK_OF_UTF8) if data[: len(_MARK_OF_UTF8)] == _MARK_OF_UTF8 else 0
+    begin, first = offset, len(_MARK_OF_UTF8) if data[: len(_MARK_OF_UTF8)] == _MARK_OF_UTF8 else 0
     while begin > first and data[begin : begin + 7] != b"[Event ":
         before = max(data.rfind(b"\n", 0, begin - 1) + 1, first)
         if not _TAG.fullmatch(data[before:begin]):
@@ -204,10 +204,10 @@ def _ends_in_comment(line: bytes, comment: bool) -> bool:
     """Whether a comment in braces goes on after a line of moves; ``comment``: whether one went on before it."""
     if line.startswith(b"%"):
         return comment
-    for found in _BRACES.finditer(line):
-        if found[0] == b"}":
+    for brace in _BRACES.finditer(line):
+        if brace[0] == b"}":
             comment = False
-        elif found[0] == b"{":
+        elif brace[0] == b"{":
             comment = True
         elif not comment:
             break  # the rest of the line is a comment
@@ -250,10 +250,10 @@ def _is_folder(target: str) -> bool:
     return target.endswith(os.sep) or Path(target).is_dir()
 
 
-def _before(wanted: str, found: set[str]) -> str | None:
+def _before(wanted: str, keys: set[str]) -> str | None:
     """The key under which a game was appended, if a copy of its log has moved it on since, or made its own free."""
     chain = (successor(wanted, number) for number in range(2, _COPIES))
-    return next((key for key in (wanted, *chain) if key in found), None)
+    return next((key for key in (wanted, *chain) if key in keys), None)
 
 
 class FinishedGames(Outlet):

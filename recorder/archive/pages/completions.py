@@ -57,10 +57,10 @@ def completions(where: str, kind: Completion, typed: str) -> list[tuple[str, str
         # As storage.file_of, whose package takes longer to import than the query takes.
         path = Path(where.removeprefix("sqlite:///")).expanduser().absolute()
         with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=0.05)) as driver:
-            found = values_of(driver, kind, typed, _MOST)
+            values = values_of(driver, kind, typed, _MOST)
     except (ValueError, RuntimeError, OSError, sqlite3.Error):
         return []
-    return [(value, about) for value, about in found if _PLAIN.fullmatch(value) and not value.startswith("-")]
+    return [(value, about) for value, about in values if _PLAIN.fullmatch(value) and not value.startswith("-")]
 
 
 def values_of(driver: sqlite3.Connection, kind: Completion, typed: str, most: int) -> list[tuple[str, str | None]]:

@@ -63,17 +63,17 @@ def players_of_games(archive: ArchiveStore, chosen: GameFilter) -> list[SitePlay
     """The players of two games or more. Guests are never pooled: a handle of several guests alone has no page."""
     from exporters.tables.tables import open_tables
 
-    found: dict[tuple[str, str | None], dict[str, _Played]] = {}
+    by_name: dict[tuple[str, str | None], dict[str, _Played]] = {}
     with open_tables(archive, chosen, plies=False) as tables:
         for index, (game, facts) in enumerate(zip(tables.games, tables.game_rows(), strict=True)):
             for side in ("white", "black"):
-                identities = found.setdefault((facts[side].lower(), facts["server"]), {})
+                identities = by_name.setdefault((facts[side].lower(), facts["server"]), {})
                 played = identities.setdefault(facts[f"{side}_id"], _Played(facts[f"{side}_guest"]))
                 played.handle = facts[side]
                 if played.games[-1:] != [(index, *game)]:  # who plays both sides has one game
                     played.games.append((index, *game))
                     played.dated += facts["day"] is not None or facts["started_ms"] is not None
-    ordered = sorted(found.items(), key=lambda item: (item[0][0], item[0][1] or ""))
+    ordered = sorted(by_name.items(), key=lambda item: (item[0][0], item[0][1] or ""))
     players = (_player_of(server, identities) for (handle, server), identities in ordered if handle.strip())
     return [player for player in players if player is not None]
 
@@ -88,7 +88,7 @@ def _player_of(server: str | None, identities: dict[str, _Played]) -> SitePlayer
         return None
     ((identity, played),) = own
     places = [*range(played.dated)[::-1], *range(played.dated, len(played.games))][:PLAYER_GAMES]
-    games = [played.games[place] for place in sorted(places)]
+    games = [played.games[index] for index in sorted(places)]
     of_guests = sum(len(guest.games) for guest in guests)
     return SitePlayer(played.handle, server, identity, games, len(played.games) - len(games), of_guests)
 
@@ -101,12 +101,12 @@ def pages_of_players(
     from exporters.tables.tables import open_tables
 
     for run in _runs(players):
-        games = [(row_id, plies) for _, row_id, plies in sorted({game for one in run for game in one.games})]
+        games = [(row_id, plies) for _, row_id, plies in sorted({game for player in run for game in player.games})]
         with open_tables(archive, games=games) as tables:
             in_progress = games_in_progress(archive)
             sides = [row | ending_of(row, in_progress) for row in tables.side_rows()]
             bar = [BarItem("Games", "../index.html", "up")]
-            pages = [_page_of(one) for one in run]
+            pages = [_page_of(player) for player in run]
             plies = tables.plies().ending(in_progress).gathered()
             yield from zip(
                 run,
@@ -243,8 +243,8 @@ class _Writer:
         in_progress = games_in_progress(self._archive)
         self._write("index.html", index_of_files(self._listed, replace(site, depth=0), in_progress))
         self._games(site)
-        for one, html in pages_of_players(self._archive, players, site):
-            self._write(f"players/{one.file}", html)
+        for player_page, html in pages_of_players(self._archive, players, site):
+            self._write(f"players/{player_page.file}", html)
         for name in self._shared:
             self._save(f"assets/{name}", site_files()[name])
         if self._options.base_url is not None:

@@ -30,15 +30,15 @@ def examinations(archive: ArchiveStore, game: Game) -> list[tuple[str, Game, str
     players = GameFilter(
         players=frozenset((game.white.handle, game.black.handle)), kinds=frozenset({GameKind.EXAMINED})
     )
-    shown = list(archive.games(players)) if played else [game]
-    if not shown or game.kind is GameKind.SETUP:
+    games = list(archive.games(players)) if played else [game]
+    if not games or game.kind is GameKind.SETUP:
         return []
-    found = {
-        other.key: other for other in (*shown, *archive.games(replace(players, kinds=frozenset({GameKind.PLAYED}))))
+    by_key = {
+        other.key: other for other in (*games, *archive.games(replace(players, kinds=frozenset({GameKind.PLAYED}))))
     }
-    links = link_examined(list(found.values()))
+    links = link_examined(list(by_key.values()))
     mine, others = (1, 0) if played else (0, 1)
-    return [(word, found[link[others]], link[2]) for link in links if link[mine] == game.key]
+    return [(word, by_key[link[others]], link[2]) for link in links if link[mine] == game.key]
 
 
 def games_in_progress(archive: GameStore) -> frozenset[str]:
@@ -82,8 +82,8 @@ def games_by_source(archive: ArchiveStore, game: Game) -> list[tuple[SourceRow, 
     if not game.merged_from:
         return [(archive.game_sources(game.key)[0], game)]
     chosen = replace(EVERY_GAME, keys=frozenset(game.merged_from), per_source=True)
-    linked = [(one.observations[0].source, one) for one in archive.games(chosen)]
-    return [(archive.source(source.sha256), one) for source, one in linked if source is not None]
+    linked = [(member.observations[0].source, member) for member in archive.games(chosen)]
+    return [(archive.source(source.sha256), member) for source, member in linked if source is not None]
 
 
 def other_boards(archive: ArchiveStore, games: Iterable[Game]) -> list[Game]:
@@ -96,7 +96,7 @@ def other_boards(archive: ArchiveStore, games: Iterable[Game]) -> list[Game]:
     alone = [game for game in games if not any(link.kind is LinkKind.PARTNER for link in game.links)]
     logs = {row.sha256 for game in alone for row in archive.game_sources(game.key)}
     wanted += [replace(everything, source=sha256) for sha256 in sorted(logs)]
-    boards = {game.key: game for one in wanted for game in archive.games(one)}
+    boards = {game.key: game for where in wanted for game in archive.games(where)}
     named = {game.partner_game_no for game in alone if game.partner_game_no is not None}
     if named:
         boards |= {game.key: game for game in archive.games(everything) if game.game_no in named}
@@ -121,8 +121,8 @@ def match_of(archive: GameStore, game: Game) -> tuple[Match, str] | None:
     if isinstance(archive, DatasetStore):
         if not (keys := frozenset(link.key for link in game.links)):
             return None
-        found = archive.games(of_source(archive, game, replace(EVERY_GAME, keys=keys)))
-        others = {other.key: other for other in found if other.key in keys}
+        games = archive.games(of_source(archive, game, replace(EVERY_GAME, keys=keys)))
+        others = {other.key: other for other in games if other.key in keys}
     else:
         others = {other.key: other for other in other_boards(archive, [game])}
     linked = [(link.key, link.evidence) for link in game.links if link.kind is LinkKind.PARTNER and link.key in others]

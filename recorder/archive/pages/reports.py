@@ -54,7 +54,7 @@ def page_of_game(
 
         game, games = public_game(game, chat), [public_game(game, chat) for game in games]
         match = None if match is None else replace(match, a=games[0], b=games[1])
-        anomalies = [[public_anomaly(one) for one in anomaly] for anomaly in anomalies]
+        anomalies = [[public_anomaly(entry) for entry in anomaly] for anomaly in anomalies]
     html = game_report(
         game,
         match=match,

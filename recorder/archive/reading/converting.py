@@ -79,15 +79,15 @@ def convert_logs(
     with suppress(_NoGames), open_output(output, force) as out:
         if processes > 1:
             with closing(_convert_in_processes(sources, conversion, out, processes, progress)) as done:
-                found = list(done)
+                converted = list(done)
         else:
-            found = [
+            converted = [
                 _convert(source, conversion, out, of_several(progress, number, len(sources)))
                 for number, source in enumerate(sources, 1)
             ]
-        if not any(one.written.games for one in found):
+        if not any(log.written.games for log in converted):
             raise _NoGames
-    return found
+    return converted
 
 
 class _NoGames(Exception):  # noqa: N818 -- no error: it keeps the output file from getting its name
@@ -160,8 +160,8 @@ def convert_unique(
             except NoGamesError:
                 if not isinstance(conversion.writing, PgnOptions):
                     written.excluded["not bughouse"] += archive.count(unique)
-    found = [Converted(log, ExportReport(), Counter()) for log in read.outcomes]
-    return [*found, Converted(Outcome("", ImportStatus.NEW), written, excluded)]
+    converted = [Converted(log, ExportReport(), Counter()) for log in read.outcomes]
+    return [*converted, Converted(Outcome("", ImportStatus.NEW), written, excluded)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ def _convert_in_processes(
         ]
         for task, done in zip(tasks, in_order(workers, _convert_apart, tasks, progress), strict=True):
             try:
-                found = done()
+                converted = done()
             except WorkerDiedError as error:
                 problem = f"{task.source.name}: the process that read it {error}. Convert it again."
                 failed = Outcome(task.source.name, ImportStatus.FAILED, problem)
@@ -192,7 +192,7 @@ def _convert_in_processes(
             with task.part.open("rb") as part:
                 shutil.copyfileobj(part, out)
             task.part.unlink()
-            yield found
+            yield converted
 
 
 def _convert_apart(task: _Task, progress: Progress) -> Converted:

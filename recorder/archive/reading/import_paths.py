@@ -129,9 +129,9 @@ def _take_source(
     row, mine, options = step.row, step.ours, step.options
     same = mine if mine is not None and mine.sha256 == row.sha256 else row
     continues = None if mine is None else replace(mine, read_up_to=0)
-    place = {"name": same.name, "path": same.path}
+    named = {"name": same.name, "path": same.path}
     if mine is None or options is None:
-        facts, copied = facts_of(row, other.source_timing(row.id), **place), CopiedSource(other, row, wanted)
+        facts, copied = facts_of(row, other.source_timing(row.id), **named), CopiedSource(other, row, wanted)
         store(archive, facts, copied, outcome, keep=row.kept or None, continues=continues)
     else:
         timing = _timing_of(archive, other, row, mine, options.get("timing_sha256") or "")
@@ -143,7 +143,7 @@ def _take_source(
             blocks = iter(lambda: spool.read(_BLOCK_BYTES), b"")
             reading = read_kept(read, blocks, timing, forgotten_in(archive))
             keep = row.kept or same.kept
-            store(archive, facts_of(read, timing, **place), reading, outcome, keep=keep, continues=continues)
+            store(archive, facts_of(read, timing, **named), reading, outcome, keep=keep, continues=continues)
     outcome.flawed = outcome.report is not None and bool(outcome.report.anomalies)
 
 
@@ -253,8 +253,8 @@ def _was_forgotten(other: ArchiveStore, row: SourceRow, forgotten: list[Forgotte
     if any(row.sha256 == gone.sha256 for gone in forgotten):
         return True
     marks = [gone for gone in forgotten if 0 < gone.size_bytes < row.size_bytes]
-    _, found = hash_at((marks and source_blocks(other, row)) or (), [gone.size_bytes for gone in marks])
-    return any(found.get(gone.size_bytes) == gone.sha256 for gone in marks)
+    _, hashes = hash_at((marks and source_blocks(other, row)) or (), [gone.size_bytes for gone in marks])
+    return any(hashes.get(gone.size_bytes) == gone.sha256 for gone in marks)
 
 
 class CopiedSource:
@@ -324,21 +324,21 @@ def import_paths(
             ahead = stack.enter_context(read_ahead(importing, sources, jobs=jobs, progress=progress))
         for number, (source, before) in enumerate(zip(sources, ahead, strict=False), 1):
             of_file = of_several(progress, number, len(sources))
-            found: Outcome | Merged
+            result: Outcome | Merged
             if source.named and is_database(source.path):
-                found = merge_file(archive, where, source, of_file)
-                report.merged.append(found)
-                report.outcomes += found.outcomes
+                result = merge_file(archive, where, source, of_file)
+                report.merged.append(result)
+                report.outcomes += result.outcomes
             else:
                 if importing is None:
-                    found = identify(source, options, progress=of_file)
+                    result = identify(source, options, progress=of_file)
                     if read:
-                        read_identified(source, options, found, of_file)
+                        read_identified(source, options, result, of_file)
                 else:
-                    found = importing.take(source, of_file, before)
-                report.outcomes.append(found)
+                    result = importing.take(source, of_file, before)
+                report.outcomes.append(result)
             if on_file is not None:
-                on_file(found, len(sources) == 1)
+                on_file(result, len(sources) == 1)
     report.skipped = [path for path in report.skipped if not is_state_file(path)]  # of recorders that run now
     return report
 

@@ -141,7 +141,7 @@ def read_options(
     try:
         kind = None if kind is None else SourceKind(kind)
     except ValueError as error:
-        words = ", ".join(one.value for one in SourceKind)
+        words = ", ".join(source_kind.value for source_kind in SourceKind)
         raise SourceError(f"{kind!r} is no kind of log; there are {words}.") from error
     if isinstance(date, str):
         try:
@@ -322,8 +322,8 @@ def fingerprint(source: Input, marks: Sequence[int] = (), progress: Progress | N
                 held = held if size <= _HELD_BYTES else None
             yield block
 
-    sha256, found = hash_at(noted(), marks)
-    return Fingerprint(sha256, size, bytes(head), found, reading.damage, held)
+    sha256, hashes = hash_at(noted(), marks)
+    return Fingerprint(sha256, size, bytes(head), hashes, reading.damage, held)
 
 
 def was_exported(source: Input, head: bytes, kind: SourceKind) -> bool:
@@ -606,9 +606,9 @@ class Import:
     def _note_place(self, before: SourceRow, source: Input) -> None:
         """Note where a known source is now, if it is no longer where it was."""
         if before.path is not None and not find_part(Path(before.path)).exists():
-            place = _stored_path(source, SourceKind(before.kind), forgotten_in(self.archive))
-            if place is not None:
-                self.archive.move_source(before.sha256, place)
+            path = _stored_path(source, SourceKind(before.kind), forgotten_in(self.archive))
+            if path is not None:
+                self.archive.move_source(before.sha256, path)
 
 
 def store(

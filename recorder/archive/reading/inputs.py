@@ -79,10 +79,10 @@ def open_inputs(
                     given.add(copy)
                     yield _copied(path, copy)
                     continue
-                found = 0
+                count = 0
                 try:
                     for log in find_logs([path], skipped):
-                        found += 1
+                        count += 1
                         if log in given:
                             continue
                         given.add(log)
@@ -90,7 +90,7 @@ def open_inputs(
                 except SourceError as error:
                     yield Input(path, Path(path), error=str(error))
                 else:
-                    if not found:
+                    if not count:
                         yield Input(path, Path(path), error=f"{path}: no file in this folder can be a log")
 
         yield inputs()
@@ -163,8 +163,8 @@ def find_client_logs(environment: Mapping[str, str], home: Path) -> Iterator[Cli
     """In the usual places, each once, but not what this program wrote. Their beginnings are read."""
     places, known = _places(environment, home), set[Path]()
     for client, patterns in CLIENTS.items():
-        for place, _, pattern in (pattern.partition("/") for pattern in patterns):
-            for folder in places[place]:
+        for root, _, pattern in (pattern.partition("/") for pattern in patterns):
+            for folder in places[root]:
                 for path in sorted(_files(folder, pattern)):
                     if path not in known and _is_log(path):
                         yield ClientLog(client, str(path), path.stat().st_size)

@@ -86,16 +86,16 @@ def file_of(row: SourceRow) -> Path | None:
     if row.path is None:
         return None
     try:
-        found, _ = hash_at(_file_blocks(Path(row.path), row.size_bytes))
+        sha256, _ = hash_at(_file_blocks(Path(row.path), row.size_bytes))
     except (SourceError, OSError):
         return None
-    return Path(row.path) if found == row.sha256 else None
+    return Path(row.path) if sha256 == row.sha256 else None
 
 
 def hash_at(blocks: Iterable[bytes], marks: Iterable[int] = ()) -> tuple[str, dict[int, str]]:
     """The hash of all bytes, and of those up to each mark that is not behind the end."""
     running, size = hashlib.sha256(), 0
-    found: dict[int, str] = {}
+    hashes: dict[int, str] = {}
     wanted = sorted(mark for mark in set(marks) if mark > 0)
     for block in blocks:
         start = 0
@@ -103,10 +103,10 @@ def hash_at(blocks: Iterable[bytes], marks: Iterable[int] = ()) -> tuple[str, di
             mark = wanted.pop(0)
             running.update(block[start : mark - size])
             start = mark - size
-            found[mark] = running.hexdigest()
+            hashes[mark] = running.hexdigest()
         running.update(block[start:])
         size += len(block)
-    return running.hexdigest(), found
+    return running.hexdigest(), hashes
 
 
 def _file_blocks(path: Path, end: int) -> Iterator[bytes]:
@@ -187,10 +187,10 @@ def find_journals(file: str) -> Iterator[tuple[str, Path]]:
         with reading(file):
             yield file, Path(file) if file == "-" else log_files(Path(file))[0]
         return
-    found = [path for path in find_logs([file]) if is_journal(path)]
-    if not found:
+    journals = [path for path in find_logs([file]) if is_journal(path)]
+    if not journals:
         raise SourceError(f"{file}: the folder contains no journal.")
-    yield from ((str(path), path) for path in found)
+    yield from ((str(path), path) for path in journals)
 
 
 def session_files(file: str) -> Iterator[tuple[str, JournalReader, Iterator[JournalEntry]]]:
@@ -255,15 +255,15 @@ class RecordedLines:
 
     def of(self, game: Game) -> Lines:
         """A game's lines by log and offset, as far as they are there."""
-        found: dict[tuple[str, int], str] = {}
+        texts: dict[tuple[str, int], str] = {}
         for sha256, offsets in _offsets(game).items():
             try:
                 log = self._log(sha256)
                 if log is not None:
-                    found |= {(sha256, offset): text for offset, text in _frames(log, offsets)}
+                    texts |= {(sha256, offset): text for offset, text in _frames(log, offsets)}
             except RecorderError:  # removed during the replay: its boards are formatted from the game
                 continue
-        return found
+        return texts
 
 
 class Log(NamedTuple):
@@ -292,13 +292,13 @@ def _offsets(game: Game) -> Mapping[str, list[int]]:
     """Where lines of the game's boards may be, by log; ascending."""
     from recorder.replay.boards import SHOWN_WITH  # loads the rules
 
-    found: dict[str, set[int]] = {}
+    by_log: dict[str, set[int]] = {}
     for observation in game.observations:
-        mine = found.setdefault(observation.source.sha256 if observation.source else "", set())
+        mine = by_log.setdefault(observation.source.sha256 if observation.source else "", set())
         mine |= {ply.offset for line in observation.lines for ply in line.plies}
         mine |= {event.offset for event in observation.events if event.kind in SHOWN_WITH}
         mine |= {observation.start.offset} if observation.start else set()
-    return {log: sorted(offsets) for log, offsets in found.items() if offsets}
+    return {log: sorted(offsets) for log, offsets in by_log.items() if offsets}
 
 
 def _frames(log: Log, offsets: list[int]) -> Iterator[tuple[int, str]]:
@@ -329,12 +329,12 @@ def _journal_lines(blocks: Iterable[bytes], begin: int, last: int) -> Iterator[L
             block, skips = block[end or len(block) :], not end
         for chunk in decoder.receive(block):
             if isinstance(chunk, CutLines):
-                found = lines.receive(chunk.moved(begin))
+                whole = lines.receive(chunk.moved(begin))
             elif chunk.data:
-                found = lines.receive(chunk._replace(offset=chunk.offset + begin))
+                whole = lines.receive(chunk._replace(offset=chunk.offset + begin))
             else:  # nothing goes on behind this place
-                found = lines.finish()
-            yield from found
-            if found and found[-1].offset > last:
+                whole = lines.finish()
+            yield from whole
+            if whole and whole[-1].offset > last:
                 return
     yield from lines.finish()

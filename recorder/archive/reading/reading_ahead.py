@@ -134,20 +134,20 @@ def _read_log(task: tuple[_Task, int, Input], progress: Progress) -> ReadBefore 
         with ArchiveStore.open(str(how.archive), read_only=True) as archive:
             beginnings = Import(archive, how.options).beginnings()
         hashed = fingerprint(source, [size for size, _ in beginnings])
-        kind, found = kind_of(hashed, how.options), ReadBefore(replace(hashed, held=None))
-        known = not {hashed.sha256, *hashed.marks.values()}.isdisjoint(sha256 for _, sha256 in beginnings)
+        kind, result = kind_of(hashed, how.options), ReadBefore(replace(hashed, held=None))
+        imported = not {hashed.sha256, *hashed.marks.values()}.isdisjoint(sha256 for _, sha256 in beginnings)
         if (
             kind is None
-            or known
+            or imported
             or was_exported(source, hashed.head, kind)
             or _is_divided(kind, hashed, how.divided_bytes)
         ):
-            return found
+            return result
         plan = Plan(source, hashed, kind, how.options.of(source))
         progress = of_several(progress, number, how.count)
         path = how.folder / f"{number}.parts"
         read = write_parts(path, plan.reading(progress), keep=how.keep and kind is not SourceKind.JOURNAL)
-        return ReadBefore(found.hashed, kind, plan.options, ReadParts(path, read))
+        return ReadBefore(result.hashed, kind, plan.options, ReadParts(path, read))
     except Exception:  # the importer reads it itself, and states why it fails
         return None
 
@@ -165,10 +165,10 @@ def _read_piece(piece: _Piece, progress: Progress) -> Found | None:
     """None: no game ends with it, or it has what is reported of a file as a whole, so it is read with what follows."""
 
     def blocks() -> Iterator[bytes]:
-        for at in range(0, len(piece.data), _BLOCK_BYTES):
-            block = piece.data[at : at + _BLOCK_BYTES]
+        for offset in range(0, len(piece.data), _BLOCK_BYTES):
+            block = piece.data[offset : offset + _BLOCK_BYTES]
             yield block
-            progress("", at + len(block), len(piece.data))
+            progress("", offset + len(block), len(piece.data))
 
     reading = SourcePass(blocks(), piece.options.pipeline(SourceKind.PGN, offset=piece.offset))
     try:
@@ -202,12 +202,12 @@ def _cut(blocks: Iterator[bytes]) -> Iterator[tuple[bytes, int, bool]]:
 
 def _last_border(data: bytes) -> int:
     """Where the last game of the bytes seems to begin; 0: nowhere."""
-    at = len(data)
-    while (at := data.rfind(_BEGINS, 0, at)) >= 0:
-        between = data[max(at - _BETWEEN_BYTES, 0) : at + 1]
+    offset = len(data)
+    while (offset := data.rfind(_BEGINS, 0, offset)) >= 0:
+        between = data[max(offset - _BETWEEN_BYTES, 0) : offset + 1]
         ended = between.rstrip(b"\r\n")
         if ended.endswith(_RESULTS) and between.count(b"\n", len(ended)) > 1:
-            return at + 1
+            return offset + 1
     return 0
 
 

@@ -380,7 +380,7 @@ async def import_left_open(
     """Import and then end the journals that a crash left; what could not be imported stays for the next start."""
 
     def look() -> list[Path]:
-        return [found.path for found in open_sessions(journals) if not found.written]
+        return [session.path for session in open_sessions(journals) if not session.written]
 
     # A long journal takes seconds, a disk that hangs longer: the connection must not wait for it.
     left = await in_thread(look)
@@ -462,11 +462,11 @@ class _Taken:
             self.finished = FinishedGames(
                 pgn, PgnOptions(), shares=lambda other: outlets_of(find_part(other))[0] == pgn, defer=not last
             )
-        shown = None if left or live is None else live.outlet()
+        live_games = None if left or live is None else live.outlet()
         self.events = None
         if not left and orders.thinks_s is not None:
             self.events = GameEvents(lambda game: _say(game=game), str(_plain_name(path)), orders.thinks_s)
-        outlets = (self.finished, writer if events else None, shown, self.events)
+        outlets = (self.finished, writer if events else None, live_games, self.events)
         self.follower = Follower(
             orders.where,
             path,

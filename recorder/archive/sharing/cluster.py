@@ -99,12 +99,12 @@ def _watched(client: Client, address: str) -> Iterator[None]:
 
 
 def _watch(client: Client, ended: Event, closed: Event) -> None:
-    seen = monotonic()
+    seen_s = monotonic()
     while not ended.wait(_LOOK_S):
         with suppress(Exception):  # the scheduler is gone: the waiting ends by itself
             if client.nthreads():  # type: ignore[no-untyped-call]  # Dask has no types
-                seen = monotonic()
-        if monotonic() - seen > _ABSENT_S:
+                seen_s = monotonic()
+        if monotonic() - seen_s > _ABSENT_S:
             closed.set()
             client.close()  # type: ignore[no-untyped-call]
             return
@@ -188,9 +188,9 @@ def _check_places(client: Client, folder: DataFolder, sources: Sequence[Input]) 
     try:
         with trial.create("client") as out:
             out.write(token)
-        found = client.run(partial(_look_around, files, list(hosts.values()), trial, token), on_error="return")
+        answers = client.run(partial(_look_around, files, list(hosts.values()), trial, token), on_error="return")
         written = set(trial.files())
-        for worker, answer in found.items():
+        for worker, answer in answers.items():
             if isinstance(answer, OSError):
                 continue  # it has just ended
             if isinstance(answer, BaseException):
@@ -243,16 +243,16 @@ def _look_around(
                 file_system(url).info(url)
         except Exception as error:  # as in storage.dataset.files
             return f"this worker does not reach {url} ({reason(error)})", name
-    place = trial.name.rpartition("/")[0]
+    folder = trial.name.rpartition("/")[0]
     try:
         with trial.open("client") as file:
             if file.read() != token:
-                return f"{place} is another folder on this worker", name
+                return f"{folder} is another folder on this worker", name
         with trial.create(name) as out:
             out.write(token)
     except (OSError, RecorderError) as error:
         why = f" ({error})" if isinstance(error, RecorderError) else ""
-        return f"this worker does not reach {place}, or cannot write there{why}", name
+        return f"this worker does not reach {folder}, or cannot write there{why}", name
     return None, name
 
 

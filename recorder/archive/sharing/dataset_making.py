@@ -155,7 +155,7 @@ def make_source(task: SourceTask, progress: Progress) -> SourceMade:
             return _failed(task, why_failed(error, source.name), internal=is_internal(error))
         parts = write_dataset(archive, EVERY_GAME, task.folder, sha256, stem_of(sha256))
     outcome.games, outcome.plies, outcome.undated = (
-        rows_of(parts, place) for place in ("games/", "plies/", "games/undated/")
+        rows_of(parts, prefix) for prefix in ("games/", "plies/", "games/undated/")
     )
     outcome.message = outcome.message or failures_sentence(report, source.name)
     return SourceMade(outcome, parts)
@@ -235,27 +235,27 @@ class _Making:
         return bool(self._tasks or replaced or unnoted)
 
     def _find(self, tasks: Sequence[SourceTask]) -> list[Outcome]:
-        found = []
+        outcomes = []
         for task, done in zip(tasks, self._run(find_source, tasks, self._progress), strict=True):
             try:
-                found.append(done())
+                outcomes.append(done())
             except WorkerDiedError as error:
                 source, self.incomplete = task.source, True
-                found.append(Outcome(source.name, ImportStatus.FAILED, _died(source, error), named=source.named))
-        return found
+                outcomes.append(Outcome(source.name, ImportStatus.FAILED, _died(source, error), named=source.named))
+        return outcomes
 
     def _task(self, look: SourceTask, outcome: Outcome, seen: set[str], current: set[str]) -> SourceTask | None:
         """``seen`` are hashes of the sources before it, ``current`` of those whose files are there."""
         if outcome.status != ImportStatus.LOG or outcome.sha256 is None:
             return None
-        options, known = look.options.of(look.source), self._records.get(outcome.sha256)
-        if outcome.sha256 in seen or (known and outcome.sha256 in current and _is_current(known, options)):
+        options, stored = look.options.of(look.source), self._records.get(outcome.sha256)
+        if outcome.sha256 in seen or (stored and outcome.sha256 in current and _is_current(stored, options)):
             outcome.status = ImportStatus.KNOWN
             return None
         seen.add(outcome.sha256)
         parts = [self._records[part] for part in self._earlier.get(outcome.sha256, ()) if part in self._records]
-        before = known or max(parts, key=lambda record: record.size_bytes, default=None)
-        again = ImportStatus.GROWN if known is None else ImportStatus.REPLACED
+        before = stored or max(parts, key=lambda record: record.size_bytes, default=None)
+        again = ImportStatus.GROWN if stored is None else ImportStatus.REPLACED
         outcome.status = ImportStatus.NEW if before is None else again
         if before is not None:
             options = options.over(ReadOptions.from_json(before.options, options.timing))
@@ -334,22 +334,22 @@ def _possible_parts(texts: Mapping[str, _Text], logs: Iterable[str]) -> dict[str
     by_half = defaultdict[tuple[int, str], list[str]](list)
     for sha256, text in texts.items():
         by_half[len(text.doublings), text.doublings[-1] if text.doublings else text.name].append(sha256)
-    found = {}
+    possible = {}
     for sha256 in logs:
         log = texts[sha256]
         halves = [(0, log.name), *enumerate(log.doublings, 1)]
         alike = [part for half in halves for part in by_half.get(half, ())]
         if parts := [part for part in alike if texts[part].size_bytes < log.size_bytes]:
-            found[sha256] = parts
-    return found
+            possible[sha256] = parts
+    return possible
 
 
-def _is_current(known: SourceRecord, options: ReadOptions) -> bool:
+def _is_current(record: SourceRecord, options: ReadOptions) -> bool:
     """Whether a source that is there was read as it would be read now."""
     given = {name: value for name, value in options.to_json().items() if value is not None}
-    made_by = (known.program, known.parser_version, known.schema)
+    made_by = (record.program, record.parser_version, record.schema)
     current = made_by == (version("ics-recorder"), PARSER_VERSION, DATASET_SCHEMA)
-    return current and known.options | given == known.options
+    return current and record.options | given == record.options
 
 
 def _died(source: Input, error: WorkerDiedError) -> str:
@@ -388,8 +388,8 @@ def convert_to_dataset(
             run = stack.enter_context(cluster_run(dask, folder, sources))
         before = _look(folder, [path for source in sources for path in source.files()], update=update, force=force)
         records = [] if before is None or force else read_records(folder)
-        known = {record.source: record for record in records}
-        making = _Making(folder, known, run, progress, on_file)
+        by_source = {record.source: record for record in records}
+        making = _Making(folder, by_source, run, progress, on_file)
         changing = making.plan(sources, options)
         if changing:
             if before is not None and force:
@@ -411,19 +411,19 @@ def convert_to_dataset(
 
 def _finished(folder: DataFolder, report: DatasetReport, *, incomplete: bool) -> Manifest | None:
     """Write the manifest of what there is now, and report broken sources; None: there is no data set."""
-    found, files = read_records(folder), folder.files()
-    if not found:
+    records, files = read_records(folder), folder.files()
+    if not records:
         remove_empty(folder)
         return None
-    problems = {record.source: why_broken(folder.name, record, files) for record in found}
-    for record in found:
+    problems = {record.source: why_broken(folder.name, record, files) for record in records}
+    for record in records:
         if (problem := problems[record.source]) is not None:
             report.outcomes.append(Outcome(record.name, ImportStatus.FAILED, problem, record.kind, record.source))
-    whole = [record for record in found if problems[record.source] is None]
+    whole = [record for record in records if problems[record.source] is None]
     games = [part.name for record in whole for part in record.parts if part.name.startswith("games/")]
     shared = count_shared_games(folder, games) if len(whole) > 1 else 0
-    complete = len(whole) == len(found) and not incomplete
-    return write_manifest(folder, found, shared, parser_version=PARSER_VERSION, complete=complete)
+    complete = len(whole) == len(records) and not incomplete
+    return write_manifest(folder, records, shared, parser_version=PARSER_VERSION, complete=complete)
 
 
 def make_dataset(
@@ -460,8 +460,8 @@ def make_dataset(
         ExportError: the folder exists already or cannot be written, or pyarrow is not installed.
         SourceError: an option has a value that is not known. StorageError: the data set cannot be read.
     """
-    given = [paths] if isinstance(paths, str | PathLike) else list(paths)
-    names = [str(path) if is_url(str(path)) else str(Path(path).expanduser()) for path in given]
+    listed = [paths] if isinstance(paths, str | PathLike) else list(paths)
+    names = [str(path) if is_url(str(path)) else str(Path(path).expanduser()) for path in listed]
     where = str(folder) if is_url(str(folder)) else str(Path(folder).expanduser())
     options = read_options(kind, server, date, tz, chat, date_from_name)
     if update and force:

@@ -192,16 +192,16 @@ class _Publisher:
 
     def run(self, *, dry_run: bool, progress: Progress) -> Published:
         (games,) = self._driver.execute("SELECT count(*) FROM games WHERE merged_into IS NULL").fetchone()
-        found = Published(self._id, False, games, with_text=self._with_text)
+        published = Published(self._id, False, games, with_text=self._with_text)
         if not is_there(self._connection):
             self._refuse_foreign()
             if dry_run:
-                return found._replace(added=games)
+                return published._replace(added=games)
             self._create()
         unchanged = self._register(dry_run=dry_run)
-        found = found._replace(with_text=self._with_text)
+        published = published._replace(with_text=self._with_text)
         if unchanged:
-            return found._replace(unchanged=True)
+            return published._replace(unchanged=True)
         require_sound(self._archive.path)
         progress("comparing", 0, games)
         ours = self._revisions()
@@ -210,12 +210,12 @@ class _Publisher:
         same = {number for number, _, *rest in ours if there.get(number) == rest}
         wanted = [(number, plies) for number, plies, *_ in ours if number not in same]
         stale = sorted(there.keys() - same)
-        deleted, added = {there[number][1] for number in stale}, {one[3] for one in ours if one[0] not in same}
+        deleted, added = {there[number][1] for number in stale}, {row[3] for row in ours if row[0] not in same}
         changed = len(deleted & added)
-        found = found._replace(added=len(added) - changed, changed=changed, deleted=len(deleted) - changed)
+        published = published._replace(added=len(added) - changed, changed=changed, deleted=len(deleted) - changed)
         if dry_run:
-            return found
-        return self._write(found, wanted, stale, {one[0]: one[2] for one in ours}, progress)
+            return published
+        return self._write(published, wanted, stale, {row[0]: row[2] for row in ours}, progress)
 
     # --- the archive's own row
 
@@ -226,10 +226,10 @@ class _Publisher:
             " JOIN pg_namespace n ON n.oid = c.relnamespace"
             " WHERE n.nspname = current_schema() AND c.relname = ANY(%s) ORDER BY 1 LIMIT 1"
         )
-        if found := self._connection.execute(there, (["archives", *table_columns()],)).fetchone():
+        if archive := self._connection.execute(there, (["archives", *table_columns()],)).fetchone():
             raise ExportError(
                 "The schema {1} of the database {2} has a table {0} of another program: publish into an empty database "
-                "or schema (CREATE SCHEMA games, and ?options=-csearch_path%3Dgames behind the URL).".format(*found)
+                "or schema (CREATE SCHEMA games, and ?options=-csearch_path%3Dgames behind the URL).".format(*archive)
             )
 
     def _create(self) -> None:
@@ -286,8 +286,8 @@ class _Publisher:
         for number, other, *row in self._driver.execute(_LINKS):
             hashes[number].update(marshal.dumps((stamps.get(other), row), 2))
         last = f"{self._with_text} {SCHEMA} {version('ics-recorder')}".encode()
-        for one in hashes.values():
-            one.update(last)
+        for digest in hashes.values():
+            digest.update(last)
         keys = self._driver.execute("SELECT id, key FROM games WHERE merged_into IS NULL ORDER BY id")
         return [(number, stamps[number][0], hashes[number].hexdigest(), key) for number, key in keys]
 
@@ -295,7 +295,7 @@ class _Publisher:
 
     def _write(
         self,
-        found: Published,
+        total: Published,
         wanted: Sequence[tuple[int, int]],
         stale: Sequence[int],
         revisions: Mapping[int, str],
@@ -322,14 +322,14 @@ class _Publisher:
                         fill(database, self._reader, games)
                         choose(GamesTables(database, self._reader, games), games)
                         plies, analyses = self._copy(database, Path(folder, "rows.csv"), games, revisions)
-                        found = found._replace(plies=found.plies + plies, analyses=found.analyses + analyses)
+                        total = total._replace(plies=total.plies + plies, analyses=total.analyses + analyses)
                 done += len(games)
                 progress("copying", done, len(wanted))
         finished = "UPDATE archives SET content_version = %s, published_at = now() WHERE number = %s"
         run(finished, (self._version, self._number))
         if done >= _AT_ONCE:
             run("ANALYZE")
-        return found
+        return total
 
     def _delete(self, stale: Sequence[int]) -> None:
         for begin in range(0, len(stale), _AT_ONCE):
