@@ -26,7 +26,7 @@ from recorder.live.policy.plan import ObservationPlan
 from recorder.model import Disposition, Game, SourceKind, SourceReport
 from recorder.reading import make_pipeline
 from recorder.saved.bpgn_boards import make_games
-from recorder.saved.pgn_game import read_game
+from recorder.saved.pgn import read_game
 from recorder.sources.base import RawDecoder
 from recorder.sources.redaction import Redactor
 from recorder.tracking.assemble import assemble

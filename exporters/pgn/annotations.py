@@ -204,8 +204,7 @@ def _add_thoughts(
 
 def _add_engine_lines(game: Game, part: PgnPart, lines: dict[int, Thinking], extras: Extras) -> None:
     """Where the next move is another one; behind the last move the engine's line is in the comment."""
-    from recorder.replay.boards import play_ply, start_of  # they load the rules
-    from recorder.replay.mainline import play_line
+    from recorder.replay.boards import play_line, play_ply, start_of  # they load the rules
 
     known = part.fen is not None or part.start_ply == 0
     position = start_of(game, part.fen) if known else None

@@ -15,8 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from recorder.model import EventKind, Game, GameEvent, HoldingsChange, Thinking
-from recorder.replay.boards import irreversible_after, play_ply, start_of
-from recorder.replay.mainline import play_line
+from recorder.replay.boards import irreversible_after, play_line, play_ply, start_of
 from recorder.replay.moments import Begin, End, ShownPly, moments_of_game
 from recorder.rules.fen import fen, fen_counters
 from recorder.rules.position import Position, Rules

@@ -15,8 +15,8 @@ from recorder.errors import ExitCode, NoPolicyError
 from recorder.text import clean, named, plural
 
 if TYPE_CHECKING:
+    from recorder.live.policy.candidates import PolicyPart
     from recorder.live.policy.explain import GameOutcome
-    from recorder.live.policy.judge import PolicyPart
 
 # By the value of ``Fate``: this module is loaded with every command.
 _PLAYERS = named("white black")
@@ -61,7 +61,7 @@ def command(
     or announcements of games. For such a log, and if --observe or --observe-handles is given, the command explains what
     would be observed if the server granted every request.
     """
-    from recorder.live.policy.rehearsal import explain_log
+    from recorder.live.policy.explain import explain_log
 
     has_plan = observe is not None or observe_handles is not None
     plan = make_plan(ctx, observe, observe_handles, limit, rotate, share) if has_plan else None
@@ -130,7 +130,7 @@ def _reason(outcome: GameOutcome) -> str:
 
 
 def _print_parts(outcome: GameOutcome, timed: bool) -> None:
-    from recorder.live.policy.judge import format_part
+    from recorder.live.policy.candidates import format_part
 
     facts = outcome.facts
     times = f", {_time(outcome.seen_ms, timed)} to {_time(outcome.gone_ms, timed)}" if timed else ""

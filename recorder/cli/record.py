@@ -305,8 +305,7 @@ def _say_places(say: Callable[[str], object], journals: Path, where: str, pgn: s
 def _dry_run(login: _Login, plan: ObservationPlan) -> None:
     """Print what ``record`` would have sent."""
     from recorder.live.login.login import Login
-    from recorder.live.policy.explain import Rehearsal
-    from recorder.live.policy.rehearsal import rehearse
+    from recorder.live.policy.explain import Rehearsal, rehearse
     from recorder.wire.timeseal import Sealing
 
     rehearsal = Rehearsal(Login(login.user, login.password), plan)

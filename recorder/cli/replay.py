@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from recorder.events import Chunk
     from recorder.model import Game
     from recorder.replay.engine import RecordedEngine
-    from recorder.replay.places import Position
-    from recorder.replay.server.clients import ReplayClients
+    from recorder.replay.moments import Position
+    from recorder.replay.server.sockets import ReplayClients
     from recorder.replay.timing import ReplayMoment
 
 _MAX_LINE_BYTES: Final = 4096  # the protocol has no longer line
@@ -85,7 +85,7 @@ def _write(lines: list[str]) -> None:
 
 
 def _read_place(value: str) -> Position:
-    from recorder.replay.places import parse_position
+    from recorder.replay.moments import parse_position
 
     return parse_position(str(value))
 
@@ -131,7 +131,7 @@ def files_of(keys: Sequence[str], filters: Collection[str]) -> list[str]:
 
 
 def place_of(moments: Sequence[ReplayMoment[Any]], begin: Position | None) -> int:
-    from recorder.replay.places import seek
+    from recorder.replay.moments import seek
 
     return 0 if begin is None else seek(moments, begin)[0]
 
@@ -561,9 +561,8 @@ def _server(
     if shared and pause_at:
         raise click.UsageError("No client can resume a shared clock: omit --pause-at or --shared.")
     from recorder.archive.replaying import open_library
-    from recorder.replay.server.clients import clients_of_games, read_bytes
     from recorder.replay.server.login import Greeting
-    from recorder.replay.server.sockets import serve
+    from recorder.replay.server.sockets import clients_of_games, read_bytes, serve
     from recorder.replay.server.text import banner_of
 
     files = files_of(keys, filters)
@@ -599,8 +598,8 @@ def _clients_of_bytes(
     shared: bool,
     password: bool,
 ) -> ReplayClients:
-    from recorder.replay.server.clients import clients_of_bytes
     from recorder.replay.server.login import Greeting
+    from recorder.replay.server.sockets import clients_of_bytes
     from recorder.replay.timing import cap_idle
 
     moments = connection if idle_max_ms is None else list(cap_idle(connection, idle_max_ms))

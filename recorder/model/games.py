@@ -14,9 +14,17 @@ from operator import attrgetter, itemgetter
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
-from recorder.model.observations import Analysis, EventKind, Evidence, GameEvent, Observation, Segment
+from recorder.model.observations import (
+    Analysis,
+    EventKind,
+    Evidence,
+    GameEvent,
+    Observation,
+    Segment,
+    SourceName,
+    TimeBasis,
+)
 from recorder.model.plies import Anchor, Ply, PlyRow, ShownLine, name_plies
-from recorder.model.sources import SourceName, TimeBasis
 from recorder.openings import Opening, find_opening
 
 if TYPE_CHECKING:

@@ -38,7 +38,7 @@ from recorder.cecp.commands import (
 )
 from recorder.model import Game
 from recorder.movetext import move_number
-from recorder.replay.mainline import main_line
+from recorder.replay.boards import main_line
 from recorder.replay.timing import Playhead, ReplayMoment
 from recorder.rules.fen import position_from_fen
 from recorder.rules.position import Position

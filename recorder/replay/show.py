@@ -11,8 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from recorder.errors import RecorderError
 from recorder.model import EventKind, Game, GameEvent, HoldingsChange, LinkKind, Origin
-from recorder.replay.boards import BoardState, Lines, ReplayBoard
-from recorder.replay.mainline import end_event
+from recorder.replay.boards import BoardState, Lines, ReplayBoard, end_event
 from recorder.replay.moments import Begin, End, GameMoment, ShownPly, What
 from recorder.replay.timing import Playhead, ReplayMoment
 from recorder.rules.boards import captured_piece

@@ -26,8 +26,7 @@ from recorder.rules.fen import fen_counters, plies_before, position_from_fen
 from recorder.rules.position import Rules
 from recorder.saved.base import SavedReader
 from recorder.saved.bpgn_boards import BpgnBoard, BpgnComment, BpgnFacts, BpgnLine, BpgnMove, make_games
-from recorder.saved.pgn import PgnReader
-from recorder.saved.pgn_game import with_brackets
+from recorder.saved.pgn import PgnReader, with_brackets
 from recorder.saved.pgn_tags import read_control, read_header
 from recorder.saved.pgn_text import GLYPHS, decoded, read_time
 from recorder.times import read_day, read_time_of_day

@@ -19,7 +19,7 @@ import zstandard
 
 from recorder.errors import SourceError
 from recorder.journal.parts import COMPRESSED, SUFFIX, find_part, session_parts
-from recorder.model.sources import SourceKind as SourceKind
+from recorder.model.observations import SourceKind as SourceKind
 from recorder.sources.base import Decoder as Decoder
 from recorder.sources.detect import HEAD_BYTES as HEAD_BYTES
 from recorder.sources.detect import detect as detect

@@ -23,7 +23,7 @@ from typing import Final, NamedTuple
 
 from recorder.events import Chunk, EngineLine
 from recorder.model import TimeBasis
-from recorder.model.sources import SourceKind
+from recorder.model.observations import SourceKind
 from recorder.sources.base import LineSplitter
 from recorder.sources.stamps import OCTAL, Stamps, octal
 from recorder.text import later

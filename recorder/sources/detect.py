@@ -6,7 +6,7 @@ from typing import Final
 
 from recorder.errors import SourceError
 from recorder.journal.format import MAGIC
-from recorder.model.sources import SourceKind
+from recorder.model.observations import SourceKind
 from recorder.sources.base import Decoder, LineEnds, RawDecoder
 from recorder.sources.client_logs import ENGINE_ENTRY, ENTRY, HEADER, PychessDecoder, XboardDecoder
 from recorder.sources.journal import JournalDecoder

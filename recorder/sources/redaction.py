@@ -19,7 +19,7 @@ from hashlib import blake2b
 from typing import Final
 
 from recorder.model import SAVED_KINDS
-from recorder.model.sources import SourceKind
+from recorder.model.observations import SourceKind
 from recorder.sources.secrets import FILLER, fill
 from recorder.sources.stamps import STAMP
 from recorder.text import NameWord, later, words_of

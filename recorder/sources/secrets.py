@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from recorder.model.sources import SourceKind
+from recorder.model.observations import SourceKind
 from recorder.sources.stamps import MARGIN, STAMP
 from recorder.text import later
 

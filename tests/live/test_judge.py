@@ -11,8 +11,8 @@ from recorder.dialects.gameinfo import parse_gameinfo
 from recorder.dialects.lists import parse_row
 from recorder.dialects.notices import parse_header
 from recorder.events import GameHeader, GameInfo, GamesRow, Line
+from recorder.live.policy.candidates import explain, format_part
 from recorder.live.policy.games import Listed
-from recorder.live.policy.judge import explain, format_part
 from recorder.live.policy.language import parse_policy
 from recorder.tracking.facts import HeaderFacts
 

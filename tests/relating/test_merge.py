@@ -26,7 +26,7 @@ from recorder.model import (
     StartFacts,
     TimeBasis,
 )
-from recorder.model.sources import SourceKind
+from recorder.model.observations import SourceKind
 from recorder.reading import make_pipeline
 from recorder.relating import grouping as alike
 from recorder.relating import grouping as parts

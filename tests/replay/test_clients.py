@@ -8,10 +8,10 @@ import pytest
 from recorder.archive.replaying import open_library
 from recorder.errors import ReplayError
 from recorder.replay.moments import long_thinks
-from recorder.replay.server.clients import clients_of_games
 from recorder.replay.server.commands import answer_command
 from recorder.replay.server.login import Greeting, LoginDialogue
 from recorder.replay.server.session import ReplaySession
+from recorder.replay.server.sockets import clients_of_games
 from recorder.replay.several import moments_of_games
 from recorder.replay.show import ReplaySource, Show
 from recorder.replay.timing import cap_idle, mark

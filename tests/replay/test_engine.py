@@ -20,8 +20,8 @@ from recorder.cecp.answers import DEFAULTS, Claim, Features, Moved, Signal, Tell
 from recorder.cecp.commands import PLAIN_WORDS, Unknown
 from recorder.model import Game, SourceKind
 from recorder.reading import make_pipeline
+from recorder.replay.boards import main_line
 from recorder.replay.engine import RecordedEngine
-from recorder.replay.mainline import main_line
 from recorder.rules.fen import fen
 from recorder.rules.variants import STANDARD_BOARD, cecp_variant
 from tests.cecp.test_real_engines import screen

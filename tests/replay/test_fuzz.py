@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from recorder.events import Chunk
 from recorder.model import Game
 from recorder.replay.moments import moments_of_chunks
-from recorder.replay.server.clients import ByteReplay, ByteSession, ReplayClients, after_login
 from recorder.replay.server.commands import answer_command
 from recorder.replay.server.control import CODES
 from recorder.replay.server.login import Greeting, LoginDialogue
 from recorder.replay.server.session import ReplaySession
+from recorder.replay.server.sockets import ByteReplay, ByteSession, ReplayClients, after_login
 from recorder.replay.timing import ReplayMoment
 from tests.replay.clients import open_show
 from tests.support.corpus import stream_bytes, stream_chunks

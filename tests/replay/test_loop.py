@@ -14,8 +14,8 @@ import pytest
 from recorder.events import Chunk
 from recorder.model import Game, GameKind, ObservationKind, Origin, Ply
 from recorder.replay.moments import moments_of_chunks
-from recorder.replay.server.clients import ByteReplay, ByteSession, after_login
 from recorder.replay.server.login import Greeting
+from recorder.replay.server.sockets import ByteReplay, ByteSession, after_login
 from tests.replay.clients import Client
 from tests.support.corpus import Stream, scenarios, stream_bytes, stream_chunks, streams
 from tests.support.effort import representative_first

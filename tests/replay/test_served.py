@@ -9,11 +9,10 @@ import pytest
 from recorder import read_games
 from recorder.dialects.movelist import parse_started
 from recorder.model import Game
-from recorder.replay.server.clients import ReplayClients
 from recorder.replay.server.commands import answer_command
 from recorder.replay.server.login import Greeting
 from recorder.replay.server.session import ReplaySession
-from recorder.replay.server.sockets import ReplayServer, _Link
+from recorder.replay.server.sockets import ReplayClients, ReplayServer, _Link
 from tests.replay.clients import Client, open_show
 from tests.support.live import in_loop
 from tests.support.product import run

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from recorder.replay.server.clients import ReplayClients
 from recorder.replay.server.commands import answer_command
 from recorder.replay.server.login import Greeting
 from recorder.replay.server.session import ReplaySession
-from recorder.replay.server.sockets import ReplayServer
+from recorder.replay.server.sockets import ReplayClients, ReplayServer
 from recorder.replay.show import Happening
 from tests.replay.clients import open_show
 from tests.support.cli import Cli

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recorder.errors import ReplayError
-from recorder.replay.places import (
+from recorder.replay.moments import (
     AtEnd,
     AtGame,
     AtMarker,

@@ -11,8 +11,7 @@ from rich.cells import cell_len
 
 from recorder.archive.replaying import games_of_files
 from recorder.model import EventKind, Game, GameEvent
-from recorder.replay.moments import long_thinks
-from recorder.replay.places import parse_position
+from recorder.replay.moments import long_thinks, parse_position
 from recorder.replay.several import moments_of_games
 from recorder.replay.show import ReplaySource, Show
 from recorder.replay.terminal.viewing import KEYS, Viewing

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recorder.model.sources import SourceKind
+from recorder.model.observations import SourceKind
 from recorder.sources.redaction import Forgotten, Redactor, hash_handle, silenced
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from recorder.model import Game, SourceReport
-from recorder.model.sources import SourceKind
+from recorder.model.observations import SourceKind
 from recorder.pipeline import Pipeline
 
 

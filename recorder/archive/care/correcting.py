@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from recorder.corrections import NO_TEXTS, is_fact
 from recorder.errors import StorageError
 from recorder.movetext import move_number
-from recorder.replay.mainline import main_line
+from recorder.replay.boards import main_line
 from recorder.rules.position import Rules
 from recorder.rules.variants import STANDARD_BOARD, known_start, rules_of
 from recorder.sources.redaction import Forgotten

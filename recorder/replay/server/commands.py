@@ -12,10 +12,8 @@ from typing import Final
 from recorder.cecp.commands import parse_move
 from recorder.events import Refusal
 from recorder.model import EventKind, Game, Origin, Ply, Precision, Proof
-from recorder.replay.boards import ReplayBoard, frame_text
-from recorder.replay.mainline import end_event
-from recorder.replay.moments import Begin, ShownPly, moments_of_game
-from recorder.replay.places import AtTime, format_position
+from recorder.replay.boards import ReplayBoard, end_event, frame_text
+from recorder.replay.moments import AtTime, Begin, ShownPly, format_position, moments_of_game
 from recorder.replay.served import not_recorded, served_names
 from recorder.replay.server.control import (
     AMBIGUOUS,

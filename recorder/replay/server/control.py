@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
 from recorder.errors import ReplayError
-from recorder.replay.places import parse_position, seek
+from recorder.replay.moments import parse_position, seek
 from recorder.replay.timing import Playhead, format_speed
 from recorder.times import short_hms
 

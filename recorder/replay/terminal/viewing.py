@@ -16,8 +16,7 @@ from recorder.errors import ReplayError
 from recorder.model import EventKind, GameEvent, Ply
 from recorder.movetext import move_number
 from recorder.replay.boards import ReplayBoard
-from recorder.replay.moments import Begin, ShownPly, What
-from recorder.replay.places import AtGame, AtPly, AtTime, By, Position, parse_position, seek
+from recorder.replay.moments import AtGame, AtPly, AtTime, Begin, By, Position, ShownPly, What, parse_position, seek
 from recorder.replay.show import LOST, Show, Sign
 from recorder.replay.timing import Timing
 

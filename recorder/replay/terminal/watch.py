@@ -29,8 +29,7 @@ from rich.cells import cell_len, set_cell_size
 from recorder.model import EXACT, EventKind, Game, Ply
 from recorder.model.games import control_text, rated_word
 from recorder.replay.boards import ReplayBoard
-from recorder.replay.moments import Begin, End, ShownPly, What
-from recorder.replay.places import Position, seek
+from recorder.replay.moments import Begin, End, Position, ShownPly, What, seek
 from recorder.replay.show import ReplaySource, Show
 from recorder.replay.terminal.viewing import KEYS, ShownClock, Viewing, event_text, ply_text
 from recorder.replay.timing import Playhead, format_speed
