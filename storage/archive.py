@@ -114,7 +114,7 @@ def _take_over(theirs: sqlite3.Connection, driver: sqlite3.Connection, *, homele
         return 0, 0
     find_key = keys_here(theirs, driver)
     taken = missing = 0
-    shown: set[int] = set()
+    numbers: set[int] = set()
     for stored in stored_analyses(theirs):
         key = find_key(stored.key)
         missing += key is None
@@ -122,8 +122,8 @@ def _take_over(theirs: sqlite3.Connection, driver: sqlite3.Connection, *, homele
             continue
         taken += 1
         store_positions(driver, key or stored.key, stored.analysis, stored.positions)
-        shown.update(shown_games(driver, key or stored.key))
-    settle_analyses(driver, shown)
+        numbers.update(shown_games(driver, key or stored.key))
+    settle_analyses(driver, numbers)
     return taken, missing
 
 
@@ -149,14 +149,14 @@ def _find_key(
 ) -> str | None:
     """By source and offset, else by the equal ``keys``; ``alone``: no other game of that archive has equal facts."""
     query = "SELECT g.key, s.sha256 FROM games g JOIN sources s ON s.id = g.source_id WHERE g.key = ?"
-    found = {key: its for wanted in keys for key, its in driver.execute(query, (wanted,))}
-    same = [key for key, its in found.items() if its == sha256]
+    hashes = {key: its for wanted in keys for key, its in driver.execute(query, (wanted,))}
+    same = [key for key, its in hashes.items() if its == sha256]
     if not same:
         query = (
             "SELECT g.key FROM games g JOIN sources s ON s.id = g.source_id WHERE s.sha256 = ? AND g.first_offset = ?"
         )
         placed = [key for (key,) in driver.execute(query, (sha256, offset))]
-        same = placed if len(placed) == 1 else list(found) if alone else []
+        same = placed if len(placed) == 1 else list(hashes) if alone else []
     return same[0] if same else None
 
 
@@ -172,12 +172,12 @@ class DuplicateGames(_Part):
     def folded(self, where: GameFilter) -> frozenset[str]:
         """Games that match and are probable duplicates of another one, which stays; ``last`` does not count."""
         with self.reading() as driver:
-            found = list(_duplicate_groups(driver))
-            if not found:
+            groups = list(_duplicate_groups(driver))
+            if not groups:
                 return frozenset()
             from recorder.relating.duplicates import fold
 
-            return frozenset(fold(found, game_keys(driver, replace(where, last=None))))
+            return frozenset(fold(groups, game_keys(driver, replace(where, last=None))))
 
     decisions = _reads(settings.decisions)
 
@@ -203,14 +203,14 @@ class DuplicateGames(_Part):
             keys = sorted({key for pair in pairs for key in pair})
             touch_keys(driver, keys)
             relate(driver)
-            found = load_feeds(driver, sorted({resolve(driver, key) for key in keys}))
-        return sorted(found, key=lambda game: game.key)
+            games = load_feeds(driver, sorted({resolve(driver, key) for key in keys}))
+        return sorted(games, key=lambda game: game.key)
 
     def take_over_decisions(self, other: DuplicateGames) -> int:
         """Of two about the same games the later one counts; returns how many were taken."""
         with other.reading() as theirs, self.writing() as driver:
             taken = take_over_decisions(theirs, driver, keys_here(theirs, driver))
-            touch_keys(driver, {key for one in taken for key in (one.key, one.other)})
+            touch_keys(driver, {key for decision in taken for key in (decision.key, decision.other)})
             return len(taken)
 
 
@@ -225,9 +225,9 @@ def _duplicate_groups(driver: sqlite3.Connection) -> Iterator[DuplicateGroup]:
 
         games = dict(zip(listed, load_feeds(driver, listed), strict=True))
         members = dict(zip(group, load_feeds(driver, group), strict=True))
-        found = find_duplicates(list(members.values()), {members[row].key: games[shown[row]] for row in group}, decided)
-        if found.pairs:
-            yield found
+        alike = find_duplicates(list(members.values()), {members[row].key: games[shown[row]] for row in group}, decided)
+        if alike.pairs:
+            yield alike
 
 
 def _keys(driver: sqlite3.Connection, row: int) -> list[str]:
@@ -257,8 +257,8 @@ def _to_merge_all(driver: sqlite3.Connection) -> list[tuple[str, str]]:
     rows = {key: resolve(driver, key) for key in chosen}
     return [
         pair_of(*pair)
-        for one, other in fold(groups, chosen).items()
-        for pair in product(_keys(driver, rows[one]), _keys(driver, rows[other]))
+        for kept, other in fold(groups, chosen).items()
+        for pair in product(_keys(driver, rows[kept]), _keys(driver, rows[other]))
     ]
 
 
@@ -277,13 +277,13 @@ def _to_split(driver: sqlite3.Connection, spec: str) -> list[tuple[str, str]]:
         return [pair_of(key, other) for other in keys if other != key]
     if len(keys) > 1:
         return list(combinations(keys, 2))
-    (shown,) = driver.execute("SELECT key FROM games WHERE id = ?", (row,)).fetchone()
+    (own_key,) = driver.execute("SELECT key FROM games WHERE id = ?", (row,)).fetchone()
     others = {
         other
-        for found in _duplicate_groups(driver)
-        for pair in found.pairs
-        if shown in (pair.key, pair.other)
-        for other in _keys(driver, resolve(driver, pair.other if pair.key == shown else pair.key))
+        for group in _duplicate_groups(driver)
+        for pair in group.pairs
+        if own_key in (pair.key, pair.other)
+        for other in _keys(driver, resolve(driver, pair.other if pair.key == own_key else pair.key))
     }
     if not others:
         raise StorageError(f"{spec} is a game of one source without probable duplicates: there is nothing to split.")
@@ -309,7 +309,7 @@ class GameCorrections(_Part):
         None: nothing is corrected any more. Return the games that this changes. StorageError: a game that is to get a
         time has no date, or none has a correction to undo.
         """
-        found: list[EditedGame] = []
+        edited: list[EditedGame] = []
         with self.writing(undo=dry_run) as driver:
             rows = sorted({resolve(driver, key) for key in keys})
             members = {row: _keys(driver, row) for row in rows}
@@ -330,15 +330,15 @@ class GameCorrections(_Part):
                 (after,) = load_feeds(driver, [now])
                 joined = tuple(key for key in _keys(driver, now) if key not in mine)
                 if (after.corrections, joined) != (earlier[row].corrections, ()):
-                    found.append(EditedGame(earlier[row], after, joined))
-        return found
+                    edited.append(EditedGame(earlier[row], after, joined))
+        return edited
 
     def edit_source(self, sha256: str, values: Mapping[str, str], older: Mapping[str, str]) -> int:
         """Returns how many changed. What a person gave one of them stays, unless it is the source's ``older`` value."""
         edited: set[str] = set()
         with self.writing() as driver:
             relate(driver)
-            decided = {(one.key, one.field): one.value for one in corrections_of(driver)}
+            decided = {(correction.key, correction.field): correction.value for correction in corrections_of(driver)}
             games = driver.execute(_OF_SOURCE, (sha256,)).fetchall()
             for field, value in values.items():
                 others = [key for key, server in games if field != "Site" or server != value]  # nearly all have it
@@ -469,8 +469,8 @@ class ArchiveStore(Closing, Database):
         with self.reading() as driver:
             rows = source_rows(driver) if source_id is None else [one_source(driver, source_id)]
             for row in rows:
-                for _, found in anomalies_of(driver, row_number(driver, row.sha256)):
-                    yield row, found
+                for _, anomaly in anomalies_of(driver, row_number(driver, row.sha256)):
+                    yield row, anomaly
 
     anomaly_kinds = _reads(of_sources.anomaly_kinds_of)
 

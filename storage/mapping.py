@@ -94,13 +94,13 @@ class Mapping(Generic[_T]):
         ]
         self._times = [index for index, line in enumerate(lines) if line.relative]
         types = types_of(model)
-        types |= {f"{side}.{name}": one for side in ("white", "black") for name, one in types_of(Player).items()}
+        types |= {f"{side}.{name}": held for side in ("white", "black") for name, held in types_of(Player).items()}
         self.types = {name: _GIVEN.get(name, _INTEGER) for name in self.given}
         self.types |= {
             name: types[attribute]
             for name, attribute in zip(self.columns[len(self.given) :], self.attributes, strict=True)
         }
-        self.words: dict[str, Container[Any]] = {lines[place].column: known for place, _, known in self._kinds}
+        self.words: dict[str, Container[Any]] = {lines[number].column: of_word for number, _, of_word in self._kinds}
         if "result" in self.types:
             self.words["result"] = RESULTS
         self.check = RowCheck(self.types, self.words, table)
@@ -108,29 +108,29 @@ class Mapping(Generic[_T]):
     def row(self, value: _T, *given: Any, base_ms: int = 0) -> Row:
         """``given``: columns that are no attributes; ``base_ms``: the start of its observation, 0 if not known."""
         values = list(self._get(value))
-        for place in self._words:
-            word = values[place]
-            values[place] = None if word is None else word.value
-        for place in self._times:
-            at_ms = values[place]
-            values[place] = None if at_ms is None else at_ms - base_ms
+        for index in self._words:
+            word = values[index]
+            values[index] = None if word is None else word.value
+        for index in self._times:
+            at_ms = values[index]
+            values[index] = None if at_ms is None else at_ms - base_ms
         return (*given, *values)
 
     def values(self, row: Row, base_ms: int = 0) -> list[Any]:
         """The row is checked, and may have more columns behind."""
         values = list(row[self._part])
-        for place, _, known in self._kinds:
-            values[place] = known[values[place]]
-        for place in self._times:
-            at_ms = values[place]
-            values[place] = None if at_ms is None else at_ms + base_ms
+        for index, _, of_word in self._kinds:
+            values[index] = of_word[values[index]]
+        for index in self._times:
+            at_ms = values[index]
+            values[index] = None if at_ms is None else at_ms + base_ms
         return values
 
     def value(self, row: Row, base_ms: int = 0) -> _T:
         """Only if the class is a named tuple of all the attributes."""
         assert self._make is not None
-        found: _T = self._make(self.values(row, base_ms))
-        return found
+        made: _T = self._make(self.values(row, base_ms))
+        return made
 
     def facts(self, row: Row) -> dict[str, Any]:
         return dict(zip(self.attributes, self.values(row), strict=True))
@@ -377,10 +377,10 @@ def game_row(game: Game, row_id: int, white_id: int, black_id: int, source_id: i
     """``source_id`` None: of a merged game."""
     opening = game.opening or (None, None, None)
     rows = game.rows
-    known = [[clock for row in rows if (clock := row[place]) is not None] for place in _SHOWN_CLOCKS]
-    clocks = (min(chain(*known), default=None), *(one[-1] if one else None for one in known))
-    given = (len(rows), *opening, to_json(game.corrections), *clocks)
-    return GAMES.row(game, row_id, source_id, None, white_id, black_id, *given)
+    times = [[clock for row in rows if (clock := row[index]) is not None] for index in _SHOWN_CLOCKS]
+    clocks = (min(chain(*times), default=None), *(side[-1] if side else None for side in times))
+    columns = (len(rows), *opening, to_json(game.corrections), *clocks)
+    return GAMES.row(game, row_id, source_id, None, white_id, black_id, *columns)
 
 
 def game_from_row(row: Row) -> Game:
@@ -404,12 +404,12 @@ def observation_row(seen: Observation, row_id: int, source_id: int, game_id: int
 
 def observation_from_row(row: Row) -> Observation:
     """Without lines, anchors, holdings and events."""
-    seen = Observation(**OBSERVATIONS.facts(row), start=None)
+    observation = Observation(**OBSERVATIONS.facts(row), start=None)
     start = row[len(OBSERVATIONS.columns) :]
     if start != _NO_START:
         STARTS.check([start])
-        seen.start = STARTS.value(start, seen.started_at_ms or 0)
-    return seen
+        observation.start = STARTS.value(start, observation.started_at_ms or 0)
+    return observation
 
 
 def ply_line_from_row(row: Row, *, whole: bool) -> PlyLine:

@@ -122,7 +122,7 @@ class PositionIndex:
             missing, gone = self._compare(driver, index)
             games = 0 if index is None else index.execute("SELECT count(*) FROM games").fetchone()[0] - len(gone)
         size = self.path.stat().st_size if self.path.exists() else 0
-        return IndexState(self.path, size, games, len(missing), sum(one.plies for one in missing))
+        return IndexState(self.path, size, games, len(missing), sum(game.plies for game in missing))
 
     def update(self, progress: Progress | None = None) -> None:
         """Make the file if it is not there."""
@@ -136,11 +136,11 @@ class PositionIndex:
                 index.execute("BEGIN IMMEDIATE")  # what another program adds meanwhile is not added again
                 missing, gone = self._compare(driver, index)
                 index.executemany("DELETE FROM games WHERE key = ?", [(key,) for key in gone])
-                of = done + sum(one.plies for one in missing)
+                of = done + sum(game.plies for game in missing)
                 for begin in range(0, min(len(missing), _GAMES_IN_TRANSACTION), _GAMES_AT_ONCE):
                     some = missing[begin : begin + _GAMES_AT_ONCE]
                     _add(driver, index, some)
-                    done += sum(one.plies for one in some)
+                    done += sum(game.plies for game in some)
                     if progress is not None:
                         progress("Indexing positions", done, of)
                 left = max(len(missing) - _GAMES_IN_TRANSACTION, 0)
@@ -285,25 +285,25 @@ def main_lines(driver: sqlite3.Connection, ids: Sequence[int], most: int | None 
     """Of each game, cut where half-moves or positions are missing, and perhaps after ``most``."""
     wanted = json.dumps([*ids])
     starts = "SELECT w.key, g.start_fen, g.start_ply FROM json_each(?) w CROSS JOIN games g ON g.id = w.value"
-    facts = {place: (fen, ply) for place, fen, ply in driver.execute(starts, (wanted,))}
+    facts = {index: (fen, ply) for index, fen, ply in driver.execute(starts, (wanted,))}
     anchors: dict[int, dict[int, str]] = {}
-    for place, ply, fen in driver.execute(_ANCHORS, (wanted,)):
-        anchors.setdefault(place, {})[ply] = fen
+    for index, ply, fen in driver.execute(_ANCHORS, (wanted,)):
+        anchors.setdefault(index, {})[ply] = fen
     plies: dict[int, list[tuple[Any, ...]]] = {}
-    for place, *row in driver.execute(_PLIES, (wanted, _ALL if most is None else most)):
-        plies.setdefault(place, []).append(tuple(row))
-    for place in range(len(ids)):
-        fen, start_ply = facts[place]
-        yield _cut(plies.get(place, []), fen, start_ply, anchors.get(place, {}))
+    for index, *row in driver.execute(_PLIES, (wanted, _ALL if most is None else most)):
+        plies.setdefault(index, []).append(tuple(row))
+    for index in range(len(ids)):
+        fen, start_ply = facts[index]
+        yield _cut(plies.get(index, []), fen, start_ply, anchors.get(index, {}))
 
 
 def _cut(
     plies: Iterable[tuple[Any, ...]], fen: str | None, start_ply: int, anchors: dict[int, str]
 ) -> list[PositionLine]:
     lines: list[PositionLine] = []
-    known = fen is not None or start_ply == 0
-    line = PositionLine(fen if fen is not None else anchors.get(start_ply) if not known else None, start_ply, [])
-    if known or line.fen is not None:
+    has_start = fen is not None or start_ply == 0
+    line = PositionLine(fen if fen is not None else anchors.get(start_ply) if not has_start else None, start_ply, [])
+    if has_start or line.fen is not None:
         lines.append(line)
     following = start_ply + 1
     for ply, *rest in plies:

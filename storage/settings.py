@@ -47,8 +47,8 @@ def _value(driver: sqlite3.Connection, name: str) -> str | None:
 
 def secret_of(driver: sqlite3.Connection) -> bytes | None:
     """None: the archive is a share."""
-    found = _value(driver, SECRET)
-    return None if found is None else bytes.fromhex(found)
+    digits = _value(driver, SECRET)
+    return None if digits is None else bytes.fromhex(digits)
 
 
 def archive_id(driver: sqlite3.Connection) -> str:
@@ -95,12 +95,12 @@ def recall_source(driver: sqlite3.Connection, sha256: str) -> None:
 
 def forgotten_handles(driver: sqlite3.Connection) -> list[tuple[str, int, str]]:
     """Salt, length and hash of each."""
-    return [(facts["salt"], facts["length"], found) for found, facts in _beginning(driver, _HANDLE)]
+    return [(facts["salt"], facts["length"], digest) for digest, facts in _beginning(driver, _HANDLE)]
 
 
 def note_handle(driver: sqlite3.Connection, handle: tuple[str, int, str]) -> None:
-    salt, length, found = handle
-    _set(driver, _HANDLE + found, json.dumps({"salt": salt, "length": length}))
+    salt, length, digest = handle
+    _set(driver, _HANDLE + digest, json.dumps({"salt": salt, "length": length}))
 
 
 def recall_handle(driver: sqlite3.Connection, handle: tuple[str, int, str]) -> None:
@@ -119,17 +119,17 @@ class Decision(NamedTuple):
 
 
 def decisions(driver: sqlite3.Connection) -> list[Decision]:
-    found = [(keys.split(":"), facts) for keys, facts in _beginning(driver, DECISIONS)]
-    return [Decision(key, other, facts["same"], facts["decided_ms"]) for (key, other), facts in found]
+    rows = [(keys.split(":"), facts) for keys, facts in _beginning(driver, DECISIONS)]
+    return [Decision(key, other, facts["same"], facts["decided_ms"]) for (key, other), facts in rows]
 
 
 def load_decided(driver: sqlite3.Connection) -> Decided:
     from recorder.relating.grouping import Decided
 
-    found = decisions(driver)
+    entries = decisions(driver)
     return Decided(
-        frozenset((one.key, one.other) for one in found if one.same),
-        frozenset((one.key, one.other) for one in found if not one.same),
+        frozenset((decision.key, decision.other) for decision in entries if decision.same),
+        frozenset((decision.key, decision.other) for decision in entries if not decision.same),
     )
 
 
@@ -137,11 +137,11 @@ def decide(driver: sqlite3.Connection, pairs: Collection[Pair], *, same: bool, n
     store_decisions(driver, (Decision(*pair, same, now_ms) for pair in pairs))
 
 
-def store_decisions(driver: sqlite3.Connection, found: Iterable[Decision]) -> None:
+def store_decisions(driver: sqlite3.Connection, entries: Iterable[Decision]) -> None:
     """Those about the same games are replaced."""
-    for one in found:
-        facts = {"same": one.same, "decided_ms": one.decided_ms}
-        _set(driver, f"{DECISIONS}{one.key}:{one.other}", json.dumps(facts))
+    for decision in entries:
+        facts = {"same": decision.same, "decided_ms": decision.decided_ms}
+        _set(driver, f"{DECISIONS}{decision.key}:{decision.other}", json.dumps(facts))
 
 
 def rename_decisions(driver: sqlite3.Connection, renamed: Callable[[str], str]) -> None:
@@ -151,11 +151,11 @@ def rename_decisions(driver: sqlite3.Connection, renamed: Callable[[str], str]) 
         return
     from recorder.relating.grouping import pair_of
 
-    after = [one._replace(key=renamed(one.key), other=renamed(one.other)) for one in before]
-    changed = [(one, new) for one, new in zip(before, after, strict=True) if one != new]
-    names = [(f"{DECISIONS}{one.key}:{one.other}",) for one, _ in changed]
+    after = [old._replace(key=renamed(old.key), other=renamed(old.other)) for old in before]
+    changed = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
+    names = [(f"{DECISIONS}{old.key}:{old.other}",) for old, _ in changed]
     driver.executemany("DELETE FROM settings WHERE name = ?", names)
-    store_decisions(driver, (Decision(*pair_of(one.key, one.other), one.same, one.decided_ms) for _, one in changed))
+    store_decisions(driver, (Decision(*pair_of(new.key, new.other), new.same, new.decided_ms) for _, new in changed))
 
 
 def take_over_decisions(
@@ -164,13 +164,13 @@ def take_over_decisions(
     """Of two about the same games the later one counts. ``home``: the key here; None: the game keeps its key."""
     from recorder.relating.grouping import pair_of
 
-    known = {(one.key, one.other): one for one in decisions(driver)}
+    here = {(decision.key, decision.other): decision for decision in decisions(driver)}
     taken = []
-    for one in decisions(theirs):
-        pair = pair_of(home(one.key) or one.key, home(one.other) or one.other)
-        ours = known.get(pair)
+    for decision in decisions(theirs):
+        pair = pair_of(home(decision.key) or decision.key, home(decision.other) or decision.other)
+        ours = here.get(pair)
         # Of two of one moment the one that keeps games apart, so that no order of archives counts.
-        if ours is None or (one.decided_ms, not one.same) > (ours.decided_ms, not ours.same):
-            taken.append(Decision(*pair, one.same, one.decided_ms))
+        if ours is None or (decision.decided_ms, not decision.same) > (ours.decided_ms, not ours.same):
+            taken.append(Decision(*pair, decision.same, decision.decided_ms))
     store_decisions(driver, taken)
     return taken

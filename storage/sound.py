@@ -79,8 +79,8 @@ _TYPES: Final = {"int": _INTEGER, "bool": _INTEGER, "None": (NoneType,)}
 
 
 def allowed(column: str) -> range:
-    found = (held for names, ends, held in _RANGES if column in names or column.endswith(ends))
-    return next(found, _INTEGERS)
+    ranges = (held for names, ends, held in _RANGES if column in names or column.endswith(ends))
+    return next(ranges, _INTEGERS)
 
 
 def form_of(table: str, column: str) -> _Form | None:
@@ -90,11 +90,11 @@ def form_of(table: str, column: str) -> _Form | None:
 
 def types_of(model: Any) -> dict[str, frozenset[type]]:
     """Of an Enum there is the value, of a bool 0 or 1."""
-    found: dict[str, frozenset[type]] = {}
+    types: dict[str, frozenset[type]] = {}
     for name, annotation in model.__annotations__.items():
         words = getattr(annotation, "__forward_arg__", annotation).split(" | ")
-        found[name] = frozenset[type]().union(*(_TYPES.get(word, (str,)) for word in words))
-    return found
+        types[name] = frozenset[type]().union(*(_TYPES.get(word, (str,)) for word in words))
+    return types
 
 
 class RowCheck:
@@ -110,18 +110,18 @@ class RowCheck:
 
     def __call__(self, rows: Iterable[_Row]) -> list[_Row]:
         """UnsoundError: a value is none that its column may hold."""
-        found = list(rows)
-        for (types, held), values in zip(self._columns, zip(*found, strict=True), strict=False):
+        listed = list(rows)
+        for (types, held), values in zip(self._columns, zip(*listed, strict=True), strict=False):
             if not types.issuperset(map(type, values)):
                 raise UnsoundError("a value is of another type than its column's")
             if held is None:
                 continue
-            known: Collection[Any] = list(filter(None, values)) if isinstance(held, range) else {*values} - {None}
-            if isinstance(held, range) and known:
-                known = min(known), max(known)
-            if not all(value in held for value in known):
+            present: Collection[Any] = list(filter(None, values)) if isinstance(held, range) else {*values} - {None}
+            if isinstance(held, range) and present:
+                present = min(present), max(present)
+            if not all(value in held for value in present):
                 raise UnsoundError("a value is none of its column's")
-        return found
+        return listed
 
     @classmethod
     def of(cls, model: Any, words: Mapping[str, Container[Any]], table: str = "") -> Self:
@@ -165,5 +165,5 @@ def _plies_of(part: Segment, line: PlyLine) -> int:
         whole = line.shown.first <= part.from_ply and part.to_ply < line.shown.first + len(line.shown.sans)
         return part.to_ply - part.from_ply + 1 if whole else 0
     begin = bisect_left(line.rows, part.from_ply, key=itemgetter(0))
-    found = line.rows[begin : bisect_right(line.rows, part.to_ply, begin, key=itemgetter(0))]
-    return len(found) if found and found[0][0] == part.from_ply and found[-1][0] == part.to_ply else 0
+    rows = line.rows[begin : bisect_right(line.rows, part.to_ply, begin, key=itemgetter(0))]
+    return len(rows) if rows and rows[0][0] == part.from_ply and rows[-1][0] == part.to_ply else 0

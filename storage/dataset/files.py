@@ -73,14 +73,14 @@ class LocalFolder:
 
     def files(self, under: str = "") -> dict[str, int]:
         """Also in the folders in it, by name, with their bytes; none if it is not there."""
-        found: dict[str, int] = {}
+        sizes: dict[str, int] = {}
         for folder, _, names in os.walk(Path(self.name, under)):
-            place = Path(folder).relative_to(self.name).as_posix()
+            inner = Path(folder).relative_to(self.name).as_posix()
             for name in names:
                 with suppress(FileNotFoundError):  # another process has finished it
                     size = os.stat(f"{folder}/{name}").st_size  # noqa: PTH116 -- there may be many
-                    found[name if place == "." else f"{place}/{name}"] = size
-        return dict(sorted(found.items()))
+                    sizes[name if inner == "." else f"{inner}/{name}"] = size
+        return dict(sorted(sizes.items()))
 
     def remove(self, name: str) -> None:
         """If it is there."""
@@ -131,9 +131,9 @@ class UrlFolder:
         if not names:
             return {}
         with self._errors(""):
-            found = self._system().cat([self._url(name) for name in names])
+            contents = self._system().cat([self._url(name) for name in names])
         begin = self.name.partition("://")[2] + "/"
-        return {path.removeprefix(begin): data for path, data in found.items()}
+        return {path.removeprefix(begin): data for path, data in contents.items()}
 
     def open(self, name: str) -> BinaryIO:
         """The file is copied to this computer first."""
@@ -268,9 +268,9 @@ class Manifest:
     complete: bool = False
 
 
-def rows_of(parts: Iterable[Part], place: str) -> int:
+def rows_of(parts: Iterable[Part], folder: str) -> int:
     """How many rows the files have whose names begin so."""
-    return sum(part.rows for part in parts if part.name.startswith(place))
+    return sum(part.rows for part in parts if part.name.startswith(folder))
 
 
 def stem_of(sha256: str) -> str:
@@ -287,8 +287,8 @@ def _write_json(folder: DataFolder, name: str, values: dict[str, Any]) -> None:
 
 
 def _from_json(data: bytes) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(data.decode("utf-8", "surrogateescape"))
-    return found
+    value: dict[str, Any] = json.loads(data.decode("utf-8", "surrogateescape"))
+    return value
 
 
 def write_record(folder: DataFolder, record: SourceRecord) -> None:
@@ -443,14 +443,14 @@ class DatasetFiles:
 
 def find_files(where: str) -> DatasetFiles:
     """Find the files of a data set: those that the record of a finished source names."""
-    place = where if is_url(where) else str(Path(where).expanduser())
-    if not is_url(where) and not Path(place).is_dir():
+    path = where if is_url(where) else str(Path(where).expanduser())
+    if not is_url(where) and not Path(path).is_dir():
         raise StorageError(f"{where}: there is no such data set; `ics-recorder convert --dataset` writes one.")
-    folder = open_folder(place)
+    folder = open_folder(path)
     records, manifest = read_records(folder), read_manifest(folder)
     if records:
         there = folder.files()
-        found = DatasetFiles([], {}, {}, {}, {}, manifest is None or manifest.complete)
+        dataset = DatasetFiles([], {}, {}, {}, {}, manifest is None or manifest.complete)
         if older := [record.name for record in records if record.schema < DATASET_SCHEMA]:
             others = f" and {plural(len(older) - 1, 'other log')}" if older[1:] else ""
             raise StorageError(
@@ -460,15 +460,15 @@ def find_files(where: str) -> DatasetFiles:
         for record in records:
             if (problem := why_broken(where, record, there)) is not None:
                 raise StorageError(problem)
-            found.sources.append(
+            dataset.sources.append(
                 DatasetSource(record.source, record.name, record.kind, record.size_bytes, record.games)
             )
-            found.rows.update({f"{folder.name}/{part.name}": part.rows for part in record.parts})
-            for name, files in (("plies/", found.plies), ("games/", found.games), ("events/", found.events)):
+            dataset.rows.update({f"{folder.name}/{part.name}": part.rows for part in record.parts})
+            for name, files in (("plies/", dataset.plies), ("games/", dataset.games), ("events/", dataset.events)):
                 files[record.source] = tuple(
                     f"{folder.name}/{part.name}" for part in record.parts if part.name.startswith(name)
                 )
-        return found
+        return dataset
     if manifest is not None:
         raise StorageError(
             f"{where} has no finished source: `ics-recorder convert --dataset {where} --update` adds them."

@@ -85,11 +85,11 @@ _PRECISIONS: dict[str | None, int | None] = {one.name.lower(): one.value for one
 
 def events_by_game(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[GameEvent]]:
     """By the games' places; a row is the place, and ``EVENT_NAMES``."""
-    found: dict[int, list[GameEvent]] = {}
+    by_game: dict[int, list[GameEvent]] = {}
     for place, kind, *values in rows:
-        events = found.setdefault(place, [])
+        events = by_game.setdefault(place, [])
         events.append(GameEvent._make((len(events), EventKind(kind), *values, 0)))
-    return found
+    return by_game
 
 
 def game_of(row: dict[str, Any], plies: Iterable[tuple[Any, ...]], events: list[GameEvent], source: SourceName) -> Game:
@@ -207,8 +207,8 @@ def _placed(events: list[GameEvent], rows: list[PlyRow]) -> list[GameEvent]:
     numbers = [row[0] for row in rows]
     places = (bisect_right(numbers, event.ply) for event in events)
     return [
-        event._replace(offset=rows[place - 1][-1] + 1 if place else 0)
-        for event, place in zip(events, places, strict=True)
+        event._replace(offset=rows[index - 1][-1] + 1 if index else 0)
+        for event, index in zip(events, places, strict=True)
     ]
 
 
@@ -317,10 +317,10 @@ class DatasetReader:
         for archive, key, partner, *numbers in self.driver.execute(f"{query} AND {self._words.shown}"):
             boards[archive, key] = tuple(numbers)
             partners[numbers[0]] = ((archive, key), (archive, partner))
-        found: dict[int, int] = {}
+        chosen: dict[int, int] = {}
         for number in game_ids(self.driver, where, self._words):
-            found.update(sorted(boards[one] for one in partners.get(number, ()) if one in boards))
-        return list(found.items())
+            chosen.update(sorted(boards[board] for board in partners.get(number, ()) if board in boards))
+        return list(chosen.items())
 
     def want(self, ids: Sequence[int], *, plies: bool = True) -> None:
         """Make the table ``asked``: row numbers of games with their places."""
@@ -333,11 +333,11 @@ class DatasetReader:
     def games(self, ids: Sequence[int], *, with_events: bool = True) -> Iterator[Game]:
         for begin in range(0, len(ids), _GAMES_AT_ONCE):
             self.want(ids[begin : begin + _GAMES_AT_ONCE])
-            found = self.connection.execute(
+            result = self.connection.execute(
                 "SELECT g.* EXCLUDE (started_at) FROM asked w JOIN game_rows g ON g.id = w.id ORDER BY w.place"
             )
-            names = [name for name, *_ in found.description]
-            games = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+            names = [name for name, *_ in result.description]
+            games = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
             events = events_by_game(
                 self._rows_of("events", [f"x.{name}" for name in EVENT_NAMES], "line") if with_events else []
             )
@@ -403,14 +403,14 @@ class DatasetStore(Closing):
                 source: {"server": server, "me": me} for source, server, me in connection.execute(query).fetchall()
             }
         saved = {kind.value for kind in SAVED_KINDS}
-        found = [
+        rows = [
             source._replace(
                 name=source.name.replace("\\", "/").rpartition("/")[2],
                 **({} if source.kind in saved else about.get(source.sha256, {})),
             )
             for source in self._files.sources
         ]
-        return sorted(found, key=lambda one: (one.name, one.sha256))
+        return sorted(rows, key=lambda row: (row.name, row.sha256))
 
     @contextmanager
     def _reading(self) -> Iterator[DuckDBPyConnection]:

@@ -100,15 +100,15 @@ def _of_table(driver: sqlite3.Connection, table: Table) -> Iterator[str]:
         for number, column in enumerate(columns)
     )
     checked = f"(SELECT *, CASE {tests} END AS wrong FROM {table.name}) t WHERE wrong IS NOT NULL"
-    found = driver.execute(f"SELECT {_row_of(table)}, wrong, CASE wrong {values} END FROM {checked}").fetchall()
-    for row, number, value in found[:_NAMED_ROWS]:
+    rows = driver.execute(f"SELECT {_row_of(table)}, wrong, CASE wrong {values} END FROM {checked}").fetchall()
+    for row, number, value in rows[:_NAMED_ROWS]:
         if number < len(columns):
             column = columns[number]
             yield f"{row}: {column.name} is {value or 'null'}, not {_wanted(column)}."
         else:
             yield f"{row}: it is not true that {rules[number - len(columns)]}."
-    if len(found) > _NAMED_ROWS:
-        yield f"{len(found) - _NAMED_ROWS} more rows of {table.name} are malformed."
+    if len(rows) > _NAMED_ROWS:
+        yield f"{len(rows) - _NAMED_ROWS} more rows of {table.name} are malformed."
     for column in columns:
         if column.type.__visit_name__ == "large_binary":
             yield from _uncompressed(driver, table, column)
@@ -140,8 +140,8 @@ def _row_of(table: Table) -> str:
     game = {"plies": _OF_PLY, "games": "t.id"}.get(table.name) or next(
         (sql for name, sql in of_column.items() if name in table.columns), "NULL"
     )
-    shown = "SELECT coalesce(m.key, g.key) AS key FROM games g LEFT JOIN games m ON m.id = g.merged_into"
-    named = f"SELECT ' (game ' || substr(key, 1, 8) || ')' FROM ({shown} WHERE g.id = {game})"
+    listed = "SELECT coalesce(m.key, g.key) AS key FROM games g LEFT JOIN games m ON m.id = g.merged_into"
+    named = f"SELECT ' (game ' || substr(key, 1, 8) || ')' FROM ({listed} WHERE g.id = {game})"
     sound = "typeof(key) = 'text' AND has_form('games', 'key', CAST(key AS BLOB))"
     return f"'Row of {table.name} with ' || {keys} || coalesce(({named} WHERE {sound}), '')"
 
@@ -214,12 +214,12 @@ def _uncompressed(driver: sqlite3.Connection, table: Table, column: Column[Any])
     for row, data, size in driver.execute(f"{query} WHERE typeof(\"{column.name}\") = 'blob'"):
         place = f"{row}: {column.name}"
         try:
-            found = len(unpacked(data, place))
+            length = len(unpacked(data, place))
         except StorageError as error:
             yield str(error)
         else:
-            if sized and found != size:
-                yield f"{place} holds {found} bytes, not {size}."
+            if sized and length != size:
+                yield f"{place} holds {length} bytes, not {size}."
 
 
 def _one_line(text: str) -> str:
@@ -317,24 +317,24 @@ def broken_rules(driver: sqlite3.Connection) -> Iterator[str]:
     """One sentence each with the games that they are in."""
     driver.create_function("fold", 1, fold, deterministic=True)
     for what, query in RULES:
-        found = driver.execute(
+        broken = driver.execute(
             "SELECT f.number, coalesce(m.key, g.key) FROM (SELECT NULL AS number, NULL AS id WHERE FALSE UNION ALL"
             f" {query}) f LEFT JOIN games g ON g.id = f.id LEFT JOIN games m ON m.id = g.merged_into"
             " WHERE f.number <> 0"
         ).fetchall()
-        if found:
-            keys = list(dict.fromkeys(key[:8] for _, key in found if key is not None))
+        if broken:
+            keys = list(dict.fromkeys(key[:8] for _, key in broken if key is not None))
             more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
             games = f" (game {', '.join(keys[:_NAMED])}{more})" if keys else ""
-            yield f"There are {what}: {sum(number for number, _ in found)}{games}."
+            yield f"There are {what}: {sum(number for number, _ in broken)}{games}."
 
 
 def foreign_statements(driver: sqlite3.Connection) -> list[str]:
     """Triggers, and views that are not those of ``storage.schema.upgrade``; and which of those are missing."""
     own = {sql.split()[2]: sql for sql in VIEWS}
-    found = driver.execute("SELECT type, name, tbl_name, sql FROM sqlite_master WHERE type IN ('trigger', 'view')")
+    statements = driver.execute("SELECT type, name, tbl_name, sql FROM sqlite_master WHERE type IN ('trigger', 'view')")
     foreign = []
-    for kind, name, table, sql in found.fetchall():
+    for kind, name, table, sql in statements.fetchall():
         if own.pop(name, None) != sql:
             on = f" on {table}" if kind == "trigger" else ""
             foreign.append(f"The {kind} {name}{on} is not part of an archive: drop it.")
@@ -358,5 +358,5 @@ def check(path: Path) -> list[str]:
 def require_sound(path: Path) -> None:
     with storage_errors(path), unchanged_while_read(path), closing(open_sqlite(path, read_only=True)) as driver:
         looks = malformed_pages(driver), malformed_values(driver), missing_rows(driver), broken_rules(driver)
-        for found in chain.from_iterable(looks):
-            raise StorageError(f"{path}: {found} The archive is corrupt: `ics-recorder db check` lists all findings.")
+        for finding in chain.from_iterable(looks):
+            raise StorageError(f"{path}: {finding} The archive is corrupt: `ics-recorder db check` lists all findings.")

@@ -55,9 +55,9 @@ def public_game(game: Game, with_text: str = "public") -> Game:
     kept = PUBLIC_CHAT if with_text == "public" else ()
     observations = [
         replace(
-            seen, events=[event for event in seen.events if event.kind is not EventKind.CHAT or event.detail in kept]
+            view, events=[event for event in view.events if event.kind is not EventKind.CHAT or event.detail in kept]
         )
-        for seen in game.observations
+        for view in game.observations
     ]
     analyses = [replace(one, settings=published_settings(one.settings, _SECRET)) for one in game.analyses]
     return replace(game, observations=observations, analyses=analyses)

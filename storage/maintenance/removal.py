@@ -53,21 +53,21 @@ def delete_games(driver: sqlite3.Connection, numbers: Sequence[int]) -> tuple[in
 def delete_rows(driver: sqlite3.Connection, numbers: Sequence[int]) -> tuple[int, int, int]:
     """As ``delete_games``, but links stay, and so do games that may now be one with others."""
     run, many, games = driver.execute, driver.executemany, [(number,) for number in numbers]
-    merged = {of for one in games for (of,) in run("SELECT merged_into FROM games WHERE id = ?", one) if of is not None}
+    merged = {of for key in games for (of,) in run("SELECT merged_into FROM games WHERE id = ?", key) if of is not None}
     dissolve(driver, sorted(merged))
-    seen = [row for one in games for row in run("SELECT id FROM observations WHERE game_id = ?", one)]
+    observed = [row for key in games for row in run("SELECT id FROM observations WHERE game_id = ?", key)]
     query = "SELECT first_ply_id, ply_count FROM ply_lines WHERE observation_id = ? AND ply_count > 0"
     plies: list[tuple[int, int]] = []  # neighbouring lines go in one statement
-    for first, count in sorted(line for one in seen for line in run(query, one)):
+    for first, count in sorted(line for key in observed for line in run(query, key)):
         begin = plies.pop()[0] if plies and plies[-1][1] == first else first
         plies.append((begin, first + count))
     many("DELETE FROM plies WHERE id >= ? AND id < ?", plies)
     for table in _OF_OBSERVATIONS:
-        many(f"DELETE FROM {table} WHERE observation_id = ?", seen)
+        many(f"DELETE FROM {table} WHERE observation_id = ?", observed)
     many("DELETE FROM segments WHERE game_id = ?", games)
     many("DELETE FROM observations WHERE game_id = ?", games)
     many("DELETE FROM games WHERE id = ?", games)
-    return len(games), len(seen), sum(end - first for first, end in plies)
+    return len(games), len(observed), sum(end - first for first, end in plies)
 
 
 def delete_unused_players(driver: sqlite3.Connection) -> int:
@@ -103,9 +103,9 @@ def delete_decisions(driver: sqlite3.Connection, numbers: Sequence[int]) -> None
     query = f"SELECT key FROM games WHERE id IN {_THEM}"
     keys = {key for (key,) in driver.execute(query, {"games": json.dumps(numbers)})}
     driver.executemany("DELETE FROM corrections WHERE game_key = ?", [(key,) for key in keys])
-    for one in decisions(driver):
-        if not keys.isdisjoint((one.key, one.other)):
-            driver.execute("DELETE FROM settings WHERE name = ?", (f"{DECISIONS}{one.key}:{one.other}",))
+    for decision in decisions(driver):
+        if not keys.isdisjoint((decision.key, decision.other)):
+            driver.execute("DELETE FROM settings WHERE name = ?", (f"{DECISIONS}{decision.key}:{decision.other}",))
 
 
 def delete_source(driver: sqlite3.Connection, row_id: int) -> ForgetReport:
@@ -215,8 +215,8 @@ def redact_rows(driver: sqlite3.Connection, words: HandleText) -> HandleReport:
     finally:
         driver.execute("DROP TABLE temp.gone")
     chats = driver.execute(_CHAT_BY_THEM).rowcount
-    for place in _TEXTS:
-        table, _, name = place.partition(".")
+    for column in _TEXTS:
+        table, _, name = column.partition(".")
         texts += _rewrite(driver, table, name, f"redacted({name}, {_SAVED[table]})")
     texts += _rewrite(driver, "events", "detail", f"iif(kind = 'tag', redacted(detail, {_SAVED['events']}), detail)")
     # A journal is nowhere but in its file; of all other logs nothing is lost with the place.

@@ -181,9 +181,7 @@ class _Handles:
     def __init__(self, words: Iterable[tuple[str, str]]) -> None:
         self._words: dict[tuple[str, ...], str] = {}
         for handle, word in words:
-            self._words.setdefault(
-                tuple(found.folded for found in words_of(unicodedata.normalize("NFC", handle))), word
-            )
+            self._words.setdefault(tuple(part.folded for part in words_of(unicodedata.normalize("NFC", handle))), word)
         self._words.pop((), None)
         sizes: dict[str, set[int]] = {}
         for first, *others in self._words:
@@ -196,9 +194,9 @@ class _Handles:
         while at < len(words):
             near = self._near(words, at)
             for size in self._sizes.get(words[at].folded, ()):
-                found = self._words.get(tuple(word.folded for word in words[at : at + size])) if size <= near else None
-                if found is not None:
-                    yield words[at].begin, words[at + size - 1].end, found
+                alias = self._words.get(tuple(word.folded for word in words[at : at + size])) if size <= near else None
+                if alias is not None:
+                    yield words[at].begin, words[at + size - 1].end, alias
                     at += size - 1
                     break
             at += 1
@@ -359,8 +357,8 @@ def _beginnings(driver: sqlite3.Connection) -> dict[int, int]:
     of_one = [*driver.execute(pairs), *driver.execute(partners, (LinkKind.PARTNER.value,))]
     begun: dict[int, int] = {}
     for group in connected(started, of_one):
-        known = [at_ms for game in group if (at_ms := started[game]) is not None]
-        begun |= dict.fromkeys(group, min(known, default=0))
+        times = [at_ms for game in group if (at_ms := started[game]) is not None]
+        begun |= dict.fromkeys(group, min(times, default=0))
     return begun
 
 
@@ -370,10 +368,10 @@ def _refuse_handles(path: Path, handles: _Handles) -> None:
         tables = driver.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         for (table,) in tables:
             for (name,) in driver.execute("SELECT name FROM pragma_table_info(?)", (table,)).fetchall():
-                place = f"{table}.{name}"
-                if place in _PLAIN:
+                where = f"{table}.{name}"
+                if where in _PLAIN:
                     continue
-                is_word = _WORDING.get(place)
+                is_word = _WORDING.get(where)
                 rows = driver.execute(
                     f'SELECT DISTINCT "{name}" FROM "{table}" WHERE typeof("{name}") IN (\'text\', \'blob\')'
                 )
@@ -382,7 +380,7 @@ def _refuse_handles(path: Path, handles: _Handles) -> None:
                 count = sum(1 for text in judged if handles.text(text) is not text)
                 if count:
                     raise StorageError(
-                        f"{plural(count, 'value')} of {place} would contain a handle; this is an error of "
+                        f"{plural(count, 'value')} of {where} would contain a handle; this is an error of "
                         "this program, please report it."
                     )
 

@@ -203,7 +203,7 @@ class ColumnReader:
         events = dict(self._rows("SELECT wanted.value, e.text", source, ids))
         by_hand = "games g ON g.id = wanted.value AND g.corrected IS NOT NULL"
         for number, text in self._rows("SELECT wanted.value, g.corrected", by_hand, ids):
-            events.update((number, one.value) for one in from_json(text) if one.field == "Event")
+            events.update((number, correction.value) for correction in from_json(text) if correction.field == "Event")
         return events
 
     def plies(self, runs: list[tuple[int, int]]) -> PlyArrays:
@@ -220,8 +220,8 @@ class ColumnReader:
         ply, quality = packed >> 9, packed & 511
         rises = np.diff(ply, prepend=0) > 0
         rises[np.cumsum([0, *(count for _, count in runs)])[:-1]] = True
-        known = [_QUALITIES[quality], ply > 0, rises, *(_is_time(column) | (column == NULL) for column in values)]
-        if not all(one.all() for one in known):
+        checks = [_QUALITIES[quality], ply > 0, rises, *(_is_time(column) | (column == NULL) for column in values)]
+        if not all(check.all() for check in checks):
             raise UnsoundError("plies are malformed")
         require_moves(set(san[quality & 7 != Proof.UNPROVED.value].tolist()))
         return PlyArrays._make((ply, quality, *values, san))

@@ -154,20 +154,20 @@ def load_games(driver: SqlDriver, ids: list[int], **parts: Unpack[GameParts]) ->
 def _load(driver: SqlDriver, ids: list[int], wanted: _Wanted) -> Iterator[Game]:
     """Each gets its plies just before it is returned, while they are still in cache."""
     of_games = f"IN ({','.join(map(str, ids))})"  # integers of ours
-    found: dict[int, Game] = {}
+    by_id: dict[int, Game] = {}
     counts: dict[int, int] = {}
     merged: list[int] = []
     shown: list[Game] = []
     for row in checked_rows(driver, GAMES, f"WHERE id {of_games}"):
-        found[row[0]] = game_from_row(row)
+        by_id[row[0]] = game_from_row(row)
         counts[row[0]] = row[_PLY_COUNT]
         if row[_MERGED_INTO] is None:
-            shown.append(found[row[0]])
+            shown.append(by_id[row[0]])
         if row[_SOURCE_ID] is None:
             merged.append(row[0])
-    members = _members(driver, merged, found) if merged else {}
+    members = _members(driver, merged, by_id) if merged else {}
     of_seen = f"IN ({','.join(map(str, [*ids, *members]))})"
-    seen: dict[int, Observation] = {}
+    observations: dict[int, Observation] = {}
     places: dict[int, int] = {}
     runs: dict[int, list[_Run]] = {}
     runs_of_game: dict[int, list[list[_Run]]] = {row_id: [] for row_id in ids}
@@ -181,31 +181,31 @@ def _load(driver: SqlDriver, ids: list[int], wanted: _Wanted) -> Iterator[Game]:
         names[row_id] = SourceName._make(name)
     untimed: dict[int, list[Observation]] = {}
     for game_id, row in _observation_rows(driver, of_seen, members):
-        seen[row[0]] = observation = observation_from_row(row)
+        observations[row[0]] = observation = observation_from_row(row)
         if (source := names.get(row[1])) is None:
             raise UnsoundError("an observation has no source")
         observation.source = source
-        siblings = found[game_id].observations
+        siblings = by_id[game_id].observations
         places[row[0]] = len(siblings)
         siblings.append(observation)
         runs[row[0]] = []
         runs_of_game[game_id].append(runs[row[0]])
-        if row[2] in members and members[row[2]].time_basis != found[game_id].time_basis.value:
+        if row[2] in members and members[row[2]].time_basis != by_id[game_id].time_basis.value:
             untimed.setdefault(game_id, []).append(observation)
     for row in checked_rows(driver, SEGMENTS, f"WHERE game_id {of_games} ORDER BY game_id, seq"):
-        found[row[0]].segments.append(Segment(**SEGMENTS.facts(row), observation=places[row[2]]))
-    if seen:
-        _load_children(driver, seen, runs, wanted)
-    _load_links(driver, found, of_seen, members)
+        by_id[row[0]].segments.append(Segment(**SEGMENTS.facts(row), observation=places[row[2]]))
+    if observations:
+        _load_children(driver, observations, runs, wanted)
+    _load_links(driver, by_id, of_seen, members)
     if wanted.with_thinking:
         load_analyses(driver, shown)  # not of members: their positions are those of the merged game
     for row_id in ids:
         for run in chain.from_iterable(runs_of_game.pop(row_id)):
             _load_run(driver, run)
-        require_sound_game(found[row_id], counts[row_id])
+        require_sound_game(by_id[row_id], counts[row_id])
         for observation in untimed.pop(row_id, ()):
             move_times(observation, None)  # its time basis is not that of its game
-        yield found.pop(row_id)
+        yield by_id.pop(row_id)
 
 
 class _Member(NamedTuple):
@@ -214,16 +214,16 @@ class _Member(NamedTuple):
     time_basis: str
 
 
-def _members(driver: SqlDriver, merged: list[int], found: dict[int, Game]) -> dict[int, _Member]:
+def _members(driver: SqlDriver, merged: list[int], by_id: dict[int, Game]) -> dict[int, _Member]:
     """By row number; sets the games' keys of sources and evidence."""
     of_merged = f"IN ({','.join(map(str, merged))})"
     members: dict[int, _Member] = {}
     query = f"SELECT id, merged_into, time_basis, key FROM games WHERE merged_into {of_merged} ORDER BY key"
     for index, (row_id, game_id, basis, key) in enumerate(driver.execute(query)):
         members[row_id] = _Member(game_id, index, basis)
-        found[game_id].merged_from.append(key)
+        by_id[game_id].merged_from.append(key)
     for row in checked_rows(driver, EVIDENCE, f"WHERE game_id {of_merged} ORDER BY game_id, seq"):
-        found[row[0]].evidence.append(EVIDENCE.value(row))
+        by_id[row[0]].evidence.append(EVIDENCE.value(row))
     return members
 
 
@@ -236,7 +236,7 @@ def _observation_rows(driver: SqlDriver, of_seen: str, members: dict[int, _Membe
     yield from ((members[row[2]].game_id if row[2] in members else row[2], row) for row in ordered)
 
 
-def _load_links(driver: SqlDriver, found: dict[int, Game], of_seen: str, members: dict[int, _Member]) -> None:
+def _load_links(driver: SqlDriver, by_id: dict[int, Game], of_seen: str, members: dict[int, _Member]) -> None:
     """In both directions, each to the merged game if there is one."""
     links: dict[int, set[Link]] = {}
     for mine, other in (("game_id", "other_game_id"), ("other_game_id", "game_id")):
@@ -245,13 +245,13 @@ def _load_links(driver: SqlDriver, found: dict[int, Game], of_seen: str, members
             f" JOIN games g ON g.id = l.{other} LEFT JOIN games m ON m.id = g.merged_into WHERE l.{mine} {of_seen}"
         )
         for row_id, kind, key, evidence in driver.execute(query):
-            shown = members[row_id].game_id if row_id in members else row_id
-            links.setdefault(shown, set()).add(Link(LinkKind(kind), key, evidence))
+            game_id = members[row_id].game_id if row_id in members else row_id
+            links.setdefault(game_id, set()).add(Link(LinkKind(kind), key, evidence))
     for row_id, linked in links.items():
         first: dict[tuple[LinkKind, str], Link] = {}
         for link in sorted(linked, key=lambda link: (link.kind.value, link.key, link.evidence)):
             first.setdefault((link.kind, link.key), link)
-        found[row_id].links += first.values()
+        by_id[row_id].links += first.values()
 
 
 def _load_run(driver: SqlDriver, run: _Run) -> None:
@@ -261,29 +261,29 @@ def _load_run(driver: SqlDriver, run: _Run) -> None:
 
 
 def _load_children(
-    driver: SqlDriver, seen: dict[int, Observation], runs: dict[int, list[_Run]], wanted: _Wanted
+    driver: SqlDriver, observations: dict[int, Observation], runs: dict[int, list[_Run]], wanted: _Wanted
 ) -> None:
     """Of the lines' plies only where they are, appended to ``runs``."""
-    ids = ",".join(map(str, seen))
+    ids = ",".join(map(str, observations))
     mine, order = f"WHERE observation_id IN ({ids})", "ORDER BY observation_id, seq"
     main = "" if wanted.with_lines else " AND line_no = 0"
     lines_only = "" if wanted.with_lines else " AND (line_no = 0 OR kind = 'variation')"
     for row in checked_rows(driver, PLY_LINES, f"{mine}{lines_only} ORDER BY observation_id, line_no"):
         line = ply_line_from_row(row, whole=wanted.whole_plies)
-        seen[row[0]].lines.append(line)
-        runs[row[0]].append(_Run(seen[row[0]], line, *row[1:3]))
+        observations[row[0]].lines.append(line)
+        runs[row[0]].append(_Run(observations[row[0]], line, *row[1:3]))
     for row in checked_rows(driver, ANCHORS, f"{mine}{main} {order}"):
-        seen[row[0]].anchors.append(ANCHORS.value(row))
+        observations[row[0]].anchors.append(ANCHORS.value(row))
     if wanted.with_holdings:
         for row in checked_rows(driver, HOLDINGS, f"{mine} {order}"):
-            seen[row[0]].holdings.append(HOLDINGS.value(row, seen[row[0]].started_at_ms or 0))
+            observations[row[0]].holdings.append(HOLDINGS.value(row, observations[row[0]].started_at_ms or 0))
     if wanted.with_events:
         of_kind = f" AND kind = '{wanted.with_events.value}'" if isinstance(wanted.with_events, EventKind) else ""
         for row in checked_rows(driver, EVENTS, f"{mine}{of_kind} {order}"):
-            seen[row[0]].events.append(EVENTS.value(row, seen[row[0]].started_at_ms or 0))
+            observations[row[0]].events.append(EVENTS.value(row, observations[row[0]].started_at_ms or 0))
     if wanted.with_thinking:
         for row in checked_rows(driver, THINKING, f"{mine} {order}"):
-            seen[row[0]].thinking.append(THINKING.value(row, seen[row[0]].started_at_ms or 0))
+            observations[row[0]].thinking.append(THINKING.value(row, observations[row[0]].started_at_ms or 0))
 
 
 _OF_ANALYSIS: Final = types_of(Analysis)
@@ -325,14 +325,14 @@ def load_analyses(driver: SqlDriver, games: Collection[Game]) -> None:
         f" WHERE a.game_key IN ({marks}) ORDER BY a.begun_ms, a.id, p.ply, l.seq",
         list(of_key),
     )
-    found: dict[tuple[str, str, str, str], tuple[Analysis, dict[int, list[Thinking]]]] = {}
+    analyses: dict[tuple[str, str, str, str], tuple[Analysis, dict[int, list[Thinking]]]] = {}
     for (key, begun_ms, engine, protocol, settings), of_engine in groupby(_CHECK(rows), lambda row: row[:5]):
         named = (of_key[key].key, engine, protocol, settings)
-        head, by_ply = found.setdefault(named, (Analysis(engine, protocol, settings, begun_ms, ()), {}))
+        head, by_ply = analyses.setdefault(named, (Analysis(engine, protocol, settings, begun_ms, ()), {}))
         by_ply |= {
             ply: [_thinking(head, row[5:]) for row in lines] for ply, lines in groupby(of_engine, lambda row: row[5])
         }
-    for (key, *_), (head, by_ply) in found.items():
+    for (key, *_), (head, by_ply) in analyses.items():
         of_key[key].analyses.append(replace(head, lines=_numbered(by_ply)))
 
 
@@ -374,5 +374,5 @@ def stored_analyses(driver: sqlite3.Connection) -> Iterator[StoredAnalysis]:
         places = driver.execute(
             "SELECT id, ply, fen FROM analysed_positions WHERE analysis_id = ? ORDER BY id", (number,)
         )
-        positions = [AnalysedPosition(ply, fen, tuple(lines.get(one, ()))) for one, ply, fen in places]
+        positions = [AnalysedPosition(ply, fen, tuple(lines.get(row_id, ()))) for row_id, ply, fen in places]
         yield StoredAnalysis(key, sha256, offset, head, positions)

@@ -106,13 +106,13 @@ def list_games(
     value, descends = SORTS[order.by], order.descending is not backwards
     way = "DESC" if descends else "ASC"
     nulls = "FIRST" if backwards else "LAST"
-    found = (
+    chosen = (
         f"SELECT g.id AS id, {value} AS value, {'NULL' if place else 'count(*) OVER ()'} AS listed FROM games g"
         f" WHERE {text} ORDER BY value {way} NULLS {nulls}, g.id {way} LIMIT ?"
     )
     columns = ", ".join(f"g.{name}" for name in _COLUMNS)
     statement = (
-        f"SELECT {columns}, f.value, f.id, f.listed FROM ({found}) f JOIN games g ON g.id = f.id"
+        f"SELECT {columns}, f.value, f.id, f.listed FROM ({chosen}) f JOIN games g ON g.id = f.id"
         f" ORDER BY f.value {way} NULLS {nulls}, f.id {way}"
     )
     rows = []

@@ -136,8 +136,8 @@ _SHOWN: Final = "SELECT g.id, g.key, g.white, g.black"
 
 
 def _in(expression: str, values: Iterable[Any]) -> _Condition:
-    found = tuple(sorted(values))
-    return f"{expression} IN ({', '.join('?' * len(found))})", found
+    ordered = tuple(sorted(values))
+    return f"{expression} IN ({', '.join('?' * len(ordered))})", ordered
 
 
 def _all(conditions: list[_Condition], between: str = " AND ") -> _Condition:
@@ -202,17 +202,17 @@ def _conditions(where: GameFilter, words: FilterWords) -> list[_Condition]:
 
 
 def _of_players(where: GameFilter, words: FilterWords) -> list[_Condition]:
-    found: list[_Condition] = []
+    conditions: list[_Condition] = []
     if where.players or where.opponents:
-        found.append(_met(where))
+        conditions.append(_met(where))
     if where.white:
-        found.append(_played(where.white, "g.white_id"))
+        conditions.append(_played(where.white, "g.white_id"))
     if where.black:
-        found.append(_played(where.black, "g.black_id"))
+        conditions.append(_played(where.black, "g.black_id"))
     for excluded, test in ((where.no_guests, words.guest), (where.no_computers, words.computer)):
         if excluded:
-            found += [(f"NOT {test(side)}", ()) for side in ("white", "black")]
-    return found
+            conditions += [(f"NOT {test(side)}", ()) for side in ("white", "black")]
+    return conditions
 
 
 _ESTIMATED_S: Final = "g.base_s + 40 * coalesce(g.increment_s, 0)"
@@ -226,35 +226,35 @@ _SPEED: Final = (
 
 
 def _of_game(where: GameFilter, words: FilterWords) -> list[_Condition]:
-    found: list[_Condition] = []
+    conditions: list[_Condition] = []
     for asked, column in ((where.variants, "g.variant"), (where.categories, "g.category")):
         if asked:
-            found.append(words.one_of(column, asked))
+            conditions.append(words.one_of(column, asked))
     if where.servers:
         named = words.one_of("g.server", where.servers)
-        found.append(_either([named, ("g.server IS NULL", ())]) if UNKNOWN in named[1] else named)
+        conditions.append(_either([named, ("g.server IS NULL", ())]) if UNKNOWN in named[1] else named)
     if where.rated is not None:
-        found.append(("g.rated = ?", (where.rated,)))
+        conditions.append(("g.rated = ?", (where.rated,)))
     if where.results:
-        found.append(_in("g.result", where.results))
+        conditions.append(_in("g.result", where.results))
     if where.min_plies > 0:
-        found.append(("g.ply_count >= ?", (where.min_plies,)))
+        conditions.append(("g.ply_count >= ?", (where.min_plies,)))
     if where.max_plies is not None:
-        found.append(("g.ply_count <= ?", (where.max_plies,)))
+        conditions.append(("g.ply_count <= ?", (where.max_plies,)))
     if where.time_controls:
-        found.append(_in("g.base_s || '+' || coalesce(g.increment_s, 0)", where.time_controls))
+        conditions.append(_in("g.base_s || '+' || coalesce(g.increment_s, 0)", where.time_controls))
     if where.speeds:
-        found.append(_in(_SPEED, where.speeds))
+        conditions.append(_in(_SPEED, where.speeds))
     if where.endings:
-        found.append(_either([_in("g.reason_key", where.endings), _in("g.ending", where.endings)]))
+        conditions.append(_either([_in("g.reason_key", where.endings), _in("g.ending", where.endings)]))
     for bound, sign in ((where.min_rating, ">="), (where.max_rating, "<=")):
         if bound is not None:
-            found += [(f"g.{side}_rating {sign} ?", (bound,)) for side in ("white", "black")]
+            conditions += [(f"g.{side}_rating {sign} ?", (bound,)) for side in ("white", "black")]
     if where.complete:
-        found.append(("g.complete", ()))
+        conditions.append(("g.complete", ()))
     if where.kinds:
-        found.append(_in("g.kind", (kind.value for kind in where.kinds)))
-    return found
+        conditions.append(_in("g.kind", (kind.value for kind in where.kinds)))
+    return conditions
 
 
 def _lead(words: FilterWords) -> str:
@@ -264,19 +264,19 @@ def _lead(words: FilterWords) -> str:
 
 
 def _of_course(where: GameFilter, words: FilterWords) -> list[_Condition]:
-    found: list[_Condition] = []
+    conditions: list[_Condition] = []
     for bound, sign in ((where.min_duration_s, ">="), (where.max_duration_s, "<=")):
         if bound is not None:
-            found.append((f"(g.ended_at_ms - g.started_at_ms) {sign} ?", (1000 * bound,)))
+            conditions.append((f"(g.ended_at_ms - g.started_at_ms) {sign} ?", (1000 * bound,)))
     if where.clock_below_ms is not None:
-        found.append((f"{words.lowest_ms} < ?", (where.clock_below_ms,)))
+        conditions.append((f"{words.lowest_ms} < ?", (where.clock_below_ms,)))
     if where.lead_ms is not None:
-        found.append((f"{_lead(words)} > ?", (where.lead_ms,)))
+        conditions.append((f"{_lead(words)} > ?", (where.lead_ms,)))
     if where.happened:
         kinds = [HAPPENINGS[name][1:] for name in sorted(where.happened)]
         text, values = _either([("e.kind = ? AND e.detail LIKE ?", kind) for kind in kinds])
-        found.append((words.events.format(text), values))
-    return found
+        conditions.append((words.events.format(text), values))
+    return conditions
 
 
 _TAGGED: Final = "e.kind = 'tag' AND e.detail IN ({}) AND {} LIKE ? ESCAPE '/'"
@@ -305,20 +305,20 @@ def _of_opening(where: GameFilter, words: FilterWords) -> list[_Condition]:
     names = [f"%{beginning(text.lower().translate(_ACCENTS))}" for text in sorted(where.openings)]
     by_code = "g.eco LIKE ? ESCAPE '/'", _TAGGED.format("'ECO'", "upper(e.text)")
     by_name = _NAMED, _TAGGED.format("'ECO', 'Opening', 'Variation'", _folded("e.text"))
-    for (ours, theirs), texts, found in ((by_code, codes, ways[0]), (by_name, names, ways[1])):
+    for (ours, theirs), texts, tests in ((by_code, codes, ways[0]), (by_name, names, ways[1])):
         for text in texts:
-            found += [(ours, (text,)), (words.events.format(theirs), (text,))]
+            tests += [(ours, (text,)), (words.events.format(theirs), (text,))]
     return [_either(way) for way in ways if way]
 
 
 def _of_dates(where: GameFilter, words: FilterWords) -> list[_Condition]:
-    found: list[_Condition] = []
+    conditions: list[_Condition] = []
     if where.since_ms is not None:
         last_ms = f"CASE WHEN g.start_precision = 'minute' THEN {MINUTE_MS - 1} ELSE 0 END"
-        found.append((f"{words.dated_ms} + {last_ms} >= ?", (where.since_ms,)))
+        conditions.append((f"{words.dated_ms} + {last_ms} >= ?", (where.since_ms,)))
     if where.until_ms is not None:
-        found.append((f"{words.dated_ms} <= ?", (where.until_ms,)))
-    return found
+        conditions.append((f"{words.dated_ms} <= ?", (where.until_ms,)))
+    return conditions
 
 
 def _either(conditions: list[_Condition]) -> _Condition:
@@ -328,15 +328,15 @@ def _either(conditions: list[_Condition]) -> _Condition:
 
 def _own(where: GameFilter, row: str, words: FilterWords) -> list[_Condition]:
     """Conditions for the game of one source: a merged game matches if one of its members does."""
-    found: list[_Condition] = []
+    conditions: list[_Condition] = []
     if where.keys:
-        found.append(words.named(row, sorted(map(str.lower, where.keys))))
+        conditions.append(words.named(row, sorted(map(str.lower, where.keys))))
     if where.source is not None:
         of_source = f"{row}.source_id IN (SELECT id FROM sources WHERE sha256 LIKE ? ESCAPE '/')"
-        found.append((of_source, (beginning(where.source.lower()),)))
+        conditions.append((of_source, (beginning(where.source.lower()),)))
     if where.me is not None:
-        found.append(words.one_of(f"{row}.me", [where.me]))
-    return found
+        conditions.append(words.one_of(f"{row}.me", [where.me]))
+    return conditions
 
 
 def _merged_of(where: GameFilter, words: FilterWords) -> _Condition:
@@ -378,11 +378,11 @@ def count_each(driver: SqlDriver, wheres: Sequence[GameFilter], words: FilterWor
     text, values = _all(asked[0])
     added = [_all([one for one in each if one not in before] or [("TRUE", ())]) for before, each in pairwise(asked)]
     whens = " ".join(f"WHEN ({more}) IS NOT TRUE THEN {number}" for number, (more, _) in enumerate(added, 1))
-    place = f"CASE {whens} ELSE {len(wheres)} END" if added else "1"
-    given = (*(value for _, found in added for value in found), *values)
-    query = f"SELECT {place}, count(*) FROM games g WHERE {text} GROUP BY 1"
-    matching = dict(driver.execute(query, given).fetchall())  # by how many of the filters match
-    counts = [sum(count for place, count in matching.items() if place > number) for number in range(len(wheres))]
+    stage = f"CASE {whens} ELSE {len(wheres)} END" if added else "1"
+    bindings = (*(value for _, bound in added for value in bound), *values)
+    query = f"SELECT {stage}, count(*) FROM games g WHERE {text} GROUP BY 1"
+    matching = dict(driver.execute(query, bindings).fetchall())  # by how many of the filters match
+    counts = [sum(count for stage, count in matching.items() if stage > number) for number in range(len(wheres))]
     return [
         count if where.last is None else min(count, where.last) for count, where in zip(counts, wheres, strict=True)
     ]
@@ -414,7 +414,7 @@ def count_outcomes(driver: sqlite3.Connection, where: GameFilter, limit_s: float
     query = f"SELECT {', '.join(side for side, _ in sides)}, g.result, count(*) {_FROM} WHERE {text} GROUP BY 1, 2, 3"
     counts = dict.fromkeys(("all", "win", "draw", "loss"), 0)
     with within(driver, limit_s):
-        rows = driver.execute(query, (*(value for _, given in sides for value in given), *values)).fetchall()
+        rows = driver.execute(query, (*(value for _, bound in sides for value in bound), *values)).fetchall()
     for *had, result, games in rows:
         counts["all"] += games
         results = [outcomes for outcomes, side in zip(_RESULTS.values(), had, strict=True) if side]
@@ -441,7 +441,7 @@ _UNKNOWNS: Final = (
 
 def count_unknown(driver: SqlDriver, where: GameFilter, words: FilterWords = _ARCHIVE) -> dict[str, int]:
     """How many games a filter excludes only because what it asks for is unknown, by what that is."""
-    found = {}
+    counts = {}
     computed = {"dated": words.dated_ms, "lead": _lead(words)}
     for reason, names, value in _UNKNOWNS:
         without = replace(where, **{name: getattr(ALL_PLAYED, name) for name in names})
@@ -449,8 +449,8 @@ def count_unknown(driver: SqlDriver, where: GameFilter, words: FilterWords = _AR
             continue
         text, values = _all([conditions_of(without, words), (f"({computed.get(value, value)}) IS NULL", ())])
         (count,) = driver.execute(f"SELECT count(*) FROM games g WHERE {text}", values).fetchone()
-        found[reason] = int(count)
-    return found
+        counts[reason] = int(count)
+    return counts
 
 
 def count_by(driver: SqlDriver, columns: Sequence[str], words: FilterWords = _ARCHIVE) -> dict[str, int]:
@@ -459,12 +459,12 @@ def count_by(driver: SqlDriver, columns: Sequence[str], words: FilterWords = _AR
     parts = " UNION ALL ".join(
         f"SELECT g.{column} AS value FROM games g WHERE g.{column} IS NOT NULL AND {text}" for column in columns
     )
-    found: dict[str, tuple[str, int]] = {}
+    counted: dict[str, tuple[str, int]] = {}
     query = f"SELECT value, count(*) FROM ({parts}) each GROUP BY 1"
     for value, count in driver.execute(query, values * len(columns)):
-        spelling, before = found.get(fold(value), (value, 0))
-        found[fold(value)] = min(value, spelling), before + count
-    return dict(found.values())
+        spelling, before = counted.get(fold(value), (value, 0))
+        counted[fold(value)] = min(value, spelling), before + count
+    return dict(counted.values())
 
 
 def resolve(driver: SqlDriver, spec: str, words: FilterWords = _ARCHIVE) -> int:
@@ -481,12 +481,12 @@ def resolve(driver: SqlDriver, spec: str, words: FilterWords = _ARCHIVE) -> int:
         raise StorageError(f"{spec!r} is not a game: give the first characters of a key, last, or last~2.")
     text, values = words.named("w", [spec.lower()])
     named = f"SELECT coalesce(w.merged_into, w.id) AS id, min(w.key) AS own FROM games w WHERE {text} GROUP BY 1"
-    shown = f"{_SHOWN}, n.own FROM games g JOIN ({named}) n ON n.id = g.id WHERE {words.shown}"
-    rows = driver.execute(f"{shown} ORDER BY n.own, g.id LIMIT 11", values).fetchall()
+    listing = f"{_SHOWN}, n.own FROM games g JOIN ({named}) n ON n.id = g.id WHERE {words.shown}"
+    rows = driver.execute(f"{listing} ORDER BY n.own, g.id LIMIT 11", values).fetchall()
     if not rows:
         raise StorageError(f"No game has a key that begins with {spec}.")
     if len({key for _, key, *_ in rows}) > 1:  # sources of a data set may have games with equal keys
-        found = ", ".join(f"{own[:12]} ({white} vs. {black})" for _, _, white, black, own in rows[:10])
+        keys = ", ".join(f"{own[:12]} ({white} vs. {black})" for _, _, white, black, own in rows[:10])
         more = " and more" if len(rows) > 10 else ""
-        raise StorageError(f"{spec} matches several keys: {found}{more}. Give more characters.")
+        raise StorageError(f"{spec} matches several keys: {keys}{more}. Give more characters.")
     return int(rows[0][0])

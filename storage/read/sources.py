@@ -91,12 +91,12 @@ def source_rows(driver: sqlite3.Connection, sha256: str = "") -> list[SourceRow]
 
 
 def one_source(driver: sqlite3.Connection, source_id: str) -> SourceRow:
-    found = source_rows(driver, source_id.lower()) if source_id else []
-    if not found:
+    rows = source_rows(driver, source_id.lower()) if source_id else []
+    if not rows:
         raise StorageError(no_source(source_id))
-    if len(found) > 1:
-        raise StorageError(f"{source_id} matches several ids: {', '.join(f'{row.id} ({row.name})' for row in found)}.")
-    return found[0]
+    if len(rows) > 1:
+        raise StorageError(f"{source_id} matches several ids: {', '.join(f'{row.id} ({row.name})' for row in rows)}.")
+    return rows[0]
 
 
 def no_source(source_id: str) -> str:
@@ -141,7 +141,7 @@ def report_of(driver: sqlite3.Connection, source_id: str) -> SourceReport:
     report.shapes = [
         SHAPES.value(row) for row in checked_rows(driver, SHAPES, f"WHERE source_id = {number} ORDER BY seq")
     ]
-    report.anomalies = [found for _, found in anomalies_of(driver, number)]
+    report.anomalies = [anomaly for _, anomaly in anomalies_of(driver, number)]
     report.warnings = list(row.warnings)
     return report
 
@@ -152,8 +152,8 @@ def sources_of_game(driver: sqlite3.Connection, key: str) -> list[SourceRow]:
     members = "(SELECT id FROM games WHERE id = :game OR merged_into = :game)"
     leads = f"SELECT source_id FROM games WHERE id IN {members} AND source_id IS NOT NULL ORDER BY key LIMIT 1"
     (first,) = driver.execute(leads, {"game": game_id}).fetchone() or (None,)
-    seen = f"SELECT source_id FROM observations WHERE game_id IN {members}"
-    query = f"SELECT sha256, id FROM sources WHERE id IN ({seen}) OR id = :first"
+    of_game = f"SELECT source_id FROM observations WHERE game_id IN {members}"
+    query = f"SELECT sha256, id FROM sources WHERE id IN ({of_game}) OR id = :first"
     numbers = dict(driver.execute(query, {"game": game_id, "first": first}).fetchall())
     rows = [row for row in source_rows(driver) if row.sha256 in numbers]
     return sorted(rows, key=lambda row: numbers[row.sha256] != first)
@@ -199,17 +199,17 @@ def read_kept(
         'SELECT source_id, "offset", size_bytes, zstd FROM source_chunks'
         ' WHERE source_id = ? AND "offset" < ? AND "offset" + size_bytes > ? ORDER BY "offset"'
     )
-    at = offset
+    read_to = offset
     for number, start, size, compressed in driver.execute(query, (row_number(driver, row.sha256), end, offset)):
         place = f"zstd in the row of source_chunks with source_id {number}, offset {start} ({row.name})"
         block = unpacked(compressed, place)
         if len(block) != size:
             raise StorageError(f"{place} holds {len(block)} bytes, not {size}.")
-        if start > at:
+        if start > read_to:
             break
-        yield block[at - start : end - start]
-        at = start + size
-    if at < end:
+        yield block[read_to - start : end - start]
+        read_to = start + size
+    if read_to < end:
         raise UnsoundError("kept bytes are missing")
 
 

@@ -43,15 +43,15 @@ def store_positions(
     elif replace:
         driver.execute("UPDATE analyses SET begun_ms = ? WHERE id = ?", (analysis.begun_ms, row[0]))
     for position in positions:
-        place = (row[0], position.ply, position.fen)
+        values = (row[0], position.ply, position.fen)
         there = driver.execute(
-            "SELECT id FROM analysed_positions WHERE analysis_id = ? AND ply = ? AND fen = ?", place
+            "SELECT id FROM analysed_positions WHERE analysis_id = ? AND ply = ? AND fen = ?", values
         ).fetchone()
         if there is not None and not replace:
             continue
         if there is None:
             into = "INSERT INTO analysed_positions (analysis_id, ply, fen, stands) VALUES (?, ?, ?, 0) RETURNING id"
-            there = driver.execute(into, place).fetchone()
+            there = driver.execute(into, values).fetchone()
         driver.execute("DELETE FROM analysis_lines WHERE position_id = ?", there)
         lines = [ANALYSIS_LINES.row(line, there[0], seq) for seq, line in enumerate(position.lines)]
         insert_rows(driver, _LINES, lines)
@@ -120,7 +120,7 @@ def find_changed_validity(
         return []
     from recorder.model.boards import boards_by_ply, shown_board
 
-    found = []
+    changes = []
     loaded = load_games(driver, list(games), **MOVES_ALONE)
     for number, game in zip(games, loaded, strict=True):
         positions = driver.execute(_POSITIONS, {"game": number}).fetchall()
@@ -131,8 +131,8 @@ def find_changed_validity(
             if (now := board is not None and boards.get(ply) == board) != bool(stands):
                 changed.append((now, row_id))
         if changed:
-            found.append((game.key, changed))
-    return found
+            changes.append((game.key, changed))
+    return changes
 
 
 def count_analyses(driver: sqlite3.Connection) -> AnalysisCounts:

@@ -34,11 +34,11 @@ _NAME = "UPDATE games SET eco = ?, opening = ?, opening_ply = ? WHERE id = ?"
 
 
 def name_openings(driver: sqlite3.Connection, wanted: int | None = None) -> None:
-    found = []
+    named = []
     for (number,) in driver.execute(f"{_STANDARD} AND id = coalesce(?, id)", (wanted,)).fetchall():
         opening = find_opening(sorted(driver.execute(_PLIES, (number,))))
-        found.append((*(opening or (None, None, None)), number))
-    driver.executemany(_NAME, found)
+        named.append((*(opening or (None, None, None)), number))
+    driver.executemany(_NAME, named)
 
 
 _TOUCHED: Final = """
@@ -83,20 +83,20 @@ def decide_corrections(driver: sqlite3.Connection, key: str, values: Mapping[str
 
 
 def rename_corrections(driver: sqlite3.Connection, renamed: Callable[[str], str]) -> None:
-    changed = [one for one in corrections_of(driver) if renamed(one.key) != one.key]
-    driver.executemany("DELETE FROM corrections WHERE game_key = ?", [(one.key,) for one in changed])
-    driver.executemany(_STORE, [one._replace(key=renamed(one.key)) for one in changed])
+    changed = [correction for correction in corrections_of(driver) if renamed(correction.key) != correction.key]
+    driver.executemany("DELETE FROM corrections WHERE game_key = ?", [(correction.key,) for correction in changed])
+    driver.executemany(_STORE, [correction._replace(key=renamed(correction.key)) for correction in changed])
 
 
 def take_over_corrections(
     theirs: sqlite3.Connection, driver: sqlite3.Connection, home: Callable[[str], str | None]
 ) -> set[str]:
     """The keys here of the games that are concerned."""
-    known = {(one.key, one.field): one.decided_ms for one in corrections_of(driver)}
-    found = [one._replace(key=home(one.key) or one.key) for one in corrections_of(theirs)]
-    taken = [one for one in found if one.decided_ms > known.get((one.key, one.field), -1)]
+    decided = {(entry.key, entry.field): entry.decided_ms for entry in corrections_of(driver)}
+    moved = [entry._replace(key=home(entry.key) or entry.key) for entry in corrections_of(theirs)]
+    taken = [entry for entry in moved if entry.decided_ms > decided.get((entry.key, entry.field), -1)]
     driver.executemany(_STORE, taken)
-    return {one.key for one in taken}
+    return {entry.key for entry in taken}
 
 
 def wanted_changes(driver: sqlite3.Connection) -> list[Change]:
@@ -133,9 +133,9 @@ def store_changes(driver: sqlite3.Connection, changes: Iterable[Change]) -> None
 
 
 def _player(driver: sqlite3.Connection, server: str | None, player: Player) -> int:
-    place = (server or "", fold(player.handle))
-    found = driver.execute("SELECT id FROM players WHERE server = ? AND handle_folded = ?", place).fetchone()
-    if found is None:
+    key = (server or "", fold(player.handle))
+    row = driver.execute("SELECT id FROM players WHERE server = ? AND handle_folded = ?", key).fetchone()
+    if row is None:
         insert = "INSERT INTO players (server, handle_folded, handle) VALUES (?, ?, ?) RETURNING id"
-        found = driver.execute(insert, (*place, player.handle)).fetchone()
-    return int(found[0])
+        row = driver.execute(insert, (*key, player.handle)).fetchone()
+    return int(row[0])

@@ -48,13 +48,13 @@ def find_successors(driver: sqlite3.Connection) -> dict[str, list[str]]:
 
 
 def successors_among(keys: Collection[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    chains: dict[str, list[str]] = {}
     for wanted in keys:
         if successor(wanted, 2) in keys:
-            chain = found[wanted] = [wanted]
+            chain = chains[wanted] = [wanted]
             while (key := successor(wanted, len(chain) + 1)) in keys:
                 chain.append(key)
-    return found
+    return chains
 
 
 @contextmanager
@@ -108,7 +108,7 @@ def restore_order(driver: sqlite3.Connection, wanted: dict[str, list[str]]) -> N
         if before == order or sorted(before) != sorted(order) or len(set(order)) < len(order):
             continue
         chain = [key, *(successor(key, number) for number in range(2, len(order) + 1))]
-        games = [number for one in chain for number in _game(driver, one)]
+        games = [number for member in chain for number in _game(driver, member)]
         _move(driver, [(chain[before.index(sha256)], number) for sha256, number in zip(order, games, strict=True)])
 
 
@@ -234,8 +234,8 @@ class GameRows:
     def _insert_games(self, games: list[Row]) -> list[str]:
         """Games of the archive may have moved on to make keys free; returns the keys."""
         wanted = Counter(row[_KEY] for row in games)
-        found = {key for (key,) in select_in(self._driver, _FIND_KEYS, [(key,) for key in wanted])}
-        free = {key: self._make_room(key, count) for key, count in wanted.items() if count > 1 or key in found}
+        taken = {key for (key,) in select_in(self._driver, _FIND_KEYS, [(key,) for key in wanted])}
+        free = {key: self._make_room(key, count) for key, count in wanted.items() if count > 1 or key in taken}
         keys = [next(free[row[_KEY]]) if row[_KEY] in free else row[_KEY] for row in games]
         rows = [(*row[:_KEY], key, *row[_KEY + 1 :]) for row, key in zip(games, keys, strict=True)] if free else games
         insert_rows(self._driver, _INTO["games"], rows)
@@ -277,14 +277,14 @@ class GameRows:
         """``server`` None: unknown, which is a server of its own."""
         return self._player_at((server or "", fold(player.handle)), player.handle)
 
-    def _player_at(self, place: tuple[str, str], handle: str) -> int:
+    def _player_at(self, key: tuple[str, str], handle: str) -> int:
         """The first spelling is kept."""
-        known = self._players.get(place)
-        if known is None:
-            known = self._players[place] = self._next_player
+        number = self._players.get(key)
+        if number is None:
+            number = self._players[key] = self._next_player
             self._next_player += 1
-            self._batches["players"].append((known, place[0], handle, place[1]))
-        return known
+            self._batches["players"].append((number, key[0], handle, key[1]))
+        return number
 
 
 def _rows_of_observation(observation: Observation, row_id: int, ply_id: int) -> Iterator[tuple[str, list[Row]]]:

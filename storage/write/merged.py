@@ -84,13 +84,13 @@ class _Source:
                 spans.append((begin, end))
         ends = [end for _, end in spans]
         for row in self._rows:
-            at = bisect_left(ends, row.first_offset)
-            if row.row_id not in touched and at < len(spans) and spans[at][0] <= row.last_offset:
+            index = bisect_left(ends, row.first_offset)
+            if row.row_id not in touched and index < len(spans) and spans[index][0] <= row.last_offset:
                 yield row.row_id
 
     def around(self, row: _Row) -> Iterator[_Row]:
-        for at in range(bisect_left(self._ends, row.first_offset), len(self._rows)):
-            other = self._rows[at]
+        for index in range(bisect_left(self._ends, row.first_offset), len(self._rows)):
+            other = self._rows[index]
             if other.first_offset > row.last_offset:
                 return
             if other.last_offset >= row.first_offset and other.row_id != row.row_id:
@@ -134,10 +134,10 @@ class NeighbourGames:
 def overlapping(driver: sqlite3.Connection) -> list[int]:
     """In logs without times of day."""
     touched = {number for (number,) in driver.execute("SELECT id FROM temp.touched")}
-    found: set[int] = set()
+    numbers: set[int] = set()
     for (source_id,) in driver.execute(_TOUCHED_SPANS).fetchall():
-        found.update(_Source(driver, source_id).untouched(touched))
-    return sorted(found)
+        numbers.update(_Source(driver, source_id).untouched(touched))
+    return sorted(numbers)
 
 
 def _shared(one: _Row, other: _Row) -> int:
@@ -232,10 +232,10 @@ def _partner_pairs(free: list[_Board]) -> Iterator[tuple[_Board, _Board]]:
             yield from ((board, other) for other in numbered.get(number, ()) if other is not board)
     begun = sorted((min(board.spans)[0], board.row_id, board) for board in free if board.spans)
     for index, (_, _, board) in enumerate(begun):
-        for place in range(index + 1, len(begun)):
-            if begun[place][0] > (board.latest or 0) + _TOGETHER_MS:
+        for later in range(index + 1, len(begun)):
+            if begun[later][0] > (board.latest or 0) + _TOGETHER_MS:
                 break
-            yield board, begun[place][2]
+            yield board, begun[later][2]
 
 
 _LINKS: Final = insert_into("game_links")
@@ -320,10 +320,10 @@ def _forget(driver: sqlite3.Connection, games: list[int], kind: LinkKind) -> Non
         driver.execute("DELETE FROM game_links WHERE game_id = ? AND kind = ?", (number, kind.value))
 
 
-def _store_links(driver: sqlite3.Connection, found: list[tuple[str, str, str]], kind: LinkKind) -> None:
+def _store_links(driver: sqlite3.Connection, links: list[tuple[str, str, str]], kind: LinkKind) -> None:
     rows = [
         (*(driver.execute(_NUMBER, (key,)).fetchone()[0] for key in (one, other)), kind.value, evidence)
-        for one, other, evidence in found
+        for one, other, evidence in links
     ]
     insert_rows(driver, _LINKS, rows)
 
@@ -570,16 +570,16 @@ def _pairs(driver: sqlite3.Connection, decided: Decided) -> list[tuple[_Pair, ..
     if decided.same:
         keys = json.dumps(sorted({key for pair in decided.same for key in pair}))
         pairs += driver.execute(_DECIDED_PAIRS, (keys,)).fetchall()
-    several = {pair: found for found in _of_unknown_servers(driver) for pair in found}
+    several = {pair: same for same in _of_unknown_servers(driver) for pair in same}
     return list(dict.fromkeys([*several.values(), *((pair,) for pair in pairs if pair not in several)]))
 
 
 def _of_unknown_servers(driver: sqlite3.Connection) -> Iterator[tuple[_Pair, ...]]:
-    known = [server for (server,) in driver.execute(_SERVERS) if server]
+    servers = [server for (server,) in driver.execute(_SERVERS) if server]
     for handles in driver.execute(_TOUCHED_HANDLES).fetchall():
-        found = [pair for server in ("", *known) if (pair := _pair_of_server(driver, server, *handles)) is not None]
-        if len(found) > 1:
-            yield tuple(found)
+        pairs = [pair for server in ("", *servers) if (pair := _pair_of_server(driver, server, *handles)) is not None]
+        if len(pairs) > 1:
+            yield tuple(pairs)
 
 
 def _pair_of_server(driver: sqlite3.Connection, server: str, white: str, black: str) -> _Pair | None:
@@ -598,10 +598,10 @@ def _made_of(driver: sqlite3.Connection, group: list[int], beside: NeighbourGame
     from recorder.relating.merge import merge_games
 
     members = load_feeds(driver, group)
-    found = merge_games(members, beside.orders, load_decided(driver))
-    for game in found:
+    games = merge_games(members, beside.orders, load_decided(driver))
+    for game in games:
         inherit(game, [member for member in members if member.key in game.merged_from])
-    return found
+    return games
 
 
 def _relate(driver: sqlite3.Connection, groups: list[list[int]]) -> None:
@@ -614,8 +614,8 @@ def _relate(driver: sqlite3.Connection, groups: list[list[int]]) -> None:
 
 
 def _merged(driver: sqlite3.Connection, group: list[int]) -> list[int]:
-    found = {driver.execute("SELECT merged_into FROM games WHERE id = ?", (number,)).fetchone()[0] for number in group}
-    return sorted(number for number in found if number is not None)
+    ids = {driver.execute("SELECT merged_into FROM games WHERE id = ?", (number,)).fetchone()[0] for number in group}
+    return sorted(number for number in ids if number is not None)
 
 
 def _store(driver: sqlite3.Connection, game: Game) -> None:
@@ -623,13 +623,13 @@ def _store(driver: sqlite3.Connection, game: Game) -> None:
     (last,) = driver.execute("SELECT max(id) FROM games").fetchone()
     row_id, (_, white_id, black_id, _) = last + 1, max(members, key=itemgetter(3))  # of a known server, if one is
     insert_rows(driver, _GAMES, [game_row(game, row_id, white_id, black_id, None)])
-    seen: list[int] = []
+    ids: list[int] = []
     for number, *_ in members:
         driver.execute("UPDATE games SET merged_into = ? WHERE id = ?", (row_id, number))
         query = "SELECT id FROM observations WHERE game_id = ? ORDER BY seq"
-        seen += [observation for (observation,) in driver.execute(query, (number,))]
+        ids += [observation for (observation,) in driver.execute(query, (number,))]
     segments = enumerate(game.segments)
-    insert_rows(driver, _SEGMENTS, [SEGMENTS.row(part, row_id, seq, seen[part.observation]) for seq, part in segments])
+    insert_rows(driver, _SEGMENTS, [SEGMENTS.row(part, row_id, seq, ids[part.observation]) for seq, part in segments])
     evidence = enumerate(game.evidence)
     insert_rows(driver, _EVIDENCE, [EVIDENCE.row(one, row_id, seq) for seq, one in evidence])
 
@@ -657,8 +657,8 @@ def _near(candidates: list[_Candidate]) -> Iterator[tuple[_Candidate, _Candidate
     """Pairs that may have to do with each other: of games whose times are known those of one time, and halves."""
     timed = sorted((one for one in candidates if one.begun_ms is not None), key=lambda one: (one.begun_ms, one.row_id))
     for index, one in enumerate(timed):
-        for place in range(index + 1, len(timed)):
-            other = timed[place]
+        for later in range(index + 1, len(timed)):
+            other = timed[later]
             if (other.begun_ms or 0) > (one.ended_ms or 0) + _SKEW_MS:
                 break
             if one.source_id != other.source_id:
@@ -682,10 +682,10 @@ def _untimed(
     same = [(opening, [one for *_, one in games]) for opening, games in groupby(ordered, itemgetter(0))]
     for index, (opening, games) in enumerate(same):
         family = list(games)
-        for place in range(index + 1, len(same)):
-            if same[place][0][: len(opening)] != opening:
+        for later in range(index + 1, len(same)):
+            if same[later][0][: len(opening)] != opening:
                 break
-            family += same[place][1]
+            family += same[later][1]
         unknown = [one for one in family if one.begun_ms is None]
         if any(game.begun_ms is None for game in games):
             yield from ((games[0], one) for one in family)

@@ -52,8 +52,8 @@ def insert_rows(driver: sqlite3.Connection, into: str, rows: Collection[Sequence
 def insert_values(driver: sqlite3.Connection, into: str, width: int, values: list[Any]) -> None:
     """The values follow one another in one list."""
     most = driver.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) // width
-    for at, rows in _steps(len(values) // width, most):
-        driver.execute(_statement(into, width, rows), values[at * width : (at + rows) * width])
+    for begin, rows in _steps(len(values) // width, most):
+        driver.execute(_statement(into, width, rows), values[begin * width : (begin + rows) * width])
 
 
 def _steps(rows: int, most: int) -> Iterator[tuple[int, int]]:
@@ -61,12 +61,12 @@ def _steps(rows: int, most: int) -> Iterator[tuple[int, int]]:
 
     A statement for 200 rows takes as long to prepare as 200 rows to insert: only those that come again may be prepared.
     """
-    at, step = 0, _STEP_ROWS
-    while at < rows:
-        while step > most or step > rows - at:
+    begin, step = 0, _STEP_ROWS
+    while begin < rows:
+        while step > most or step > rows - begin:
             step //= _SMALLER
-        yield at, step
-        at += step
+        yield begin, step
+        begin += step
 
 
 # One string object for equal statements: the driver finds a prepared one by its text.
@@ -79,8 +79,8 @@ def select_in(driver: sqlite3.Connection, select: str, keys: Collection[Sequence
     """Keys are one or two values; ``CROSS JOIN`` looks each up in an index, ``IN`` with pairs would read all of it."""
     most = driver.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) // _WIDEST_KEY
     wanted = list(keys)
-    for at, count in _steps(len(wanted), most):
-        some = wanted[at : at + count]
+    for begin, count in _steps(len(wanted), most):
+        some = wanted[begin : begin + count]
         values = _statement("WITH wanted AS (VALUES ", len(some[0]), count)
         yield from driver.execute(f"{values}) {select}", list(chain.from_iterable(some)))
 

@@ -177,11 +177,11 @@ class SourceWriter:
         if not self._finished:
             raise StorageError("A source was written without its report: call finish before the block ends.")
         if self.corrected:  # another server, for example, gives the games of a PGN other keys
-            found = dict(
+            numbers = dict(
                 self._driver.execute("SELECT first_offset, key FROM games WHERE source_id = ?", (self.row_id,))
             )
-            there = set(found.values())
-            keys = {old: found[offset] for offset, old in self.corrected if offset in found and old not in there}
+            there = set(numbers.values())
+            keys = {old: numbers[offset] for offset, old in self.corrected if offset in numbers and old not in there}
             rename_corrections(self._driver, lambda key: keys.get(key, key))
         self._rows.touch()
 
@@ -317,12 +317,12 @@ class SourceInProgress:
 
     def _look_around(self, version: int) -> None:
         """``version`` counts commits of other connections."""
-        found = self._driver.execute(_MARK, (self._row_id,)).fetchone()
+        mark = self._driver.execute(_MARK, (self._row_id,)).fetchone()
         there = {number for (number,) in self._driver.execute(_GAMES, (self._row_id,))} if self.in_progress else set()
         forgotten = self._driver.execute(_FORGOTTEN).fetchall()
         if self._version < 0:
             self._forgotten = forgotten
-        if found != (self._mark,) or not there >= self.in_progress or forgotten != self._forgotten:
+        if mark != (self._mark,) or not there >= self.in_progress or forgotten != self._forgotten:
             raise OvertakenError(f"Another program has changed the source {self._mark} in {self._path}.")
         self._version = version
 
