@@ -69,7 +69,9 @@ def _whole(event: HoldingsLine, reckoned: tuple[str, str] | None, white: str, bl
 def _contradiction(run: TrackedGame, reckoned: tuple[str, str], printed: tuple[str, str]) -> str | None:
     if run.variant_inferred:
         # A capture that was inferred from the next board may have been counted by the hand that came before it, too.
-        if run.doubted_ply is None and all(row.proof_code == Proof.FULL for row in run.rows[-2:]):
+        if sum(map(len, printed)) < sum(map(len, reckoned)):
+            run.doubted_ply = None  # a capture whose board is missing was taken back
+        elif run.doubted_ply is None and all(row.proof_code == Proof.FULL for row in run.rows[-2:]):
             run.doubted_ply = run.ply
         return None
     return f"hands are [{printed[0]}] [{printed[1]}], the captures and drops seen give [{reckoned[0]}] [{reckoned[1]}]"

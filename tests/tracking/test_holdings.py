@@ -99,6 +99,18 @@ def test_a_hand_that_grows_between_two_boards_makes_a_game_bughouse() -> None:
         assert (game.variant, game.variant_inferred) == ("bughouse", True)
 
 
+@pytest.mark.parametrize("shown", [0, 1])
+def test_a_hand_whose_capture_is_missing_and_taken_back_makes_no_game_bughouse(shown: int) -> None:
+    table = drop_table()
+    lines = [table.frame(), table.hands(), *table.plays("e4", "d5")]
+    table.play("exd5")
+    lines += [table.hands(), *table.plays(*["Nf6"][:shown])]
+    lines += [table.undo(1 + shown), table.hands()]
+    for san in ("Nf3", "Nf6", "exd5"):
+        lines += [table.play(san), table.hands()]
+    assert only(read(log(*lines))).variant == "crazyhouse"
+
+
 @pytest.mark.parametrize("lost", range(len(MOVES)))
 def test_a_hand_whose_capture_is_missing_makes_no_game_bughouse(lost: int) -> None:
     table = drop_table()
