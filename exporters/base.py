@@ -136,7 +136,7 @@ def keys_in(path: Path, mark: str, begin: int = 0) -> tuple[set[str], set[str]]:
     tags = re.compile(rb'^(?:(\[Event )|\[Result "([^"\r\n]*)|' + re.escape(mark.encode()) + rb'([^"\r\n]*)")', re.M)
     key, is_open = "", False  # of the entry being read
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-        for event, result, value in (found.groups() for found in tags.finditer(data, begin)):
+        for event, result, value in (match.groups() for match in tags.finditer(data, begin)):
             if event is not None:
                 key, is_open = "", False
             elif result is not None:
@@ -276,10 +276,10 @@ def new_folder(folder: Path) -> Iterator[Path]:
     """It becomes the folder when the block ends without an exception; the one that it is in must be there."""
     target = folder.absolute()
     try:
-        place = Path(tempfile.mkdtemp(prefix=".", suffix=".part", dir=target.parent))
+        scratch = Path(tempfile.mkdtemp(prefix=".", suffix=".part", dir=target.parent))
     except OSError as error:
         raise ExportError(f"{folder} cannot be written: {error.strerror}.") from error
-    unfinished, old = place / "new", place / "old"
+    unfinished, old = scratch / "new", scratch / "old"
     try:
         unfinished.mkdir()
         yield unfinished
@@ -297,7 +297,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
         with suppress(OSError):
-            place.rmdir()  # the old folder is still in it if it could not be moved back
+            scratch.rmdir()  # the old folder is still in it if it could not be moved back
 
 
 def _unfinished(target: Path) -> Path:

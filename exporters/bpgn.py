@@ -72,19 +72,19 @@ class BpgnExporter(GameExporter):
 
     def take(self, games: Iterable[Game]) -> list[Game]:
         """The games on board A, each its match's head. All bughouse is held: a match is known when both boards are."""
-        found: list[Game] = []
+        held: list[Game] = []
         for game in games:
             if game.variant == "bughouse":
-                found.append(game)
+                held.append(game)
             else:
                 self.report.excluded["not bughouse"] += 1
         heads: list[Game] = []
-        matches, alone = find_matches(found)
+        matches, alone = find_matches(held)
         for match in matches:
             self._partners[match.a.key] = match.b
         first = {match.a.key: match.a for match in matches} | {game.key: game for game in alone}
         seconds = {match.b.key: match.a.key for match in matches}
-        for game in found:
+        for game in held:
             head = first.pop(seconds.get(game.key, game.key), None)
             if head is not None:
                 heads.append(head)
@@ -107,8 +107,8 @@ class BpgnExporter(GameExporter):
             self.report.excluded["variations"] += sum(varied)
         exact = any(moment.ply.precision_code in EXACT for moment in moments)
         comments = self._comments(match)
-        head = "".join(f"{one}\n" for one in _known_order(match, moments) + comments.pop(("A", 0), []))
-        head += "".join(f"{one}\n" for one in comments.pop(("B", 0), []))
+        head = "".join(f"{text}\n" for text in _known_order(match, moments) + comments.pop(("A", 0), []))
+        head += "".join(f"{text}\n" for text in comments.pop(("B", 0), []))
         moves: list[str] = []
         for moment in moments:
             moves.append(self._move(moment, exact))
@@ -174,14 +174,14 @@ class BpgnExporter(GameExporter):
         """By the board and the half-move after which they stand."""
         comments: dict[tuple[str, int], list[str]] = {}
         for letter, game in (("A", match.a), ("B", match.b)):
-            known = {ply.ply for ply in game.plies}
+            plies = {ply.ply for ply in game.plies}
             for event in game.events:
                 if event.kind is not EventKind.CHAT:
                     continue
                 text = _comment(event, self.options.comments)
                 if text is not None and event.value is None:
-                    place = max((ply for ply in known if ply <= event.ply), default=0)
-                    comments.setdefault((letter, place), []).append(text)
+                    after = max((ply for ply in plies if ply <= event.ply), default=0)
+                    comments.setdefault((letter, after), []).append(text)
         return comments
 
 
@@ -216,15 +216,15 @@ def _without_moves(game: Game) -> Game:
 
 def _known_order(match: Match, moments: Sequence[MatchMoment]) -> list[str]:
     """What a reader must know of moves whose place or whose beginning is not known."""
-    found = []
+    lines = []
     for letter, game in (("A", match.a), ("B", match.b)):
         if game.start_ply and not (game.start_fen and is_saved(game)):
             move = f"{game.start_ply // 2 + 1}{letter if game.start_ply % 2 == 0 else letter.lower()}"
-            found.append(f"{{C:board {letter} was seen from {move} on}}")
+            lines.append(f"{{C:board {letter} was seen from {move} on}}")
     uncertain = sum(not moment.certain for moment in moments)
     if uncertain:
-        found.append(f"{{C:of {uncertain} half-moves it is not known between which of the other board they were made}}")
-    return found
+        lines.append(f"{{C:of {uncertain} half-moves it is not known between which of the other board they were made}}")
+    return lines
 
 
 def _comment(event: GameEvent, chat: bool) -> str | None:

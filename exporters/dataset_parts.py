@@ -123,28 +123,28 @@ def selects(events: str = "TRUE") -> dict[str, tuple[dict[str, str], str, str]]:
     }
 
 
-def _write_step(connection: Any, place: Path, step: int, source: str) -> None:
+def _write_step(connection: Any, scratch: Path, step: int, source: str) -> None:
     """The games that ``choose`` has chosen, first into a folder for temporary files."""
-    with _errors(place):
+    with _errors(scratch):
         variants = [name for (name,) in connection.execute("SELECT DISTINCT variant FROM chosen").fetchall()]
         for table, (texts, rows, order) in selects().items():
             folder = f"{_stem(variants)} || '/' || {_MONTH}" if table == "plies" else _YEAR
             columns = selected({**texts, "source": f"'{source}'::VARCHAR", "folder": folder})
-            path = place / table / f"{step:06}"
+            path = scratch / table / f"{step:06}"
             path.parent.mkdir(exist_ok=True)
             options = f"{_options(table)}, PARTITION_BY (folder)"
             connection.execute(f"COPY (SELECT {columns} {rows} ORDER BY folder, {order}) TO '{path}' ({options})")
 
 
-def _put_into(folder: DataFolder, stem: str, connection: Any, place: Path) -> list[Part]:
+def _put_into(folder: DataFolder, stem: str, connection: Any, scratch: Path) -> list[Part]:
     """The files of all steps; their names begin with ``stem``."""
     parts = []
-    with _errors(place):
+    with _errors(scratch):
         for table in DATASET_TABLES:
-            found: dict[str, list[Path]] = {}
-            for path in sorted(place.glob(f"{table}/*/*/*.parquet")):
-                found.setdefault(unquote(path.parent.name.partition("=")[2]), []).append(path)
-            for where, paths in found.items():
+            by_group: dict[str, list[Path]] = {}
+            for path in sorted(scratch.glob(f"{table}/*/*/*.parquet")):
+                by_group.setdefault(unquote(path.parent.name.partition("=")[2]), []).append(path)
+            for where, paths in by_group.items():
                 for number, (path, rows) in enumerate(_joined(connection, paths, _options(table))):
                     name = f"{table}/{where}/{stem}-{number}.parquet"
                     with path.open("rb") as read, folder.create(name) as out:
@@ -165,7 +165,7 @@ def _joined(connection: Any, paths: Sequence[Path], options: str) -> Iterator[tu
         path = some[0]
         if len(some) > 1:
             path = path.with_name("joined")
-            files = listed([str(one) for one in some])
+            files = listed([str(part) for part in some])
             connection.execute(f"COPY (FROM read_parquet({files}, hive_partitioning = FALSE)) TO '{path}' ({options})")
         yield path, rows
 
@@ -217,16 +217,16 @@ def write_dataset(
     prepare: Callable[[], object] = lambda: None,
 ) -> list[Part]:
     """``prepare`` is called when all is computed, before the first file is put into the folder."""
-    with open_tables(archive, chosen) as tables, TemporaryDirectory(prefix="ics-recorder-") as place:
+    with open_tables(archive, chosen) as tables, TemporaryDirectory(prefix="ics-recorder-") as scratch:
         run = tables.connection
         run.execute("SET threads = 1")
         ((boards,),) = run.execute("SELECT count(*) FROM chosen WHERE variant = 'bughouse'").fetchall()
         register_matches(archive, run, wanted=boards > 0)
         for step, some in enumerate(in_pieces(tables.games, _PLIES_AT_ONCE)):
             choose(tables, some)
-            _write_step(run, Path(place), step, source)
+            _write_step(run, Path(scratch), step, source)
         prepare()
-        return _put_into(folder, stem, run, Path(place))
+        return _put_into(folder, stem, run, Path(scratch))
 
 
 def register_matches(archive: ArchiveStore, connection: Any, *, wanted: bool = True) -> None:
@@ -240,8 +240,8 @@ def choose(tables: GamesTables, games: Sequence[tuple[int, int]]) -> None:
     tables.choose(games)
     reader = cast("ColumnReader", tables.reader)
     ids = [row_id for row_id, _ in games]
-    found = reader.games(ids, with_holdings=False, with_lines=False, with_thinking=False, whole_plies=False)
-    for name, frame in _related_frames(found).items():
+    chosen = reader.games(ids, with_holdings=False, with_lines=False, with_thinking=False, whole_plies=False)
+    for name, frame in _related_frames(chosen).items():
         tables.connection.register(name, _worded(frame))
 
 

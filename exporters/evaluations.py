@@ -38,13 +38,13 @@ def main_analysis(game: Game, engine: str | None = None) -> tuple[Analysis, dict
         named = [analysis for analysis in analyses if analysis.engine.casefold() == name]
         analyses = named or [analysis for analysis in analyses if analysis.engine.casefold().startswith(name)]
     for analysis in analyses:
-        found: dict[int, Thinking] = {}
+        lines: dict[int, Thinking] = {}
         for line in analysis.lines:
             scored = line.score_cp is not None or line.mate is not None
-            if scored and (line.ply not in found or not line.pv.endswith(_BOUNDS)):
-                found[line.ply] = line
-        if found and (best is None or len(found) >= len(best[1])):
-            best = analysis, found
+            if scored and (line.ply not in lines or not line.pv.endswith(_BOUNDS)):
+                lines[line.ply] = line
+        if lines and (best is None or len(lines) >= len(best[1])):
+            best = analysis, lines
     return best
 
 
@@ -127,7 +127,7 @@ def evaluations(game: Game) -> dict[int, Evaluation]:
     counts = main_analysis(game)
     analysed = () if counts is None else ((ply, line, True) for ply, line in counts[1].items())
     scored = (*played, *analysed)
-    return {ply: found for ply, line, later in scored if (found := _evaluation(line, later)) is not None}
+    return {ply: value for ply, line, later in scored if (value := _evaluation(line, later)) is not None}
 
 
 def _evaluation(line: Thinking, analysed: bool) -> Evaluation | None:
@@ -165,23 +165,23 @@ def judged(game: Game) -> list[Judged] | None:
 def _judged(ply: int, stated: dict[int, Evaluation]) -> Judged:
     before, after = stated.get(ply - 1), stated.get(ply)
     sign = 1 if ply & 1 else -1
-    found = _NOT_JUDGED
+    result = _NOT_JUDGED
     if before is not None:
-        found = found._replace(before_cp=_signed(before.score_cp, sign), before_mate=_signed(before.mate, sign))
+        result = result._replace(before_cp=_signed(before.score_cp, sign), before_mate=_signed(before.mate, sign))
     if after is None:
-        return found
-    found = found._replace(
+        return result
+    result = result._replace(
         after_cp=_signed(after.score_cp, sign),
         after_mate=_signed(after.mate, sign),
         depth=after.depth,
         engine=after.engine or None,
     )
     if before is None or ((before.engine or "") != (after.engine or "")) or before.analysed is not after.analysed:
-        return found
+        return result
     # Mate in 0 is on the board: the last mover has given it.
-    was, now = (_bounded(found.before_cp, found.before_mate, 1), _bounded(found.after_cp, found.after_mate, 0))
+    was, now = (_bounded(result.before_cp, result.before_mate, 1), _bounded(result.after_cp, result.after_mate, 0))
     lost = CHANCES[was + BOUND_CP] - CHANCES[now + BOUND_CP]
-    return found._replace(loss_cp=max(was - now, 0), loss_permille=max(lost, 0))
+    return result._replace(loss_cp=max(was - now, 0), loss_permille=max(lost, 0))
 
 
 def _signed(value: int | None, sign: int) -> int | None:

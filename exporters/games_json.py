@@ -37,10 +37,10 @@ class GamesJsonExporter(GameExporter):
         self.report = ExportReport()
 
     def game_text(self, game: Game) -> str:
-        found = game_object(game)
+        fields = game_object(game)
         self.report.games += 1
-        self.report.plies += len(found["plies"])
-        return _encode(found) + "\n"
+        self.report.plies += len(fields["plies"])
+        return _encode(fields) + "\n"
 
 
 def game_object(game: Game) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def game_object(game: Game) -> dict[str, Any]:
         "witnesses": game.merged_from,
         "evidence": list(map(_EVIDENCE, game.evidence)),
         "corrections": [
-            _CORRECTION(one) | {"decided_at": iso(one.decided_ms, TimeBasis.UTC)} for one in game.corrections
+            _CORRECTION(fix) | {"decided_at": iso(fix.decided_ms, TimeBasis.UTC)} for fix in game.corrections
         ],
         "links": list(map(_LINK, game.links)),
         "thinking": _thinking(game),

@@ -44,10 +44,10 @@ def holdings_after(ply: Ply, changes: list[HoldingsChange]) -> BothHoldings:
     """
     if not changes or ply.origin_code in _NOT_SHOWN:
         return _UNKNOWN
-    place = bisect_right(changes, ply.offset, key=_OFFSET)
-    if place == len(changes) or changes[place].ply != ply.ply:
-        place -= 1
-    return _UNKNOWN if place < 0 else (changes[place].white, changes[place].black)
+    index = bisect_right(changes, ply.offset, key=_OFFSET)
+    if index == len(changes) or changes[index].ply != ply.ply:
+        index -= 1
+    return _UNKNOWN if index < 0 else (changes[index].white, changes[index].black)
 
 
 def match_holdings(match: Match) -> dict[str, dict[int, BothHoldings]]:
@@ -57,16 +57,16 @@ def match_holdings(match: Match) -> dict[str, dict[int, BothHoldings]]:
         timeline,
     )
 
-    found: dict[str, dict[int, BothHoldings]] = {"A": {}, "B": {}}
+    after: dict[str, dict[int, BothHoldings]] = {"A": {}, "B": {}}
     games = {"A": match.a, "B": match.b}
     moments = timeline(match)
     if any(observation.holdings for game in games.values() for observation in game.observations) or not all(
         moment.certain for moment in moments
     ):
-        return found
+        return after
     if any(game.start_ply or game.start_fen is not None for game in games.values()):
-        return found
-    taken = {letter: {one.ply: one for one in captures(game)} for letter, game in games.items()}
+        return after
+    taken = {letter: {taking.ply: taking for taking in captures(game)} for letter, game in games.items()}
     holdings = {(letter, white): "" for letter in "AB" for white in (True, False)}
     last = dict.fromkeys("AB", 0)
     for moment in moments:
@@ -84,8 +84,8 @@ def match_holdings(match: Match) -> dict[str, dict[int, BothHoldings]]:
         if not certain:
             break
         last[letter] = ply.ply
-        found[letter][ply.ply] = holdings[letter, True], holdings[letter, False]
-    return found
+        after[letter][ply.ply] = holdings[letter, True], holdings[letter, False]
+    return after
 
 
 def plies_with_holdings(game: Game) -> Iterator[tuple[Ply, BothHoldings]]:
@@ -94,7 +94,7 @@ def plies_with_holdings(game: Game) -> Iterator[tuple[Ply, BothHoldings]]:
             yield ply, _UNKNOWN
         return
     for segment in game.segments:
-        seen = game.observations[segment.observation]
-        changes = holdings_lines(seen)
+        observation = game.observations[segment.observation]
+        changes = holdings_lines(observation)
         for ply in name_plies(taken_rows(segment, game.observations)):
             yield ply, holdings_after(ply, changes)

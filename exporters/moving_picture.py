@@ -76,8 +76,8 @@ _SHADES: Final = 16
 
 def _blends(one: _Colour, other: _Colour, count: int = _SHADES) -> list[_Colour]:
 
-    def part(n: int, at: int) -> int:
-        return round(one[at] + (other[at] - one[at]) * n / (count - 1))
+    def part(n: int, part_no: int) -> int:
+        return round(one[part_no] + (other[part_no] - one[part_no]) * n / (count - 1))
 
     return [(part(n, 0), part(n, 1), part(n, 2)) for n in range(count)]
 
@@ -95,20 +95,20 @@ _PALETTE: Final = bytes(value for colour in _COLOURS for value in colour).ljust(
 
 @cache
 def _palette() -> Image.Image:
-    found = Image.new("P", (1, 1))
-    found.putpalette(_PALETTE[: 3 * len(_COLOURS)])
-    return found
+    image = Image.new("P", (1, 1))
+    image.putpalette(_PALETTE[: 3 * len(_COLOURS)])
+    return image
 
 
 def _numbered(picture: Image.Image) -> Image.Image:
-    found = picture.quantize(palette=_palette(), dither=Image.Dither.NONE)
-    return Image.frombytes("L", found.size, found.tobytes())
+    image = picture.quantize(palette=_palette(), dither=Image.Dither.NONE)
+    return Image.frombytes("L", image.size, image.tobytes())
 
 
 def _coloured(numbers: Image.Image) -> Image.Image:
-    found = numbers.copy()
-    found.putpalette(_PALETTE)
-    return found
+    image = numbers.copy()
+    image.putpalette(_PALETTE)
+    return image
 
 
 # -- texts and squares -------------------------------------------------------------------------------------------------
@@ -116,16 +116,16 @@ def _coloured(numbers: Image.Image) -> Image.Image:
 
 @cache
 def _square(letter: str, colour: _Colour, side: int, words: tuple[str, str] = ("", "")) -> Image.Image:
-    found = Image.new("RGB", (side, side), colour)
-    draw, font = ImageDraw.Draw(found), _font(max(side // 5, 8))
+    image = Image.new("RGB", (side, side), colour)
+    draw, font = ImageDraw.Draw(image), _font(max(side // 5, 8))
     draw.text((side // 20 + 1, 0), words[0], fill=_COORDINATE, font=font)
     draw.text((side - side // 20 - 1, side - 1), words[1], fill=_COORDINATE, font=font, anchor="rd")
     if letter.lower() not in "pnbrqk-":  # a piece of a variant that has others
         draw.text((side / 2, side / 2), letter, fill=_COORDINATE, font=_font(side // 2), anchor="mm")
     elif letter != "-":
         piece = draw_piece(letter, side)
-        found.paste(piece, mask=piece)
-    return _numbered(found)
+        image.paste(piece, mask=piece)
+    return _numbered(image)
 
 
 @cache
@@ -133,7 +133,7 @@ def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     """It has letters of many languages; else Pillow's own."""
     package = find_spec("matplotlib")
     places = [] if package is None else package.submodule_search_locations or []
-    for path in (Path(place) / "mpl-data/fonts/ttf/DejaVuSans.ttf" for place in places):
+    for path in (Path(folder) / "mpl-data/fonts/ttf/DejaVuSans.ttf" for folder in places):
         if path.exists():
             return ImageFont.truetype(str(path), size)
     return ImageFont.load_default(size)
@@ -163,24 +163,24 @@ class _Board:
         self.ends = True
 
     def view(self, tick: int, longest_ms: int) -> _View:
-        place = max(bisect_right(self.steps, tick, key=itemgetter(0)) - 1, 0)
-        at, one = self.steps[place]
-        state = one.state
+        index = max(bisect_right(self.steps, tick, key=itemgetter(0)) - 1, 0)
+        since, showing = self.steps[index]
+        state = showing.state
         white = state.ply % 2 == 0 if state.move is None else not state.move.white_moved
         clocks = [state.white_clock_ms, state.black_clock_ms]
         thought = [0, 0]
-        if one.think_ms is not None:
-            thought[white] = one.think_ms
-        over = place + 1 == len(self.steps)
+        if showing.think_ms is not None:
+            thought[white] = showing.think_ms
+        over = index + 1 == len(self.steps)
         if not over:
-            until, following = self.steps[place + 1]
-            part = max(tick - at, 0) / (until - at)
+            until, following = self.steps[index + 1]
+            part = max(tick - since, 0) / (until - since)
             if (run := following.run) is not None:
                 clocks[not run.white] = round(run.from_ms + (run.to_ms - run.from_ms) * part)
             thought[not white] = round((following.think_ms or 0) * part)
         caption = ""
         if state.move is not None:
-            took = "" if one.think_ms is None else f"  {took_text(one.think_ms, self.exact)}"
+            took = "" if showing.think_ms is None else f"  {took_text(showing.think_ms, self.exact)}"
             caption = f"{where(state)}{took}"
         ends = over and self.ends
         return _View(
@@ -212,12 +212,12 @@ class Film:
         if all(state.board is None for course in courses for state in (course.start, *course.main)):
             raise ExportError(f"No position of game {key} is known: there is nothing to draw.")
         self._boards = [
-            _Board(one, course, flipped=look.flip is not (number == 1), in_progress=in_progress)
-            for number, (one, course) in enumerate(zip(games, courses, strict=True))
+            _Board(board, course, flipped=look.flip is not (number == 1), in_progress=in_progress)
+            for number, (board, course) in enumerate(zip(games, courses, strict=True))
         ]
         self._look = look
         steps = [showing for showing in play(games, courses).showings if showing.event is None]
-        own = next(number for number, one in enumerate(games) if one.key == game.key)
+        own = next(number for number, board in enumerate(games) if board.key == game.key)
         plies = [(index, step.state.ply) for index, step in enumerate(steps) if step.board == own]
         low, high = min(ply for _, ply in plies), max(ply for _, ply in plies)
         for ply in (look.first, look.last):
@@ -227,10 +227,10 @@ class Film:
         last = look.last if look.last is not None else high
         if last < first:
             raise ExportError(f"The picture would end with half-move {last}, before it begins with {first}.")
-        begin = 0 if look.first is None else next(place for place, ply in plies if ply >= first)
+        begin = 0 if look.first is None else next(index for index, ply in plies if ply >= first)
         end = len(steps) - 1
         if look.last is not None:
-            end = max([place for place, ply in plies if ply == last] or [place for place, ply in plies if ply < last])
+            end = max([index for index, ply in plies if ply == last] or [index for index, ply in plies if ply < last])
         self._place(steps, begin, max(begin, end))
 
     def _place(self, steps: Sequence[Showing], begin: int, end: int) -> None:
@@ -257,16 +257,16 @@ class Film:
             minutes = self.ticks * TICK_MS // 60_000
             raise ExportError(f"The picture would last {minutes} minutes: raise --speed or lower --max-pause.")
         screen = _Screen(self._boards, self._look.size)
-        shown: tuple[_View, ...] = ()
+        drawn: tuple[_View, ...] = ()
         lasts = 0
         for tick in range(self.ticks):
             views = tuple(board.view(tick, self._longest_ms) for board in self._boards)
-            if views != shown:
+            if views != drawn:
                 check()
-                if shown:
+                if drawn:
                     yield lasts, screen
                 screen.show(views)
-                shown, lasts = views, 0
+                drawn, lasts = views, 0
             lasts += 1
         yield lasts, screen
 
@@ -306,18 +306,18 @@ class _Screen:
             if before is None or (view.board, view.marks) != (before.board, before.marks):
                 self._squares(number, view, before)
             for white in (True, False):
-                place = 0 if white else 1
+                side = 0 if white else 1
                 running = view.white_to_move is white
                 if (
                     before is None
-                    or view.clocks[place] != before.clocks[place]
+                    or view.clocks[side] != before.clocks[side]
                     or running is not (before.white_to_move is white)
                 ):
-                    self._clock(number, white, view.clocks[place], running=running)
-                if before is None or view.bars[place] != before.bars[place]:
-                    self._bar(number, white, view.bars[place])
-                if self._pocket and (before is None or view.hands[place] != before.hands[place]):
-                    self._hand(number, white, view.hands[place])
+                    self._clock(number, white, view.clocks[side], running=running)
+                if before is None or view.bars[side] != before.bars[side]:
+                    self._bar(number, white, view.bars[side])
+                if self._pocket and (before is None or view.hands[side] != before.hands[side]):
+                    self._hand(number, white, view.hands[side])
             if before is None or view.caption != before.caption:
                 left, top = number * self._width + self._pad, 2 * self._top + 8 * self._side
                 self._text((left, top, left + 8 * self._side, self.canvas.height), view.caption, self._side * 3 // 10)
@@ -477,32 +477,32 @@ _Line = list[complex]
 def _lines(path: str) -> list[_Line]:
     """Curves as short straight lines."""
     lines: list[_Line] = []
-    at = control = 0j
+    point = control = 0j
     for name, text in _COMMAND.findall(path):
         kind = name.upper()
         values = [float(value) for value in _NUMBER.findall(text)] or [0.0]
         for index in range(0, len(values), _VALUES[kind]):
             some = values[index : index + _VALUES[kind]]
-            origin = at if name.islower() else 0j
+            origin = point if name.islower() else 0j
             points = [origin + complex(*pair) for pair in zip(some[::2], some[1::2], strict=False)]
             if kind == "M" and index == 0:
                 lines.append([points[0]])
             elif kind in "ML":
                 lines[-1].append(points[0])
             elif kind == "H":
-                lines[-1].append(complex(origin.real + some[0], at.imag))
+                lines[-1].append(complex(origin.real + some[0], point.imag))
             elif kind == "V":
-                lines[-1].append(complex(at.real, origin.imag + some[0]))
+                lines[-1].append(complex(point.real, origin.imag + some[0]))
             elif kind == "Z":
                 lines[-1].append(lines[-1][0])
             elif kind == "A":
                 end = origin + complex(some[5], some[6])
-                lines[-1] += _arc(at, end, some[0], some[1], large=bool(some[3]), clockwise=bool(some[4]))
+                lines[-1] += _arc(point, end, some[0], some[1], large=bool(some[3]), clockwise=bool(some[4]))
             else:
-                first = 2 * at - control if kind == "S" else points[0]
-                lines[-1] += _curve(at, first, points[-2], points[-1])
-            at = lines[-1][-1]
-            control = points[-2] if kind in "CS" else at
+                first = 2 * point - control if kind == "S" else points[0]
+                lines[-1] += _curve(point, first, points[-2], points[-1])
+            point = lines[-1][-1]
+            control = points[-2] if kind in "CS" else point
     return lines
 
 
@@ -544,7 +544,7 @@ def _draw_element(draw: ImageDraw.ImageDraw, element: Element, inherited: Mappin
     width = float(style.get("stroke-width", "1")) * scale
     for line in lines:
         points = [
-            (scale * (a * one.real + c * one.imag + e), scale * (b * one.real + d * one.imag + f)) for one in line
+            (scale * (a * dot.real + c * dot.imag + e), scale * (b * dot.real + d * dot.imag + f)) for dot in line
         ]
         if fill != "none" and len(points) > 2:
             draw.polygon(points, fill=fill)

@@ -151,7 +151,7 @@ def takes_filters(function: _Function) -> _Function:
     Editors and notebooks complete names from the signature. The function's attribute ``short`` has both as written.
     """
     signature = inspect.signature(function)
-    *given, filters = signature.parameters.values()
+    *own, filters = signature.parameters.values()
     named = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_DEFAULTS.get(name))
         for name in Filters.__annotations__
@@ -159,7 +159,7 @@ def takes_filters(function: _Function) -> _Function:
     names = fill(", ".join(Filters.__annotations__), 100).replace("\n", "\n            ")
     function.short = signature, function.__doc__  # type: ignore[attr-defined]  # a function has it once it is set
     function.__doc__ = re.sub(rf"\b{filters.name}(?=: )", names, function.__doc__ or "")
-    function.__signature__ = signature.replace(parameters=[*given, *named])  # type: ignore[attr-defined]
+    function.__signature__ = signature.replace(parameters=[*own, *named])  # type: ignore[attr-defined]
     return function
 
 
@@ -167,25 +167,25 @@ def make_filter(filters: Filters) -> GameFilter:
     """TypeError: a filter that does not exist."""
     if unknown := sorted(filters.keys() - Filters.__annotations__.keys()):
         raise TypeError(f"There is no filter {unknown[0]!r}; there are {', '.join(Filters.__annotations__)}.")
-    found: dict[str, Any] = {}
-    for name, given in filters.items():
-        if given is not None and (attribute := FILTERS[name].attribute):
-            found[attribute] = FILTERS[name].value(given)
-            if found[attribute] == frozenset() and name != "include":  # no game has one of no values
-                found["last"] = 0
-    if found.get("outcomes") and not found.get("players"):
+    values: dict[str, Any] = {}
+    for name, value in filters.items():
+        if value is not None and (attribute := FILTERS[name].attribute):
+            values[attribute] = FILTERS[name].value(value)
+            if values[attribute] == frozenset() and name != "include":  # no game has one of no values
+                values["last"] = 0
+    if values.get("outcomes") and not values.get("players"):
         raise ExportError("outcome (--outcome) is that of a player: give player (--player), too.")
-    include = found.pop("kinds", frozenset())
-    found["kinds"] = frozenset({GameKind.PLAYED} | {GameKind(word) for word in include if word != "empty"})
-    found.setdefault("min_plies", 0 if "empty" in include else 1)
+    include = values.pop("kinds", frozenset())
+    values["kinds"] = frozenset({GameKind.PLAYED} | {GameKind(word) for word in include if word != "empty"})
+    values.setdefault("min_plies", 0 if "empty" in include else 1)
     for name in ("no_guests", "no_computers"):
-        found[name] = not found.get(name, True)
-    if variants := found.get("variants"):
-        found["variants"] = variants | frozenset(filter(None, map(read_pgn_variant, variants)))
-    if servers := found.get("servers"):
-        found["servers"] = site_names(servers)
+        values[name] = not values.get(name, True)
+    if variants := values.get("variants"):
+        values["variants"] = variants | frozenset(filter(None, map(read_pgn_variant, variants)))
+    if servers := values.get("servers"):
+        values["servers"] = site_names(servers)
     position = read_position(filters.get("position"), filters.get("moves"))
-    return GameFilter(position=position, **found)
+    return GameFilter(position=position, **values)
 
 
 _MOVE_NUMBER = re.compile(r"(?<!\d)\d++\.+", re.ASCII)

@@ -160,20 +160,20 @@ def __getattr__(name: str) -> _typing.Any:
     """Load a public name when it is first used: ``import recorder`` alone loads nothing else."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found: _typing.Any
+    value: _typing.Any
     if name == "__version__":
         from importlib.metadata import version
 
-        found = version("ics-recorder")
+        value = version("ics-recorder")
     elif name in ("measures", "plots"):
-        found = _importlib.import_module(f"recorder.{name}")
+        value = _importlib.import_module(f"recorder.{name}")
     else:
         module = _MODULES.get(name, "recorder.errors" if name.endswith("Error") else "recorder.model")
         if module.startswith(("exporters", "storage")):
             _importlib.import_module("recorder.archive")  # refuses foreign modules named as packages of this program
-        found = getattr(_importlib.import_module(module), name)
-    globals()[name] = found
-    return found
+        value = getattr(_importlib.import_module(module), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

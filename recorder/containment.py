@@ -23,10 +23,10 @@ def contain(error: Exception) -> str:
     """Describe an error in one line; raise it if it is about the user's files or memory, or the switch is off."""
     if isinstance(error, RecorderError | MemoryError) or os.environ.get(SWITCH) == "off":
         raise error
-    place, where = error.__traceback__, ""
-    while place is not None:
-        where = f" ({PurePath(place.tb_frame.f_code.co_filename).name}:{place.tb_lineno})"
-        place = place.tb_next
+    trace, where = error.__traceback__, ""
+    while trace is not None:
+        where = f" ({PurePath(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno})"
+        trace = trace.tb_next
     return f"{type(error).__name__}: {error}{where}"
 
 

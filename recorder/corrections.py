@@ -68,8 +68,8 @@ def checked(field: str, value: str) -> str:
     value = value.strip()
     if _TAG.fullmatch(field) is None:
         raise ValueError(f"{field!r} is no name of a tag; write it as Round or EventDate.")
-    if (known := _SPELLINGS.get(field.lower(), field)) != field:
-        raise ValueError(f"{field!r} is spelled {known} in PGN.")
+    if (spelled := _SPELLINGS.get(field.lower(), field)) != field:
+        raise ValueError(f"{field!r} is spelled {spelled} in PGN.")
     if field in _OF_MOVES or field.endswith("TimeControl"):
         raise ValueError(f"{field} cannot be corrected: moves and clocks stay as they were recorded.")
     if field in _OF_TIMES:
@@ -102,8 +102,8 @@ def checked(field: str, value: str) -> str:
 
 def corrected(game: Game, decided: Iterable[tuple[str, str, int]], saved: Mapping[str, str]) -> Game:
     """The game as recorded, without observations, with what people decided: field, value, when in ms."""
-    found = sorted(decided)
-    values = {field: value for field, value, _ in found}
+    decisions = sorted(decided)
+    values = {field: value for field, value, _ in decisions}
     after = replace(game, corrections=[])
     for side in ("White", "Black"):
         name = side.lower()
@@ -123,14 +123,14 @@ def corrected(game: Game, decided: Iterable[tuple[str, str, int]], saved: Mappin
     if "Rated" in values:
         after.rated = values["Rated"] == "rated"
     site = values.get("Site", "")
-    if (known := known_site(site)) is not None or _HOST.fullmatch(site):
-        after.server = known or site
+    if (site_name := known_site(site)) is not None or _HOST.fullmatch(site):
+        after.server = site_name or site
     if "Variant" in values:
         after.variant, after.variant_inferred = values["Variant"], False
     if "Date" in values or "Time" in values:
         _set_times(after, values)
-    for field, value, at_ms in found:
-        before = {one: _get(game, one) for one in _ATTRIBUTES.get(field, ())}
+    for field, value, at_ms in decisions:
+        before = {attribute: _get(game, attribute) for attribute in _ATTRIBUTES.get(field, ())}
         after.corrections.append(Correction(field, value, shown_value(game, field, saved), at_ms, before))
     return after
 
@@ -173,8 +173,8 @@ def shown_value(game: Game, field: str, saved: Mapping[str, str] = MappingProxyT
         return text if game.start_precision is StartPrecision.MINUTE else f"{text}:{seconds % 60:02}"
     if field == "Rated":
         return None if game.rated is None else RATED[game.rated]
-    known = {"Result": game.result, "Variant": game.variant, "Site": saved.get("Site") or game.server}
-    return known[field] if field in known else saved.get(field)
+    values = {"Result": game.result, "Variant": game.variant, "Site": saved.get("Site") or game.server}
+    return values[field] if field in values else saved.get(field)
 
 
 def recorded(game: Game) -> Game:
@@ -182,13 +182,13 @@ def recorded(game: Game) -> Game:
     if not game.corrections:
         return game
     before = {name: value for correction in game.corrections for name, value in correction.before.items()}
-    found = replace(game, corrections=[])
+    original = replace(game, corrections=[])
     for name, value in before.items():
-        _set(found, name, value)
-    if shift_ms := shift_of(game, found):
+        _set(original, name, value)
+    if shift_ms := shift_of(game, original):
         for observation in game.observations:
             move_times(observation, shift_ms)
-    return found
+    return original
 
 
 def shift_of(before: Game, after: Game) -> int:
@@ -226,15 +226,15 @@ def stated(game: Game, values: Mapping[str, str]) -> Game:
 
 def inherit(merged: Game, members: Sequence[Game]) -> None:
     """Give a game of several sources what was corrected of one of them; the latest decision about a field counts."""
-    found: dict[str, tuple[Correction, Game]] = {}
+    latest: dict[str, tuple[Correction, Game]] = {}
     for member in members:
-        for one in member.corrections:
-            if one.field not in found or one.decided_ms > found[one.field][0].decided_ms:
-                found[one.field] = (one, member)
-    for one, member in found.values():
-        for name in one.before:
+        for correction in member.corrections:
+            if correction.field not in latest or correction.decided_ms > latest[correction.field][0].decided_ms:
+                latest[correction.field] = (correction, member)
+    for correction, member in latest.values():
+        for name in correction.before:
             _set(merged, name, _get(member, name))
-    merged.corrections = [found[field][0]._replace(before={}) for field in sorted(found)]
+    merged.corrections = [latest[field][0]._replace(before={}) for field in sorted(latest)]
 
 
 def words_of(correction: Correction) -> str:
@@ -248,11 +248,11 @@ def words_of(correction: Correction) -> str:
 
 def changed_tags(game: Game) -> dict[str, str | None]:
     tags: dict[str, str | None] = {}
-    for one in game.corrections:
-        if one.field == "Rated":
+    for fix in game.corrections:
+        if fix.field == "Rated":
             tags.setdefault("Event", None)
         else:
-            tags[one.field] = None if one.field in _ATTRIBUTES and one.field != "Site" else one.value
+            tags[fix.field] = None if fix.field in _ATTRIBUTES and fix.field != "Site" else fix.value
     return tags
 
 
@@ -292,18 +292,18 @@ def to_json(corrections: Sequence[Correction]) -> str | None:
 def from_json(text: str | None) -> list[Correction]:
     """ValueError: the text is malformed."""
     try:
-        found = [Correction(*one) for one in json.loads(text or "[]")]
-        for one in found:
-            if not all(type(part) is str for part in (one.field, one.value, one.recorded or "")):
-                raise ValueError(one)
-            for name, value in one.before.items():
-                if name not in _ATTRIBUTES[one.field] or not isinstance(value, str | int | None):
+        corrections = [Correction(*row) for row in json.loads(text or "[]")]
+        for correction in corrections:
+            if not all(type(part) is str for part in (correction.field, correction.value, correction.recorded or "")):
+                raise ValueError(correction)
+            for name, value in correction.before.items():
+                if name not in _ATTRIBUTES[correction.field] or not isinstance(value, str | int | None):
                     raise ValueError(name)
                 if value is not None and name in _ENUMS:
                     _ENUMS[name](value)
     except (TypeError, AttributeError, KeyError) as error:
         raise ValueError(str(error)) from error
-    return found
+    return corrections
 
 
 def _get(game: Game, attribute: str) -> Any:

@@ -49,10 +49,10 @@ def _whole(value: Any, *, least: int = 0) -> int:
 
 
 def _truth(value: Any) -> bool:
-    found = {"yes": True, "no": False}.get(value, value) if isinstance(value, str) else value
-    if found not in (True, False):
+    truth = {"yes": True, "no": False}.get(value, value) if isinstance(value, str) else value
+    if truth not in (True, False):
         raise ExportError(f"The filter is True or False, not {value!r}.")
-    return bool(found)
+    return bool(truth)
 
 
 def _instant_ms(value: Any, *, end: bool) -> int:

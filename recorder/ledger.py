@@ -144,10 +144,10 @@ class Proofs:
     @cached_property
     def _of_ply(self) -> dict[int, list[Ply | PlyRow]]:
         """What was played as each ply, taken back or not."""
-        found: dict[int, list[Ply | PlyRow]] = {}
+        rows: dict[int, list[Ply | PlyRow]] = {}
         for row in self._rows:
-            found.setdefault(row[0], []).append(row)
-        return found
+            rows.setdefault(row[0], []).append(row)
+        return rows
 
     @cached_property
     def _below_zero(self) -> bool:
@@ -169,8 +169,8 @@ class Proofs:
         """The takeback whose board precedes this ply; None if another board is in between or its board was lost."""
         for event in reversed(self._between(-1, offset - 1)):
             if event.kind is EventKind.TAKEBACK:
-                shown = event.white_clock_ms is not None or event.black_clock_ms is not None
-                return event if shown and event.detail.endswith(f"-{ply - 1}") else None
+                has_clock = event.white_clock_ms is not None or event.black_clock_ms is not None
+                return event if has_clock and event.detail.endswith(f"-{ply - 1}") else None
         return None
 
     def joined(self, row: Ply | PlyRow, increment_ms: int) -> tuple[int | None, int | None, Cause | None, int | None]:
@@ -206,20 +206,20 @@ class Proofs:
             return Cause.FIRST_MOVE, offset
         # Everything between the own move before and this one that can have changed the clock.
         events = self._between(since.offset, offset)
-        given = [event for event in events if _adds(event) and self._receiver(event) in (None, ply & 1)]
-        if given and abs(residual_ms - _sum_ms(given)) <= unit_ms:
-            known = self._receiver(given[0]) is not None
-            return Cause.MORETIME if known else Cause.TIME_ADDED, given[0].offset
-        shown = self._last_shown(row, since, events, before)
-        if shown is not None and shown.ms != since.ms:
-            unit_ms = max(unit_ms, shown.unit_ms)
-            cause, evidence = self._changed(events, since, shown)
+        added = [event for event in events if _adds(event) and self._receiver(event) in (None, ply & 1)]
+        if added and abs(residual_ms - _sum_ms(added)) <= unit_ms:
+            one_side = self._receiver(added[0]) is not None
+            return Cause.MORETIME if one_side else Cause.TIME_ADDED, added[0].offset
+        reading = self._last_shown(row, since, events, before)
+        if reading is not None and reading.ms != since.ms:
+            unit_ms = max(unit_ms, reading.unit_ms)
+            cause, evidence = self._changed(events, since, reading)
             # What the last board shows explains a part; lines behind that board may explain the rest.
-            rest_ms = residual_ms - (shown.ms - since.ms)
-            rest_ms -= _sum_ms([event for event in given if event.offset > shown.offset])
-            most_ms = elapsed_ms + (row[6] or 0) + unit_ms if shown.running else unit_ms
+            rest_ms = residual_ms - (reading.ms - since.ms)
+            rest_ms -= _sum_ms([event for event in added if event.offset > reading.offset])
+            most_ms = elapsed_ms + (row[6] or 0) + unit_ms if reading.running else unit_ms
             # A difference of one unit is that of a clock only where something happened to it.
-            changed = abs(shown.ms - since.ms) > unit_ms or cause is not Cause.ADJUSTED
+            changed = abs(reading.ms - since.ms) > unit_ms or cause is not Cause.ADJUSTED
             if changed and -unit_ms <= rest_ms <= most_ms:
                 return cause, evidence
         for event in events:
@@ -248,10 +248,10 @@ class Proofs:
 
     def _shown_again(self, row: Ply | PlyRow, after_ms: int) -> int | None:
         """Where the next move's board shows the mover's clock as this one does: else one number may just be wrong."""
-        at = bisect_right(self._rows, row[13], key=lambda other: other[13])
-        if at == len(self._rows) or self._rows[at][0] != row[0] + 1:
+        index = bisect_right(self._rows, row[13], key=lambda other: other[13])
+        if index == len(self._rows) or self._rows[index][0] != row[0] + 1:
             return None
-        following = self._rows[at]
+        following = self._rows[index]
         clock_ms = following[3] if row[0] & 1 else following[4]
         unit_ms = 1 if row[12] == following[12] == MILLISECONDS else SECOND_MS
         return following[13] if clock_ms is not None and abs(clock_ms - after_ms) < unit_ms else None
@@ -267,43 +267,43 @@ class Proofs:
             return self._me
         return 1 - self._me if _WE_ADD.match(event.text) else None
 
-    def _changed(self, events: list[GameEvent], since: ClockReading, shown: ClockReading) -> tuple[Cause, int]:
+    def _changed(self, events: list[GameEvent], since: ClockReading, reading: ClockReading) -> tuple[Cause, int]:
         """The name of a change that a board shows: what in between can have made it."""
-        until = [event for event in events if event.offset <= shown.offset]
+        until = [event for event in events if event.offset <= reading.offset]
         for cause, makes in _CHANGES:
             for event in until:
                 if makes(event):
                     return cause, event.offset
         start = self._seen.start
-        if start is not None and since.offset < start.offset <= shown.offset:
+        if start is not None and since.offset < start.offset <= reading.offset:
             return Cause.RESUMED, start.offset
-        return Cause.ADJUSTED, shown.offset
+        return Cause.ADJUSTED, reading.offset
 
     def _last_shown(
         self, row: Ply | PlyRow, since: ClockReading, events: list[GameEvent], before: Ply | PlyRow | None
     ) -> ClockReading | None:
         """The mover's clock on the last board between the own move before and this one; None: no board shows it."""
         white, start = bool(row[0] & 1), self._seen.start
-        found: ClockReading | None = None
+        reading: ClockReading | None = None
         if start is not None and since.offset < start.offset:
             # What was seen last is of an earlier observation.
             ms = start.white_clock_ms if white else start.black_clock_ms
             if ms is not None:
-                found = ClockReading(ms, unit_ms_of(ms, start.precision_code), start.offset, start.ply == row[0] - 1)
+                reading = ClockReading(ms, unit_ms_of(ms, start.precision_code), start.offset, start.ply == row[0] - 1)
         if before is not None and before[13] > since.offset:
             ms = before[3] if white else before[4]
             if ms is not None:
-                found = ClockReading(ms, 1 if before[12] == MILLISECONDS else SECOND_MS, before[13])
+                reading = ClockReading(ms, 1 if before[12] == MILLISECONDS else SECOND_MS, before[13])
         for event in events:
             ms = event.white_clock_ms if white else event.black_clock_ms
             if (
                 ms is not None and event.offset < row[13] and event.detail not in _JUDGED
-                and (found is None or event.offset > found.offset)
+                and (reading is None or event.offset > reading.offset)
             ):  # fmt: skip
                 running = event.kind is EventKind.CLOCK and event.detail == "same-ply" and event.ply == row[0] - 1
                 # A whole number of seconds is no proof that the board was printed in seconds.
-                found = ClockReading(ms, 1 if ms % SECOND_MS else since.unit_ms, event.offset, running)
-        return found
+                reading = ClockReading(ms, 1 if ms % SECOND_MS else since.unit_ms, event.offset, running)
+        return reading
 
 
 def _is_about_clocks(event: GameEvent) -> bool:
@@ -318,8 +318,8 @@ def _adds(event: GameEvent) -> bool:
     return event.kind is EventKind.NOTICE and event.detail == "time-added" and event.value is not None
 
 
-def _sum_ms(given: list[GameEvent]) -> int:
-    return sum(event.value or 0 for event in given) * SECOND_MS
+def _sum_ms(events: list[GameEvent]) -> int:
+    return sum(event.value or 0 for event in events) * SECOND_MS
 
 
 _PLAYED = (LineKind.MAIN, LineKind.TAKEBACK)
@@ -376,15 +376,15 @@ def ledger_rows(game: Game) -> list[EntryRow]:
         return rows if rows and rows[0][0] == first and rows[-1][0] == last else [
             row for row in rows if first <= row[0] <= last
         ]  # fmt: skip
-    found: list[dict[tuple[int, int], EntryRow]] = []
+    by_move: list[dict[tuple[int, int], EntryRow]] = []
     for observation in game.observations:
         played = [row for line in observation.lines if line.kind in _PLAYED for row in line.rows]
         if len(observation.lines) > 1:
             played.sort(key=lambda row: (row[13], row[0]))
         entries = book.entries(observation, played)
-        found.append({(row[0], row[13]): entry for row, entry in zip(played, entries, strict=True)})
+        by_move.append({(row[0], row[13]): entry for row, entry in zip(played, entries, strict=True)})
     return [
-        found[segment.observation][row[0], row[13]]
+        by_move[segment.observation][row[0], row[13]]
         for segment in game.segments
         for row in taken_rows(segment, game.observations)
     ]
@@ -397,9 +397,9 @@ class _Book:
         self._game = game
         base_s, increment_s = zip(control_of(game, False), control_of(game, True), strict=True)
         # Pairs are Black's and White's, so that ``ply % 2`` is the mover's index.
-        self._base_ms = [None if one is None else one * SECOND_MS for one in base_s]
-        self._increment_ms = [None if one is None else one * SECOND_MS for one in increment_s]
-        printed = {one.field: one.recorded for one in game.corrections}  # its lines have the names before a correction
+        self._base_ms = [None if value_s is None else value_s * SECOND_MS for value_s in base_s]
+        self._increment_ms = [None if value_s is None else value_s * SECOND_MS for value_s in increment_s]
+        printed = {fix.field: fix.recorded for fix in game.corrections}  # its lines have the names before a correction
         self._names = (
             (printed.get("Black") or game.black.handle).lower(),
             (printed.get("White") or game.white.handle).lower(),
@@ -475,27 +475,27 @@ class _Book:
         start = observation.start
         if start is None:
             return [None if ms is None else ClockReading(ms, 1, observation.offset) for ms in self._base_ms]
-        shown = [
+        readings = [
             None if ms is None else ClockReading(ms, unit_ms_of(ms, start.precision_code), start.offset)
             for ms in (start.black_clock_ms, start.white_clock_ms)
         ]
         if start.ply == 0:
-            return [self._began(side, clock, rows) for side, clock in enumerate(shown)]
+            return [self._began(side, clock, rows) for side, clock in enumerate(readings)]
         given = _shown_at_start(start, rows)
         if given and start.ply == 1 and self._left is None:
             return [None if ms is None else ClockReading(ms, 1, observation.offset) for ms in self._base_ms]
-        found: list[ClockReading | None] = [None, None]
+        begun: list[ClockReading | None] = [None, None]
         if self._left is not None and not self._game.merged_from:
             last_ply, clocks = self._left
             if start.ply - given <= last_ply:
                 return clocks
             if start.ply == last_ply + 1:
-                found[last_ply & 1] = clocks[last_ply & 1]
+                begun[last_ply & 1] = clocks[last_ply & 1]
         if not given:
-            found[start.ply & 1] = shown[start.ply & 1]  # of the side that has just moved: stopped
-        return found
+            begun[start.ply & 1] = readings[start.ply & 1]  # of the side that has just moved: stopped
+        return begun
 
-    def _began(self, side: int, shown: ClockReading | None, rows: list[Ply] | list[PlyRow]) -> ClockReading | None:
+    def _began(self, side: int, reading: ClockReading | None, rows: list[Ply] | list[PlyRow]) -> ClockReading | None:
         """The clock at the start of a game: as the first board shows it, or as the time control has it.
 
         In bughouse clocks run before anybody has moved, so that the first board may show less. Then the first move
@@ -503,13 +503,13 @@ class _Book:
         """
         base_ms, increment_ms = self._base_ms[side], self._increment_ms[side]
         first = next((row for row in rows if row[0] & 1 == side), None)
-        if shown is None or base_ms is None or shown.ms >= base_ms or first is None or increment_ms is None:
-            return shown
+        if reading is None or base_ms is None or reading.ms >= base_ms or first is None or increment_ms is None:
+            return reading
         after_ms = first[3] if side else first[4]
         if after_ms is None or first[5] is None or first[0] > 2:
-            return shown
+            return reading
         counted_ms = after_ms + first[5] - increment_ms
-        return shown._replace(ms=base_ms) if abs(counted_ms - base_ms) < abs(counted_ms - shown.ms) else shown
+        return reading._replace(ms=base_ms) if abs(counted_ms - base_ms) < abs(counted_ms - reading.ms) else reading
 
     def _thinks(self, rows: list[Ply] | list[PlyRow]) -> tuple[bool | None, bool | None]:
         """Of Black's and White's elapsed times: True if they are without the network, False if with it."""

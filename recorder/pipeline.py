@@ -217,8 +217,8 @@ class Pipeline:
                 self._recogniser.quoted[tag] += text.count(tag)
         return left
 
-    def _redacted(self, found: Anomaly) -> Anomaly:
-        return found._replace(text=self._forgotten.text(found.text)) if self._forgotten else found
+    def _redacted(self, anomaly: Anomaly) -> Anomaly:
+        return anomaly._replace(text=self._forgotten.text(anomaly.text)) if self._forgotten else anomaly
 
     def _recognise(self, lines: Sequence[Line]) -> list[Game]:
         self._line_count += len(lines)
@@ -228,8 +228,8 @@ class Pipeline:
         session = tracker.boards.session
         tracker.basis = decoder.time_basis
         if isinstance(decoder, JournalDecoder):
-            known = len(session.hosts)
-            session.hosts += decoder.hosts[known:]
+            first_new = len(session.hosts)
+            session.hosts += decoder.hosts[first_new:]
         if self._reader.prompt is not None and not session.prompts:
             session.prompts.append(self._reader.prompt)
         if len(lines) <= _FEW_LINES:
@@ -250,7 +250,7 @@ class Pipeline:
         if not isinstance(decoder, RawDecoder | JournalDecoder) or self._broken:
             return 0
         pending = (decoder.decoded, self._reader.pending_offset, self._recogniser.pending_offset)
-        return min(self._tracker.oldest_unfinished(), *(place for place in pending if place is not None))
+        return min(self._tracker.oldest_unfinished(), *(offset for offset in pending if offset is not None))
 
     def _quoted(self) -> Counter[str]:
         """Tags inside other text or in bytes that are in no line."""
@@ -304,7 +304,7 @@ class Pipeline:
                     *tracker.failures.anomalies,
                     *(() if engines is None else engines.anomalies),
                 ),
-                key=lambda found: found.offset,
+                key=lambda anomaly: anomaly.offset,
             ),
             shapes=[Shape(shape, count, first) for shape, (count, first) in recogniser.shapes.items()],
             warnings=warnings,

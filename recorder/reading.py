@@ -73,15 +73,15 @@ def read_games(
     """
     blocks = read_blocks(path)
     head, stream = read_head(blocks)
-    known = SourceKind(kind) if isinstance(kind, str) else kind or detect(head)
-    if known is None:
+    source_kind = SourceKind(kind) if isinstance(kind, str) else kind or detect(head)
+    if source_kind is None:
         if not head and is_journal(Path(path)):
             return  # its recorder could not write the first line
         raise SourceError(f"{path}: {why_not_a_log(head)}")
     beside = None if str(path) == "-" else find_timing(Path(path))
     timing = None if beside is None else beside.read_bytes()
-    pipeline = make_pipeline(known, server=site_of(server), date=date, tz=tz, chat=chat, timing=timing)
-    yield from joined_games(pipeline, scrubbed(stream, known))
+    pipeline = make_pipeline(source_kind, server=site_of(server), date=date, tz=tz, chat=chat, timing=timing)
+    yield from joined_games(pipeline, scrubbed(stream, source_kind))
     if blocks.problem is not None:
         raise blocks.problem
 
@@ -106,9 +106,9 @@ class HalfJoiner:
         waiting.append(game)
         if game.end in _OPEN_ENDS:
             return [waiting.pop(0)] if len(waiting) > _MOST_HALVES else []
-        whole = next((one for one in self._joined(waiting) if game.key in one.merged_from), None)
+        whole = next((merged for merged in self._joined(waiting) if game.key in merged.merged_from), None)
         members = (game.key,) if whole is None else whole.merged_from
-        left = [one for one in waiting if one.key not in members]
+        left = [other for other in waiting if other.key not in members]
         if left:
             self._waiting[players] = left
         else:
@@ -116,13 +116,13 @@ class HalfJoiner:
         return [game if whole is None else whole]
 
     def finish(self) -> list[Game]:
-        found: list[Game] = []
+        games: list[Game] = []
         for waiting in self._waiting.values():
             joined = self._joined(waiting)
-            members = {key for one in joined for key in one.merged_from}
-            found += joined + [one for one in waiting if one.key not in members]
+            members = {key for merged in joined for key in merged.merged_from}
+            games += joined + [other for other in waiting if other.key not in members]
         self._waiting.clear()
-        return sorted(found, key=lambda game: game.first_offset)
+        return sorted(games, key=lambda game: game.first_offset)
 
     def _joined(self, games: list[Game]) -> list[Game]:
         if len(games) < 2:

@@ -95,8 +95,8 @@ _ASCII_WORD: Final = later(r"[0-9A-Za-z]+")
 def words_of(text: str) -> list[NameWord]:
     """The words of a text in any alphabet: letters and digits with their accents. An underscore separates words."""
     if text.isascii():
-        return [NameWord(found.start(), found.end(), found[0].lower()) for found in _ASCII_WORD().finditer(text)]
-    return [NameWord(found.start(), found.end(), _folded(found[0])) for found in _WORD().finditer(text)]
+        return [NameWord(word.start(), word.end(), word[0].lower()) for word in _ASCII_WORD().finditer(text)]
+    return [NameWord(word.start(), word.end(), _folded(word[0])) for word in _WORD().finditer(text)]
 
 
 def _folded(word: str) -> str:

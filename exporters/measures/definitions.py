@@ -260,7 +260,7 @@ def longest_thinks(n: int = 10) -> Program:
         The longest first: ``key``, ``ply``, ``server``, ``variant``, ``time_control``, ``mover``, ``opponent``,
         ``side``, ``move_no``, ``san``, ``phase``, ``clock_before_ms``, ``elapsed_ms``, ``lag_ms``, ``precision``.
     """
-    shown = [
+    columns = [
         "server",
         "variant",
         "time_control",
@@ -275,11 +275,11 @@ def longest_thinks(n: int = 10) -> Program:
         "lag_ms",
         "precision",
     ]
-    every = {f"s_{name}": (f"any_value({name})", "any_value") for name in shown}
+    every = {f"s_{name}": (f"any_value({name})", "any_value") for name in columns}
     return Program(
         (),
         TIMES,
-        {name: f"s_{name}" for name in shown},
+        {name: f"s_{name}" for name in columns},
         also=("key", "ply"),
         top=("elapsed_ms", int(n)),
         apart="shorter",

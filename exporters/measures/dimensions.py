@@ -80,10 +80,10 @@ DIMENSIONS: Final = {
 
 def dimension(name: str, have: Collection[str]) -> Dimension:
     """Also ``mover`` (``player``: a handle alone would pool guests), ``key`` (``game``), or a column."""
-    known = DIMENSIONS.get({"mover": "player", "key": "game"}.get(name, name))
-    if known is not None:
-        at = "coalesce(arrival_ms, started_ms)" if "started_ms" in have else "arrival_ms"
-        return replace(known, keys={key: text.replace("{at}", at) for key, text in known.keys.items()})
+    base = DIMENSIONS.get({"mover": "player", "key": "game"}.get(name, name))
+    if base is not None:
+        time = "coalesce(arrival_ms, started_ms)" if "started_ms" in have else "arrival_ms"
+        return replace(base, keys={key: text.replace("{at}", time) for key, text in base.keys.items()})
     if name not in have or name in _NO_DIMENSIONS or name.endswith("_ms"):
         names = ", ".join(DIMENSIONS)
         raise DimensionError(f"no table can be grouped by {name!r}; use {names}, or a column of words or small numbers")

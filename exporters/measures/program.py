@@ -123,18 +123,18 @@ class Measured(NamedTuple):
     def sorted_by(self, sort: str) -> Measured:
         """The rows sorted by a column; with ``-`` in front of its name the largest first. Unknown values come last."""
         name = sort.removeprefix("-").replace("-", "_")
-        place = next((index for index, one in enumerate(self.columns) if one in (name, f"{name}_ms")), None)
-        if place is None:
+        number = next((index for index, heading in enumerate(self.columns) if heading in (name, f"{name}_ms")), None)
+        if number is None:
             raise ExportError(f"There is no column {sort!r} to sort by; there are {', '.join(self.columns)}.")
-        known = [row for row in self.rows if row[place] is not None]
-        unknown = [row for row in self.rows if row[place] is None]
-        rows = sorted(known, key=lambda row: row[place], reverse=sort.startswith("-"))
+        known = [row for row in self.rows if row[number] is not None]
+        unknown = [row for row in self.rows if row[number] is None]
+        rows = sorted(known, key=lambda row: row[number], reverse=sort.startswith("-"))
         return self._replace(rows=[*rows, *unknown])
 
     def frame(self) -> pd.DataFrame:
-        found = frame_of_rows(self.columns, self.kinds, self.rows)
-        found.attrs = dict(self.attrs)
-        return found
+        frame = frame_of_rows(self.columns, self.kinds, self.rows)
+        frame.attrs = dict(self.attrs)
+        return frame
 
 
 _DTYPES: Final = {"BOOLEAN": "boolean", "DOUBLE": "Float64", "VARCHAR": "string"}
@@ -174,9 +174,9 @@ def with_keys(program: Program) -> Program:
     return replace(program, columns={**program.columns, "keys": "keys"}, groups={**program.groups, "keys": keys})
 
 
-def run(program: Program, given: Any, *, omitted: bool = False) -> Measured:
+def run(program: Program, source: Any, *, omitted: bool = False) -> Measured:
     """``omitted``: count excluded plies by the dimensions, too. AttributeError: the message names missing columns."""
-    plies = Plies.of(given)
+    plies = Plies.of(source)
     statement = _Statement(program, plies, omitted=omitted)
     if program.top is not None:  # the largest of all parts
         column, most = program.top
@@ -184,8 +184,8 @@ def run(program: Program, given: Any, *, omitted: bool = False) -> Measured:
         values = sorted((value for (value,) in plies.rows(largest)), reverse=True)[:most]
         program = replace(program, least=values[-1] if values else 0)
         statement = _Statement(program, plies, omitted=omitted)
-    found: Measured = plies.computed(statement)
-    return found
+    measured: Measured = plies.computed(statement)
+    return measured
 
 
 def run_each(program: Program, plies: Plies, values: Iterable[str]) -> dict[str, Measured]:
@@ -212,7 +212,7 @@ class _Statement:
         }
         self._reasons = [*program.reasons, *(Reason(name, " OR ".join(texts)) for name, texts in unknown.items())]
         self.steps = self._steps(have)
-        names = {name: of for one in self._dimensions for name, of in one.names.items()}
+        names = {name: of for group in self._dimensions for name, of in group.names.items()}
         self._parts = {"groups": self._groups({**_OF_UNIT, **names, **program.groups}), **program.parts}
         grouped = "" if each is None else " GROUP BY ALL"
         marks = ", ".join(f"count(*) FILTER (WHERE {condition}) AS _{n}" for n, condition in enumerate(_MARKS.values()))
@@ -234,12 +234,12 @@ class _Statement:
             " ".join(f"WHEN {reason.condition} THEN {number}" for number, reason in enumerate(self._reasons, 1))
             or "WHEN FALSE THEN 0"
         )
-        figures = [one for part in (Part(program.groups), *program.parts.values()) for one in part.figures.values()]
+        figures = [value for part in (Part(program.groups), *program.parts.values()) for value in part.figures.values()]
         texts = [figure if isinstance(figure, str) else figure[0] for figure in figures]
         texts += [of.value for of in program.values.values()]
         texts += [] if program.sides is None else [*program.sides.of_each.values()]
         texts += [of.table for of in program.values.values()]
-        texts += [one.table for one in program.parts.values()]
+        texts += [part.table for part in program.parts.values()]
         texts += [name for dim in self._dimensions for name, _ in dim.names.values()]
         texts += [*keys, *keys.values(), *program.derived.values(), *program.steps.values(), *program.also]
         texts += ["key ply complete precision", (program.top or ("",))[0]]
@@ -249,7 +249,7 @@ class _Statement:
         if missing := [name for name in needed if name not in have and name not in made]:
             raise AttributeError(_lacks(missing))
         plain = [name for name in needed if name not in made and keys.get(name, name) == name]
-        columns = [*plain, *(f"{one} AS {name}" for name, one in {**keys, **made}.items() if name not in plain)]
+        columns = [*plain, *(f"{sql} AS {name}" for name, sql in {**keys, **made}.items() if name not in plain)]
         columns += [f"{game_of(have)} AS game", f"CASE {code} ELSE 0 END AS excluded"]
         judged = f"SELECT {', '.join(columns)} FROM {program.source}"
         judges = ", ".join(["excluded", *(name for name in plain if name not in counted)])
@@ -280,7 +280,7 @@ class _Statement:
         return [*self._by, *(self._program.also if also is None else also)]
 
     def _part(self, part: Part) -> str:
-        figures = [f"{one if isinstance(one, str) else one[0]} AS {name}" for name, one in part.figures.items()]
+        figures = [f"{of if isinstance(of, str) else of[0]} AS {name}" for name, of in part.figures.items()]
         keys = ", ".join(self._keys(part.also))
         return f"SELECT {keys}, {', '.join(figures)} FROM {part.table.format(keys=keys)} GROUP BY ALL"
 
@@ -325,8 +325,8 @@ class _Statement:
             return f"SELECT {keys}, value FROM {table}, range(n)"
         if name in self._parts:
             part = self._parts[name]
-            how = {one: "sum" if isinstance(of, str) else of[1] for one, of in part.figures.items()}
-            sums = [f"{how[one]}({one}) AS {one}" for one in how]
+            how = {figure: "sum" if isinstance(of, str) else of[1] for figure, of in part.figures.items()}
+            sums = [f"{how[figure]}({figure}) AS {figure}" for figure in how]
             return f"SELECT {', '.join((*self._keys(part.also), *sums))} FROM {table} GROUP BY ALL"
         keys = {"counted": "", "reasons": "_excluded"}.get(name, f"{', '.join(self._by)}, excluded")
         rest = f"* EXCLUDE ({keys})" if keys else "*"
@@ -347,34 +347,34 @@ class _Statement:
             f" LEFT JOIN {name} ON {' AND '.join(f'groups.{key} IS NOT DISTINCT FROM {name}.{key}' for key in keys)}"
             for name, keys in joined.items()
         )
-        grouped = [*(name for one in self._dimensions for name in one.shown), *program.also]
-        shown = {name: f"groups.{name}" for name in grouped if name not in program.hidden}
-        for one in self._dimensions:  # of all groups of an identity
-            identity = ", ".join(f"groups.{key}" for key in one.keys)
-            shown |= {
-                name: f"{how}(groups.{name}) OVER (PARTITION BY {identity})" for name, (_, how) in one.names.items()
+        grouped = [*(name for by in self._dimensions for name in by.shown), *program.also]
+        selected = {name: f"groups.{name}" for name in grouped if name not in program.hidden}
+        for by in self._dimensions:  # of all groups of an identity
+            identity = ", ".join(f"groups.{key}" for key in by.keys)
+            selected |= {
+                name: f"{how}(groups.{name}) OVER (PARTITION BY {identity})" for name, (_, how) in by.names.items()
             }
-        shown |= {name: _PRECISION if text == "precision" else text for name, text in program.columns.items()}
+        selected |= {name: _PRECISION if text == "precision" else text for name, text in program.columns.items()}
         order = program.order or [
-            text.format(shown.get(name, f"groups.{name}")) for name in grouped for text in _ORDERS.get(name, ("{}",))
+            text.format(selected.get(name, f"groups.{name}")) for name in grouped for text in _ORDERS.get(name, ("{}",))
         ]
         hidden = [f"_order{number}" for number in range(len(order))]
         columns = ", ".join(
-            f"{text} AS {name}" for name, text in {**shown, **dict(zip(hidden, order, strict=True))}.items()
+            f"{text} AS {name}" for name, text in {**selected, **dict(zip(hidden, order, strict=True))}.items()
         )
         ordered = ", ".join(f"{name} NULLS LAST" for name in hidden) or "1"
-        found = execute(
-            f"WITH {', '.join(ctes)} SELECT {', '.join(shown)}, row_number() OVER (ORDER BY {ordered}) AS _place"
+        result = execute(
+            f"WITH {', '.join(ctes)} SELECT {', '.join(selected)}, row_number() OVER (ORDER BY {ordered}) AS _place"
             f" FROM (SELECT {columns} FROM groups{joins})"
             " UNION ALL BY NAME FROM counted UNION ALL BY NAME FROM reasons ORDER BY _place NULLS LAST"
         )
-        width = len(shown)
-        kinds = [str(kind) for _, kind, *_ in found.description]
-        rows = found.fetchall()
-        place = next((index for index, row in enumerate(rows) if row[width] is None), len(rows))
-        rest = [row[width + 1 :] for row in rows[place:]]
+        width = len(selected)
+        kinds = [str(kind) for _, kind, *_ in result.description]
+        rows = result.fetchall()
+        split = next((index for index, row in enumerate(rows) if row[width] is None), len(rows))
+        rest = [row[width + 1 :] for row in rows[split:]]
         if self._each is not None:
-            return self._apart(list(shown), kinds[:width], [row[:width] for row in rows[:place]], rest)
+            return self._apart(list(selected), kinds[:width], [row[:width] for row in rows[:split]], rest)
         attrs = self._attributes(rest)
         omitted: dict[tuple[Any, ...], dict[str, int]] = {}
         if "omitted" in tables:
@@ -382,8 +382,8 @@ class _Statement:
                 f"{f'WITH {steps} ' if steps else ''}{tables['omitted']}"
             ).fetchall():
                 omitted.setdefault(tuple(group), {})[self._reasons[number - 1].name] = int(plies)
-        shorter = [row[:width] for row in rows[:place]]
-        return Measured(list(shown), kinds[:width], shorter, attrs, omitted, tuple(self._by[1:]))
+        shorter = [row[:width] for row in rows[:split]]
+        return Measured(list(selected), kinds[:width], shorter, attrs, omitted, tuple(self._by[1:]))
 
     def _apart(
         self, columns: list[str], kinds: list[str], rows: list[tuple[Any, ...]], rest: list[tuple[Any, ...]]
@@ -432,17 +432,17 @@ def _stats_of(values: str, of: Stats, keys: Sequence[str]) -> str:
     table = f"SELECT {by}, {', '.join(columns)} FROM ({values}) GROUP BY ALL"
     if not of.wanted:
         return table
-    place, figures = 0, []
+    rank, figures = 0, []
     for name, percent in of.wanted.items():
-        place += percent is not None
+        rank += percent is not None
         middle = "(_ranked[-2] + _ranked[-1] + 1) >> 1"
-        figures.append(f"{middle if percent is None else f'_ranked[{place}]'} AS {name}")
+        figures.append(f"{middle if percent is None else f'_ranked[{rank}]'} AS {name}")
     return f"SELECT *, {', '.join(figures)} FROM ({table})"
 
 
 def _dimensions(program: Program, have: frozenset[str]) -> list[Dimension]:
     dimensions = [dimension(name, have) for name in program.by]
-    names = [key for one in dimensions for key in one.keys]
+    names = [key for group in dimensions for key in group.keys]
     if len({*names}) < len(names):
         raise DimensionError(f"a table is grouped by each of {', '.join(program.by)} only once")
     for name in program.also:

@@ -52,22 +52,22 @@ class Plies:
     large: bool = True
 
     @classmethod
-    def of(cls, given: Any) -> Plies:
+    def of(cls, table: Any) -> Plies:
         """Of DuckDB, pandas or Dask, or ``Plies``."""
-        if isinstance(given, Plies):
-            return given
-        if hasattr(given, "to_delayed"):
+        if isinstance(table, Plies):
+            return table
+        if hasattr(table, "to_delayed"):
             return cls(
-                frozenset(given.columns), _select(dict.fromkeys(given.columns, "")), parts=partial(_of_dask, given)
+                frozenset(table.columns), _select(dict.fromkeys(table.columns, "")), parts=partial(_of_dask, table)
             )
-        if hasattr(given, "query") and hasattr(given, "types"):  # a relation of DuckDB
-            kinds = dict(zip(given.columns, map(str, given.types), strict=True))
-            return cls(frozenset(kinds), _select(kinds), partial(given.query, "given"))
+        if hasattr(table, "query") and hasattr(table, "types"):  # a relation of DuckDB
+            kinds = dict(zip(table.columns, map(str, table.types), strict=True))
+            return cls(frozenset(kinds), _select(kinds), partial(table.query, "given"))
         connection = new_database()
-        connection.register("given", given)
-        found = connection.table("given")
-        kinds = dict(zip(found.columns, map(str, found.types), strict=True))
-        return cls(frozenset(kinds), _select(kinds), connection.sql, None, given.attrs, connection, False)
+        connection.register("given", table)
+        relation = connection.table("given")
+        kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
+        return cls(frozenset(kinds), _select(kinds), connection.sql, None, table.attrs, connection, False)
 
     @classmethod
     def of_files(cls, files: Sequence[PlyFile]) -> Plies:
@@ -133,12 +133,12 @@ class Plies:
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
         """Of all parts."""
         if self.parts is None:
-            found: list[tuple[Any, ...]] = self.execute(statement).fetchall()
-            return found
+            rows: list[tuple[Any, ...]] = self.execute(statement).fetchall()
+            return rows
         return [
             row
-            for one in self.parts({"": self.text(statement)})
-            for row in zip(*one[""].to_pydict().values(), strict=True)
+            for part in self.parts({"": self.text(statement)})
+            for row in zip(*part[""].to_pydict().values(), strict=True)
         ]
 
     def computed(self, statement: Statement) -> Any:
@@ -147,10 +147,10 @@ class Plies:
         import pyarrow as pa
 
         parts = statement.of_parts()
-        found = list(self.parts({name: self.text(sql) for name, sql in parts.items()}))
+        results = list(self.parts({name: self.text(sql) for name, sql in parts.items()}))
         with new_database() as connection:
             for name in parts:
-                connection.register(f"{name}_of_parts", pa.concat_tables([one[name] for one in found]))
+                connection.register(f"{name}_of_parts", pa.concat_tables([result[name] for result in results]))
             return statement.of_sums({name: f"{name}_of_parts" for name in parts}, connection.execute)
 
 
@@ -170,10 +170,10 @@ def _select(kinds: Mapping[str, str]) -> str:
     return f"SELECT * REPLACE ({', '.join(casts)}) FROM given" if casts else "SELECT * FROM given"
 
 
-def parts_of(given: Any, statements: Mapping[str, str]) -> dict[str, Any]:
+def parts_of(frame: Any, statements: Mapping[str, str]) -> dict[str, Any]:
     """Runs on a worker of a cluster."""
     with new_database() as connection:
-        connection.register("given", given)
+        connection.register("given", frame)
         return {name: connection.sql(sql).to_arrow_table() for name, sql in statements.items()}
 
 
@@ -218,16 +218,16 @@ def _of_files(files: Sequence[PlyFile], statements: Mapping[str, str]) -> Sequen
         runs[-1].append(file)
         begun += file.rows
     tasks = [delayed(parts_of_files)(run, dict(statements)) for run in runs]
-    found: Sequence[Mapping[str, Any]] = compute(*tasks)  # type: ignore[no-untyped-call]  # Dask has no types
-    return found
+    results: Sequence[Mapping[str, Any]] = compute(*tasks)  # type: ignore[no-untyped-call]  # Dask has no types
+    return results
 
 
-def _of_dask(given: Any, statements: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
+def _of_dask(frame: Any, statements: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
     """Its partitions may divide games: they are made whole first."""
     from dask.base import compute
     from dask.delayed import delayed
 
-    whole = given.shuffle("key") if given.npartitions > 1 else given
+    whole = frame.shuffle("key") if frame.npartitions > 1 else frame
     tasks = [delayed(parts_of)(part, dict(statements)) for part in whole.to_delayed()]
-    found: Sequence[Mapping[str, Any]] = compute(*tasks)  # type: ignore[no-untyped-call]  # Dask has no types
-    return found
+    results: Sequence[Mapping[str, Any]] = compute(*tasks)  # type: ignore[no-untyped-call]  # Dask has no types
+    return results

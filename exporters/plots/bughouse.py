@@ -59,19 +59,19 @@ def _compute_match(plies: pd.DataFrame) -> _Match:
 
 def _draw_match(ax: Axes, look: Theme, data: _Match) -> Legend:
     entries: list[LegendEntry] = []
-    seen: list[float] = []
+    heights: list[float] = []
     for board in data.boards:
         added, clocks = _draw_clocks(ax, look, board)
         entries += added
-        seen += clocks
-    _scale(ax, look, data.boards, seen, data.by_arrival, whole_seconds(data.shown.drawn) > 0)
+        heights += clocks
+    _scale(ax, look, data.boards, heights, data.by_arrival, whole_seconds(data.shown.drawn) > 0)
     return Legend(entries, (None if data.by_arrival else "no arrival times that can be compared",))
 
 
 def _draw_clocks(ax: Axes, look: Theme, board: _Board) -> tuple[list[LegendEntry], list[float]]:
     """Draw both clocks; return what the legend says of them, and values in seconds between which they are."""
     entries: list[LegendEntry] = []
-    seen: list[float] = []
+    heights: list[float] = []
     for side, handle in zip(("white", "black"), handles_of(board.plies), strict=True):
         own = board.plies[board.plies["side"] == side]
         if own.empty:
@@ -81,22 +81,22 @@ def _draw_clocks(ax: Axes, look: Theme, board: _Board) -> tuple[list[LegendEntry
         face = look.background if side == "white" else colour
         style = _DASHES[board.letter]
         xs, ys = _curve(board, side)
-        seen += ys
+        heights += ys
         ax.plot(xs, ys, color=colour, linestyle=style, linewidth=1.4, gid=f"clock-{board.letter}-{side}")
         moments = [board.seconds[ply] for ply in own["ply"].astype(int)]
         gids = [f"{board.letter}-ply-{ply}" for ply in own["ply"]]
         draw_points(ax, moments, numbers(own["clock_after_ms"]) / 1000, gids, size=3, colour=colour, face=face)
-        shown = Line2D(
+        line = Line2D(
             [], [], color=colour, linestyle=style, linewidth=1.4, marker="o", markersize=4, markerfacecolor=face
         )
-        entries.append((shown, f"{handle} ({side}, board {board.letter})"))
-    return entries, seen
+        entries.append((line, f"{handle} ({side}, board {board.letter})"))
+    return entries, heights
 
 
 def _scale(
-    ax: Axes, look: Theme, boards: Sequence[_Board], seen: Sequence[float], by_arrival: bool, coarse: bool
+    ax: Axes, look: Theme, boards: Sequence[_Board], heights: Sequence[float], by_arrival: bool, coarse: bool
 ) -> None:
-    low, high = min(seen), max(seen)
+    low, high = min(heights), max(heights)
     from_zero = 0 <= low <= high - low  # where the curves would fill less than half of the axis it begins below them
     low = 0.0 if from_zero else low
     margin = max(high - low, 1.0) * 0.05

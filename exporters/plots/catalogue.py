@@ -88,8 +88,8 @@ def _player(plies: Plies, who: Who) -> _Player:
     shown = shown_of(Drawn(own, ()), player=who.player)
     if not shown.attrs["plies"]:
         raise ExportError(f"No data: {plain(who.player or '')} made no move in this selection.")
-    found = own.sql(f"SELECT {', '.join(_OF_PLAYER)}, count(DISTINCT key) AS n FROM plies GROUP BY ALL ORDER BY ALL")
-    return _Player(shown, frame_of_rows(found.columns, [str(kind) for kind in found.types], found.fetchall()))
+    games = own.sql(f"SELECT {', '.join(_OF_PLAYER)}, count(DISTINCT key) AS n FROM plies GROUP BY ALL ORDER BY ALL")
+    return _Player(shown, frame_of_rows(games.columns, [str(kind) for kind in games.types], games.fetchall()))
 
 
 def _head(own: _Player) -> tuple[str, str]:
@@ -182,8 +182,8 @@ def _sheet(
     """A picture that is a sheet of several; of one game it shows the events, of many the player."""
 
     def drawn(plies: Any, events: pd.DataFrame | None, wishes: PlotOptions) -> Figure:
-        given = {"events": events} if scope == "game" else {"player": wishes.player}
-        return draw(plies, theme=wishes.theme, size=wishes.size or size, **given)
+        options = {"events": events} if scope == "game" else {"player": wishes.player}
+        return draw(plies, theme=wishes.theme, size=wishes.size or size, **options)
 
     return Picture(scope, drawn, table, size)
 

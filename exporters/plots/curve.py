@@ -51,9 +51,9 @@ def _compute_curve(plies: Plies, who: Who) -> _CurveData:
     one_base = len(bases) == 1
     whose = "'all'" if who.player is None else f"CASE WHEN {who.condition} THEN 'player' ELSE 'opponents' END"
     clock = "clock_after_ms" if one_base else "clock_after_ms * 1000000 // (base_s * 1000)"
-    found = figures_of(drawn, ("who", "move_no"), clock, _QUARTILES, {"who": whose}).frame()
+    quartiles = figures_of(drawn, ("who", "move_no"), clock, _QUARTILES, {"who": whose}).frame()
     by = ["who", "move_no"]
-    table = found.rename(columns={"plies": "sides"}).sort_values(by, ignore_index=True)
+    table = quartiles.rename(columns={"plies": "sides"}).sort_values(by, ignore_index=True)
     table = table[[*by, "games", "sides", *_QUARTILES]]
     if one_base:
         table = table.rename(columns={name: f"{name}_ms" for name in _QUARTILES})
@@ -115,8 +115,8 @@ def _draw_quartiles(ax: Axes, look: Theme, table: pd.DataFrame, bases: list[int]
             markerfacecolor=face,
             gid=f"median-{who}",
         )
-        shown = Line2D([], [], color=colour, linewidth=1.6, marker="o", markersize=4, markerfacecolor=face)
-        entries.append((shown, f"{name}: median and quartiles"))
+        line = Line2D([], [], color=colour, linewidth=1.6, marker="o", markersize=4, markerfacecolor=face)
+        entries.append((line, f"{name}: median and quartiles"))
     least = min(0.0, float(table[f"q25_{unit}"].min()) / scale)
     _clock_scale(ax, least, max(start, float(table[f"q75_{unit}"].max()) / scale), one_base)
     return entries

@@ -61,10 +61,10 @@ def evaluated_moves(plies: pd.DataFrame) -> pd.DataFrame:
     only_game(plies, "evaluation")
     mate = plies["eval_after_mate"]
     bound = pd.Series(np.where(mate.fillna(0) >= 0, BOUND_CP, -BOUND_CP), index=plies.index, dtype="Int64")
-    shown = plies["eval_after_cp"].clip(-BOUND_CP, BOUND_CP).where(mate.isna(), bound)
+    bounded = plies["eval_after_cp"].clip(-BOUND_CP, BOUND_CP).where(mate.isna(), bound)
     limits = plies["base_s"].fillna(0).map(low_limit_ms)
     trouble = (plies["clock_before_ms"] < limits).fillna(False).astype(bool)
-    drawn = usable(plies.assign(evaluation=shown, trouble=trouble), "evaluation")
+    drawn = usable(plies.assign(evaluation=bounded, trouble=trouble), "evaluation")
     sign = np.where(drawn["side"].eq("white"), 1, -1)
     chances = np.array(CHANCES)[sign * drawn["evaluation"].to_numpy(dtype=np.int64) + BOUND_CP]
     moves = drawn.assign(chances=chances).drop(columns="evaluation")
@@ -110,36 +110,36 @@ evaluation_course = COURSE.function(
 
 
 def _draw_curve(ax: Axes, look: Theme, drawn: pd.DataFrame, plies: range) -> None:
-    known = dict(zip(drawn["ply"].astype(int), drawn["chances"].astype(float), strict=True))
+    chances = dict(zip(drawn["ply"].astype(int), drawn["chances"].astype(float), strict=True))
     xs = np.array([ply_place(ply) for ply in plies])
-    ys = np.array([known.get(ply, np.nan) for ply in plies])
+    ys = np.array([chances.get(ply, np.nan) for ply in plies])
     for colour, above in ((look.white, True), (look.black, False)):
         ax.fill_between(xs, ys, 500, where=(ys >= 500) == above, interpolate=True, color=colour, alpha=0.2, linewidth=0)
     ax.plot(xs, ys, color=look.text, linewidth=1.2, gid="evaluation")
-    gids = [f"ply-{ply}" for ply in known]
-    draw_points(ax, map(ply_place, known), known.values(), gids, size=2.5, colour=look.text, face=look.text)
+    gids = [f"ply-{ply}" for ply in chances]
+    draw_points(ax, map(ply_place, chances), chances.values(), gids, size=2.5, colour=look.text, face=look.text)
 
 
 def _draw_judged(ax: Axes, own: pd.DataFrame, look: Theme, side: str) -> str:
     loss = numbers(own["loss_permille"])
     moves = ply_place(numbers(own["ply"]))
     chances = numbers(own["chances"])
-    shown = []
+    texts = []
     for kind, kinds, least, below, marker, size in _KINDS:
         those = (loss >= least) & (loss < below)
-        for at, value, ply in zip(moves[those], chances[those], own["ply"][those], strict=True):
+        for x, value, ply in zip(moves[those], chances[those], own["ply"][those], strict=True):
             point = _marker(marker, size, look.side(side))
-            point.set_data([at], [value])
+            point.set_data([x], [value])
             point.set_gid(f"{kind}-{ply}")
             ax.add_artist(point)
         count = int(those.sum())
-        shown.append(f"{count} {kind if count == 1 else kinds}")
+        texts.append(f"{count} {kind if count == 1 else kinds}")
     short = own["trouble"].to_numpy(dtype=bool)
     bottom = 1 - _RUG if side == "white" else 0.0
     ax.bar(
         moves[short], _RUG, width=0.5, bottom=bottom, color=look.mark, linewidth=0, transform=ax.get_xaxis_transform()
     )
-    return ", ".join(shown)
+    return ", ".join(texts)
 
 
 def _marker(shape: str, size: float, colour: str) -> Line2D:
@@ -232,11 +232,11 @@ def _draw_rates(ax: Axes, look: Theme, table: pd.DataFrame, by: str) -> list[Leg
     for (name, hatch), colour in zip(_SHARES, (look.white, look.mark, look.muted), strict=True):
         shares = numbers(table[name]) / counts
         how = {"bottom": bottom, "width": 0.72}
-        shown = draw_bars(ax, look, places, shares, colour=colour, hatch=hatch, name=name, **how)
+        bars = draw_bars(ax, look, places, shares, colour=colour, hatch=hatch, name=name, **how)
         bottom = bottom + shares
-        entries.append((shown, f"{name} {int(table[name].sum()):,}"))
-    for place, height, count in zip(places, bottom, table["plies"], strict=True):
-        ax.annotate(f"n = {count:,}", (place, height), (0, 3), textcoords="offset points", ha="center", fontsize=8,
+        entries.append((bars, f"{name} {int(table[name].sum()):,}"))
+    for x, height, count in zip(places, bottom, table["plies"], strict=True):
+        ax.annotate(f"n = {count:,}", (x, height), (0, 3), textcoords="offset points", ha="center", fontsize=8,
                     color=look.text)  # fmt: skip
     ends = zip(table[f"{by}_from_s"], table[f"{by}_to_s"], strict=True)
     ax.set_xticks(places, [_band(begin, end) for begin, end in ends])
@@ -281,12 +281,12 @@ def blunder_sheet(
     """
     figure = new_figure(theme, size)
     source, places = Plies.of(plies), figure.subplots(1, 2)
-    found = [BLUNDERS.computed(source, player, by=by) for by in ("clock", "think")]
-    for ax, data in zip(places, found, strict=True):
+    halves = [BLUNDERS.computed(source, player, by=by) for by in ("clock", "think")]
+    for ax, data in zip(places, halves, strict=True):
         BLUNDERS.drawn(data, ax=ax, theme=theme, titles=False)
     highest = max(ax.get_ylim()[1] for ax in places)
     for ax in places:
         ax.set_ylim(0, highest)
     places[1].set_ylabel("")
-    add_sheet_titles(places[0], theme_of(theme), *found[0].shown.head("Blunders against the clock"), "")
+    add_sheet_titles(places[0], theme_of(theme), *halves[0].shown.head("Blunders against the clock"), "")
     return figure

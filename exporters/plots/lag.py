@@ -80,9 +80,9 @@ def _compute_lag(plies: Plies, who: Who) -> _LagData:
         whose = f"CASE WHEN {who.condition} THEN 'player' ELSE 'opponents' END"
     series = _series(drawn, {"who": whose}, names)
     if one_game:
-        found = drawn.kept.sql("SELECT side, ply, lag_ms FROM plies ORDER BY ply")
-        rows = frame_of_rows(found.columns, [str(kind) for kind in found.types], found.fetchall())
-        series = [one._replace(bands=None, moves=rows[rows["side"] == one.side]) for one in series]
+        relation = drawn.kept.sql("SELECT side, ply, lag_ms FROM plies ORDER BY ply")
+        rows = frame_of_rows(relation.columns, [str(kind) for kind in relation.types], relation.fetchall())
+        series = [line._replace(bands=None, moves=rows[rows["side"] == line.side]) for line in series]
     return _LagData(shown, series, one_game, note if unsealed else None)
 
 
@@ -93,7 +93,7 @@ def _series(drawn: Drawn, whose: Mapping[str, str], names: Mapping[str, tuple[st
     for key, (side, name) in names.items():
         of_key = counts[counts["who"] == key]
         if len(of_key):
-            lags, count = (of_key[one].to_numpy(dtype=np.int64) for one in ("lag_ms", "n"))
+            lags, count = (of_key[column].to_numpy(dtype=np.int64) for column in ("lag_ms", "n"))
             median, most = int(ranked(lags, count) + 0.5), ranked(lags, count, 95)
             text = f"median {median} ms, 95 % ≤ {most:.0f} ms, most {lags.max()} ms"
             own = bands[bands["who"] == key].sort_values("move_no", ignore_index=True)
@@ -103,15 +103,15 @@ def _series(drawn: Drawn, whose: Mapping[str, str], names: Mapping[str, tuple[st
 
 def _draw_course(ax: Axes, look: Theme, lags: _LagData) -> Legend:
     entries: list[LegendEntry] = []
-    for one in lags.series:
-        colour = look.side(one.side)
-        face = look.background if one.side == "white" else colour
-        if one.moves is not None:
-            _draw_moves(ax, one.moves, one.side, colour, face)
-        if one.bands is not None:
-            _draw_bands(ax, one.bands, one.side, colour, face)
-        shown = Line2D([], [], color=colour, marker="o", markersize=4, markerfacecolor=face)
-        entries.append((shown, f"{one.name}: {one.about}"))
+    for line in lags.series:
+        colour = look.side(line.side)
+        face = look.background if line.side == "white" else colour
+        if line.moves is not None:
+            _draw_moves(ax, line.moves, line.side, colour, face)
+        if line.bands is not None:
+            _draw_bands(ax, line.bands, line.side, colour, face)
+        mark = Line2D([], [], color=colour, marker="o", markersize=4, markerfacecolor=face)
+        entries.append((mark, f"{line.name}: {line.about}"))
     ax.set_ylim(bottom=0)
     ax.margins(y=0.08)
     move_axis(ax)
@@ -127,14 +127,14 @@ def _draw_moves(ax: Axes, rows: pd.DataFrame, side: str, colour: str, face: str)
 
 
 def _draw_bands(ax: Axes, bands: pd.DataFrame, side: str, colour: str, face: str) -> None:
-    known = numbers(bands["move_no"])
+    moves = numbers(bands["move_no"])
     low, middle, high = (numbers(bands[name]) for name in _QUANTILES)
-    ax.fill_between(known, low, high, color=colour, alpha=0.2, linewidth=0, gid=f"band-{side}")
-    ax.plot(known, middle, color=colour, linewidth=1.4, marker="o", markersize=3, markerfacecolor=face)
+    ax.fill_between(moves, low, high, color=colour, alpha=0.2, linewidth=0, gid=f"band-{side}")
+    ax.plot(moves, middle, color=colour, linewidth=1.4, marker="o", markersize=3, markerfacecolor=face)
 
 
 def _draw_histogram(ax: Axes, look: Theme, lags: _LagData) -> Legend:
-    every = pd.concat([one.counts[["lag_ms", "n"]] for one in lags.series]).sort_values("lag_ms")
+    every = pd.concat([line.counts[["lag_ms", "n"]] for line in lags.series]).sort_values("lag_ms")
     count = every["n"].to_numpy(dtype=np.int64).cumsum()
     rank = (int(count[-1]) * 99 + 99) // 100
     top = max(float(every["lag_ms"].iloc[int(np.searchsorted(count, rank))]), 1.0)
@@ -142,19 +142,19 @@ def _draw_histogram(ax: Axes, look: Theme, lags: _LagData) -> Legend:
     edges = np.arange(0, top + 2 * step, step)
     cut = bool(every["lag_ms"].iloc[-1] > edges[-1])
     entries: list[LegendEntry] = []
-    for one in lags.series:
-        colour = look.side(one.side)
+    for line in lags.series:
+        colour = look.side(line.side)
         ax.hist(
-            np.clip(numbers(one.counts["lag_ms"]), 0, edges[-1] - step / 2),
+            np.clip(numbers(line.counts["lag_ms"]), 0, edges[-1] - step / 2),
             bins=edges.tolist(),
-            weights=numbers(one.counts["n"]),
+            weights=numbers(line.counts["n"]),
             histtype="stepfilled",
             facecolor=(colour, 0.3),
             edgecolor=colour,
             linewidth=1.3,
-            gid=f"histogram-{one.side}",
+            gid=f"histogram-{line.side}",
         )
-        entries.append((Patch(facecolor=(colour, 0.3), edgecolor=colour, linewidth=1.3), f"{one.name}: {one.about}"))
+        entries.append((Patch(facecolor=(colour, 0.3), edgecolor=colour, linewidth=1.3), f"{line.name}: {line.about}"))
     ax.set_xlim(0, float(edges[-1]))
     ax.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
     ax.set_xlabel(f"lag (ms), bins of {step:g} ms" + (", the last one: and more" if cut else ""))

@@ -86,7 +86,7 @@ class Panel(Generic[_Data]):
         if of_games:
             options = {"player": (None, _PLAYER), **options}
         signature = inspect.signature(draw)
-        first, *others = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        first, *others = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
         more = [inspect.Parameter(option, others[0].kind, default=default) for option, (default, _) in options.items()]
         texts = "".join(f"\n        {option}: {text}" for option, (_, text) in options.items())
         draw.__signature__ = signature.replace(parameters=[first, *more, *others])  # type: ignore[attr-defined]

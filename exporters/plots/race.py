@@ -125,11 +125,11 @@ def _compute_race(plies: pd.DataFrame, events: pd.DataFrame | None = None, *, ch
 def _draw_race(ax: Axes, look: Theme, data: _Race) -> Legend:
     plies, drawn = data.shown.plies, data.shown.drawn
     stepped = whole_seconds(drawn) == len(drawn)
-    entries, seen = _draw_clocks(ax, look, plies, drawn, stepped)
+    entries, heights = _draw_clocks(ax, look, plies, drawn, stepped)
     entries += _draw_budgets(ax, look, plies)
     entries += _draw_marks(ax, look, plies, data.marks)
     entries += _shade_gaps(ax, look, plies)
-    _scale_clocks(ax, look, plies, seen, stepped)
+    _scale_clocks(ax, look, plies, heights, stepped)
     return Legend(entries)
 
 
@@ -138,7 +138,7 @@ def _draw_clocks(
 ) -> tuple[list[LegendEntry], list[float]]:
     """Draw both clocks; return what the legend says of them, and values in seconds between which they are."""
     entries: list[LegendEntry] = []
-    seen = [0.0]
+    heights = [0.0]
     size = 4.5 if len(drawn) <= _MANY_POINTS else 2.5
     for side, handle in zip(("white", "black"), handles_of(plies), strict=True):
         own = drawn[drawn["side"] == side]
@@ -147,21 +147,21 @@ def _draw_clocks(
         colour = look.side(side)
         face = look.background if side == "white" else colour
         xs, ys = _curve(own, plies[plies["side"] == side])
-        seen += [float(np.nanmin(ys)), float(np.nanmax(ys))]
+        heights += [float(np.nanmin(ys)), float(np.nanmax(ys))]
         ax.plot(
             xs, ys, color=colour, linewidth=1.6, drawstyle="steps-post" if stepped else "default", gid=f"clock-{side}"
         )
         places = ply_place(numbers(own["ply"]))
         gids = [f"ply-{ply}" for ply in own["ply"]]
         draw_points(ax, places, numbers(own["clock_after_ms"]) / 1000, gids, size=size, colour=colour, face=face)
-        shown = Line2D([], [], color=colour, linewidth=1.6, marker="o", markersize=4.5, markerfacecolor=face)
-        entries.append((shown, f"{handle} ({side})"))
-    return entries, seen
+        line = Line2D([], [], color=colour, linewidth=1.6, marker="o", markersize=4.5, markerfacecolor=face)
+        entries.append((line, f"{handle} ({side})"))
+    return entries, heights
 
 
-def _scale_clocks(ax: Axes, look: Theme, plies: pd.DataFrame, seen: list[float], stepped: bool) -> None:
+def _scale_clocks(ax: Axes, look: Theme, plies: pd.DataFrame, heights: list[float], stepped: bool) -> None:
     bases = [float(value) for value in plies["base_s"].dropna().unique()]
-    high, low = max([*seen, *bases]), min(seen)
+    high, low = max([*heights, *bases]), min(heights)
     margin = max(high - low, 1.0) * 0.05
     ax.set_ylim(low - (margin if low < 0 else 0), high + 2 * margin)
     ax.set_xlim(int(plies["move_no"].min()) - 0.7, int(plies["move_no"].max()) + 1)
@@ -176,7 +176,7 @@ def _curve(own: pd.DataFrame, all_own: pd.DataFrame) -> tuple[list[float], list[
     """One side's clock, from the base time if its first move is there, broken where a move is missing."""
     xs: list[float] = []
     ys: list[float] = []
-    known = dict(zip(own["ply"].astype(int), numbers(own["clock_after_ms"]) / 1000, strict=True))
+    clock_s = dict(zip(own["ply"].astype(int), numbers(own["clock_after_ms"]) / 1000, strict=True))
     first = int(all_own["ply"].min())
     base = one(all_own["base_s"])
     if first <= 2 and base is not None:
@@ -184,7 +184,7 @@ def _curve(own: pd.DataFrame, all_own: pd.DataFrame) -> tuple[list[float], list[
         ys.append(float(base))
     for ply in range(first, int(all_own["ply"].max()) + 1, 2):
         xs.append(ply_place(ply))
-        ys.append(float(known.get(ply, np.nan)))
+        ys.append(float(clock_s.get(ply, np.nan)))
     return xs, ys
 
 
@@ -214,13 +214,13 @@ def _draw_marks(ax: Axes, look: Theme, plies: pd.DataFrame, marks: list[Mark]) -
     for number, mark in enumerate(marks):
         if mark.name == "not observed" and mark.ply >= last:
             continue  # the end of what we saw, not a hole in it
-        at = ply_place(mark.ply) + 0.25
+        x = ply_place(mark.ply) + 0.25
         spoken = mark.name == "kibitz"
         if not spoken:
-            ax.axvline(at, color=look.mark, linewidth=0.6, alpha=0.55, zorder=1)
+            ax.axvline(x, color=look.mark, linewidth=0.6, alpha=0.55, zorder=1)
         shape = _SHAPES[mark.name]
         ax.plot(
-            [at],
+            [x],
             [0.93 if spoken else 0.975],
             transform=ax.get_xaxis_transform(),
             marker=shape,
@@ -239,8 +239,8 @@ def _draw_marks(ax: Axes, look: Theme, plies: pd.DataFrame, marks: list[Mark]) -
 
 
 def _shade_gaps(ax: Axes, look: Theme, plies: pd.DataFrame) -> list[LegendEntry]:
-    known = sorted(plies["ply"].astype(int))
-    holes = [(before, after) for before, after in pairwise(known) if after > before + 1]
+    drawn = sorted(plies["ply"].astype(int))
+    holes = [(before, after) for before, after in pairwise(drawn) if after > before + 1]
     for before, after in holes:
         ax.axvspan(ply_place(before), ply_place(after), color=look.shade, linewidth=0, zorder=0, gid=f"gap-{before}")
     return [(Patch(color=look.shade), "moves not recorded")] if holes else []

@@ -57,10 +57,10 @@ def _scores_of(table: pd.DataFrame, move: int) -> pd.DataFrame:
     for number, (edge, word) in enumerate(zip((None, *_LEADS), _LEAD_WORDS, strict=True)):
         sides, score = classes.get(edge, (0, float("nan")))
         rows.append((" ".join(word.split()), number, int(sides), float(score)))
-    shown = pd.DataFrame(rows, columns=["lead", "lead_no", "sides", "score"])
+    scores = pd.DataFrame(rows, columns=["lead", "lead_no", "sides", "score"])
     excluded = {_REASONS.get(reason, EXCLUDED[reason]): count for reason, count in table.attrs["excluded"].items()}
-    shown.attrs = {"games": table.attrs["games"], "plies": table.attrs["plies"], "excluded": excluded}
-    return shown
+    scores.attrs = {"games": table.attrs["games"], "plies": table.attrs["plies"], "excluded": excluded}
+    return scores
 
 
 def _draw_leads(ax: Axes, look: Theme, data: _LeadData) -> Legend:
@@ -114,10 +114,10 @@ def _compute_endings(plies: Plies, who: Who) -> _Endings:
     return _Endings(shown, games)
 
 
-def _results_of(found: _Endings) -> pd.DataFrame:
+def _results_of(data: _Endings) -> pd.DataFrame:
     """What ``endings`` draws: one row for each reason, or for each way in which the recording ended."""
     rows = []
-    for reason, ending, score, games in found.games:
+    for reason, ending, score, games in data.games:
         ended = "reason not known" if reason is None else reason_words(reason)
         counts = (games if score == value else 0 for value, _ in _OUTCOMES)
         rows.append((ended if ending == "result" else ending, *counts, games if score is None else 0))
@@ -125,12 +125,12 @@ def _results_of(found: _Endings) -> pd.DataFrame:
     tallied = table.groupby("ended").sum().reset_index()
     tallied["all"] = tallied[["won", "drawn", "lost", "no_result"]].sum(axis=1)
     ordered = tallied.sort_values(["all", "ended"], ascending=[False, True]).drop(columns="all").reset_index(drop=True)
-    ordered.attrs = {**found.shown.attrs}
+    ordered.attrs = {**data.shown.attrs}
     return ordered
 
 
-def _draw_endings(ax: Axes, look: Theme, found: _Endings) -> Legend:
-    table = _results_of(found)
+def _draw_endings(ax: Axes, look: Theme, data: _Endings) -> Legend:
+    table = _results_of(data)
     ax.grid(False)
     ax.grid(True, axis="x", color=look.grid, linewidth=0.6)
     places = np.arange(len(table))[::-1]

@@ -87,10 +87,10 @@ class Drawn:
 
     @property
     def kept(self) -> Plies:
-        found = self.plies
+        rest = self.plies
         for reason in self.reasons:
-            found = found.where(f"({reason.condition}) IS NOT TRUE")
-        return found
+            rest = rest.where(f"({reason.condition}) IS NOT TRUE")
+        return rest
 
 
 def reasons_against(column: str, *, clocks: bool = False, thinks: bool = False) -> list[Reason]:
@@ -120,15 +120,15 @@ def _sample(plies: Plies, player: str | None) -> pd.DataFrame:
     ends = plies.rows(f"SELECT min({game}), max({game}) FROM plies GROUP BY {_ALIKE}")
     if player is not None:
         ends += plies.moved_by([player]).rows(f"SELECT min({game}), NULL FROM plies")
-    games = {one for pair in ends for one in pair if one is not None}
+    games = {key for pair in ends for key in pair if key is not None}
     condition = (
         among(game, games) if game != "game_id" else f"{game} IN ({', '.join(map(str, sorted(games))) or 'NULL'})"
     )
-    found = plies.where(condition).sql(
+    relation = plies.where(condition).sql(
         f"SELECT {_SAMPLED} FROM plies QUALIFY row_number() OVER (PARTITION BY key, side ORDER BY ply) = 1"
         " ORDER BY key, ply"
     )
-    sample = frame_of_rows(found.columns, [str(kind) for kind in found.types], found.fetchall())
+    sample = frame_of_rows(relation.columns, [str(kind) for kind in relation.types], relation.fetchall())
     if player is not None:  # the player's spelling comes first
         own = sample["mover"].str.lower().eq(player.lower()).fillna(False)
         sample = pd.concat([sample[own], sample[~own]], ignore_index=True)
@@ -139,11 +139,11 @@ def _sample(plies: Plies, player: str | None) -> pd.DataFrame:
 def counts_of(drawn: Drawn, by: str, value: str, derived: Mapping[str, str] | None = None) -> pd.DataFrame:
     """How often each value occurs by group: columns ``by``, ``value``, ``coarse`` and ``n``."""
     kept = drawn.kept if derived is None else _with(drawn.kept, derived)
-    found = kept.sql(
+    relation = kept.sql(
         f"SELECT {by}, {value}, coalesce({COARSE}, FALSE)::INTEGER AS coarse, count(*) AS n FROM plies"
         " GROUP BY ALL ORDER BY ALL"
     )
-    values = found.fetchnumpy()
+    values = relation.fetchnumpy()
     return pd.DataFrame(
         {
             name: np.where(of.mask, np.array(None), of.data) if np.ma.is_masked(of) else np.ma.getdata(of)

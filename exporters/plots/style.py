@@ -200,9 +200,9 @@ def add_titles(ax: Axes, theme: Theme, title: str, subtitle: str = "") -> None:
 
 def width_points(ax: Axes) -> float:
     figure = ax.get_figure(root=True)
-    place = ax.get_subplotspec()
+    subplot = ax.get_subplotspec()
     assert figure is not None
-    columns = 1.0 if place is None else place.get_position(figure).width / 0.775
+    columns = 1.0 if subplot is None else subplot.get_position(figure).width / 0.775
     return float(figure.get_figwidth() * min(columns, 1.0) * 72 * 0.86)
 
 
@@ -304,5 +304,5 @@ def clock_axis(axis: Axis, low_s: float, high_s: float, *, ticks: int = 7, whole
 
 def numbers(values: Any) -> npt.NDArray[np.float64]:
     """A nullable column as floats, unknown as NaN."""
-    found: npt.NDArray[np.float64] = values.to_numpy(dtype="float64", na_value=np.nan)
-    return found
+    array: npt.NDArray[np.float64] = values.to_numpy(dtype="float64", na_value=np.nan)
+    return array

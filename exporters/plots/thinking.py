@@ -45,10 +45,10 @@ class Classes(NamedTuple):
 
     def height(self, time_ms: float) -> float:
         """Where a time is on an axis on which each class is as high as the others."""
-        place = int(np.searchsorted(self.edges, time_ms / 1000, side="right")) - 1
-        low_s, high_s = self.edges[place], self.ends[place]
+        index = int(np.searchsorted(self.edges, time_ms / 1000, side="right")) - 1
+        low_s, high_s = self.edges[index], self.ends[index]
         part = 0.5 if np.isinf(high_s) else (time_ms / 1000 - low_s) / (high_s - low_s)
-        return place + part
+        return index + part
 
 
 def classes_of(times_ms: NDArray[np.int64], *, whole_seconds: bool) -> Classes:
@@ -111,15 +111,15 @@ def _step_of(times_ms: NDArray[np.int64], count: NDArray[np.int64], *, whole_sec
     return step, min(top // step + 2, longest + 1)
 
 
-def _shares_of(found: _Thinks) -> pd.DataFrame:
+def _shares_of(thinks: _Thinks) -> pd.DataFrame:
     """A row for each phase and step of times (``think``, in seconds), with the phase's median and its precision."""
-    times_ms, coarse, count = (found.counts[name].to_numpy(dtype=np.int64) for name in ("elapsed_ms", "coarse", "n"))
+    times_ms, coarse, count = (thinks.counts[name].to_numpy(dtype=np.int64) for name in ("elapsed_ms", "coarse", "n"))
     step, steps = _step_of(times_ms, count, whole_seconds=bool(coarse.any()))
     places = np.minimum(times_ms // step, steps - 1)
     labels = [f"{index * step / 1000:g}–{(index + 1) * step / 1000:g}" for index in range(steps)]
     if int(times_ms.max()) >= steps * step:
         labels[-1] = f"≥ {(steps - 1) * step / 1000:g}"
-    of_phase = found.counts["phase"].to_numpy()
+    of_phase = thinks.counts["phase"].to_numpy()
     rows = []
     for phase in (*PHASES, None):
         inside = pd.isna(of_phase) if phase is None else of_phase == phase
@@ -128,17 +128,17 @@ def _shares_of(found: _Thinks) -> pd.DataFrame:
             continue
         median = int(ranked(times_ms[inside], count[inside]) + 0.5)
         precision = "seconds" if coarse[inside].any() else "milliseconds"
-        for place, label in enumerate(labels):
-            plies_in = int(count[inside & (places == place)].sum())
+        for number, label in enumerate(labels):
+            plies_in = int(count[inside & (places == number)].sum())
             rows.append((phase or _UNKNOWN, label, plies_in, plies_in / whole, whole, median, precision))
     columns = ["phase", "think", "plies", "share", "phase_plies", "median_ms", "precision"]
     shares = pd.DataFrame(rows, columns=columns)
-    shares.attrs = {**found.shown.attrs}
+    shares.attrs = {**thinks.shown.attrs}
     return shares
 
 
-def _draw_thinks(ax: Axes, look: Theme, found: _Thinks) -> Legend:
-    shares = _shares_of(found)
+def _draw_thinks(ax: Axes, look: Theme, thinks: _Thinks) -> Legend:
+    shares = _shares_of(thinks)
     edges = [label.removeprefix("≥ ").partition("–")[0] for label in dict.fromkeys(shares["think"])]
     entries = _draw_shares(ax, look, shares)
     every = math.ceil(len(edges) * (max(map(len, edges)) * 6 + 6) / width_points(ax))
@@ -162,20 +162,20 @@ def _draw_shares(ax: Axes, look: Theme, shares: pd.DataFrame) -> list[LegendEntr
         rows = shares[shares["phase"] == phase]
         colour, hatch = (look.muted, "") if phase == _UNKNOWN else looks[phase]
         places = np.arange(classes) + (index - (len(present) - 1) / 2) * width
-        shown = draw_bars(
+        bars = draw_bars(
             ax, look, places, rows["share"].to_numpy(dtype=float), colour=colour, hatch=hatch, name=phase,
             width=width * 0.94,
         )  # fmt: skip
         count, median = int(rows["phase_plies"].iloc[0]), float(rows["median_ms"].iloc[0])
         seconds = bool(rows["precision"].eq("seconds").any())
-        entries.append((shown, f"{phase}: {count:,} moves, median {duration_text(median, whole_seconds=seconds)}"))
+        entries.append((bars, f"{phase}: {count:,} moves, median {duration_text(median, whole_seconds=seconds)}"))
     return entries
 
 
-def _cells_of(found: _Thinks) -> tuple[pd.DataFrame, dict[int, float]]:
+def _cells_of(thinks: _Thinks) -> tuple[pd.DataFrame, dict[int, float]]:
     """The cells that have moves, by ``move_from`` and ``think_no``, and by column the height of its median."""
     names = ("move_no", "elapsed_ms", "coarse", "n")
-    moves, times_ms, coarse, count = (found.counts[name].to_numpy(dtype=np.int64) for name in names)
+    moves, times_ms, coarse, count = (thinks.counts[name].to_numpy(dtype=np.int64) for name in names)
     classes = classes_of(times_ms, whole_seconds=bool(coarse.any()))
     last = int(moves.max())
     width = next((step for step in _WIDTHS if last <= step * _MOST_COLUMNS), last)
@@ -183,8 +183,8 @@ def _cells_of(found: _Thinks) -> tuple[pd.DataFrame, dict[int, float]]:
     cells = pd.DataFrame({"move_from": columns * width + 1, "think_no": classes.places, "plies": count})
     cells = cells.groupby(["move_from", "think_no"])["plies"].sum().reset_index()
     cells.insert(1, "move_to", cells["move_from"] + width - 1)
-    cells.insert(2, "think", [classes.labels[place] for place in cells["think_no"]])
-    cells.attrs = {**found.shown.attrs, "labels": classes.labels, "columns": width}
+    cells.insert(2, "think", [classes.labels[number] for number in cells["think_no"]])
+    cells.attrs = {**thinks.shown.attrs, "labels": classes.labels, "columns": width}
     return cells, {
         int(column): classes.height(ranked(times_ms[columns == column], count[columns == column]))
         for column in np.unique(columns)
@@ -205,8 +205,8 @@ def _add_colour_bar(ax: Axes, look: Theme, mesh: QuadMesh) -> None:
     bar.set_label("moves", color=look.text, fontsize=9)
 
 
-def _draw_heatmap(ax: Axes, look: Theme, found: _Thinks) -> Legend:
-    cells, median = _cells_of(found)
+def _draw_heatmap(ax: Axes, look: Theme, thinks: _Thinks) -> Legend:
+    cells, median = _cells_of(thinks)
     labels, width = cells.attrs["labels"], cells.attrs["columns"]
     dress(ax, look, grid=None)
     mesh = _draw_cells(ax, look, cells)

@@ -156,8 +156,8 @@ def whole_seconds(plies: pd.DataFrame) -> int:
 
 def one(values: Iterable[Any]) -> Any:
     """The only value that is known, or None where there is none, or several."""
-    found = list(dict.fromkeys(value for value in values if not pd.isna(value)))
-    return found[0] if len(found) == 1 else None
+    distinct = list(dict.fromkeys(value for value in values if not pd.isna(value)))
+    return distinct[0] if len(distinct) == 1 else None
 
 
 def handles_of(plies: pd.DataFrame) -> tuple[str, str]:
@@ -208,21 +208,21 @@ def _server(plies: pd.DataFrame) -> str:
     servers = [plain(name) for name in plies["server"].dropna().unique()]
     if not servers:
         return "server unknown"
-    known = servers[0] if len(servers) == 1 else f"{len(servers)} servers"
-    return f"{known} and unknown servers" if plies["server"].isna().any() else known
+    text = servers[0] if len(servers) == 1 else f"{len(servers)} servers"
+    return f"{text} and unknown servers" if plies["server"].isna().any() else text
 
 
 def dates_of(plies: PlySource) -> str:
     """The day of the games, or the first and the last; an empty text if none is known."""
     if plies.attrs and "dates" in plies.attrs:
         return str(plies.attrs["dates"])
-    found = Plies.of(plies)
+    source = Plies.of(plies)
     for basis in ("utc", "zone-unknown"):
         ends = (
             "SELECT strftime(epoch_ms(min(arrival_ms)), '%Y-%m-%d'), strftime(epoch_ms(max(arrival_ms)), '%Y-%m-%d'),"
             f" count(DISTINCT key) FROM plies WHERE time_basis = '{basis}' AND arrival_ms IS NOT NULL"
         )
-        ((first, last, games),) = found.sql(ends).fetchall()
+        ((first, last, games),) = source.sql(ends).fetchall()
         if first is not None:
             return str(first) if first == last or games == 1 else f"{first} to {last}"
     return ""

@@ -81,32 +81,32 @@ def _candidates(games: list[_Seen]) -> list[_Pair]:
             pairs[first.game.key, second.game.key] = first, second
 
     stretches = sorted(
-        (source, begin, end, seen.game.key, seen) for seen in games for source, (begin, end) in seen.sources.items()
+        (source, begin, end, view.game.key, view) for view in games for source, (begin, end) in view.sources.items()
     )
     open_ones: list[tuple[str, int, _Seen]] = []
-    for source, begin, end, _, seen in stretches:
+    for source, begin, end, _, view in stretches:
         open_ones = [stretch for stretch in open_ones if stretch[0] == source and stretch[1] >= begin]
         for _, _, other in open_ones:
-            add(seen, other)
-        open_ones.append((source, end, seen))
+            add(view, other)
+        open_ones.append((source, end, view))
     numbered: dict[int, list[_Seen]] = {}
-    for seen in games:
-        if seen.game.game_no is not None:
-            numbered.setdefault(seen.game.game_no, []).append(seen)
-    for seen in games:
-        if seen.game.partner_game_no is not None:
-            for other in numbered.get(seen.game.partner_game_no, ()):
-                add(seen, other)
+    for view in games:
+        if view.game.game_no is not None:
+            numbered.setdefault(view.game.game_no, []).append(view)
+    for view in games:
+        if view.game.partner_game_no is not None:
+            for other in numbered.get(view.game.partner_game_no, ()):
+                add(view, other)
     begun = sorted(
-        (seen.game.started_at_ms, seen.game.key, seen.game.latest_start_ms or 0, seen)
-        for seen in games
-        if seen.whole and seen.game.started_at_ms is not None and seen.game.time_basis.value == "utc"
+        (view.game.started_at_ms, view.game.key, view.game.latest_start_ms or 0, view)
+        for view in games
+        if view.whole and view.game.started_at_ms is not None and view.game.time_basis.value == "utc"
     )
-    for index, (_, _, latest_ms, seen) in enumerate(begun):
+    for index, (_, _, latest_ms, view) in enumerate(begun):
         for also_ms, _, _, other in (begun[index] for index in range(index + 1, len(begun))):
             if also_ms > latest_ms + TOGETHER_MS:
                 break
-            add(seen, other)
+            add(view, other)
     return [pairs[keys] for keys in sorted(pairs)]
 
 
@@ -189,7 +189,7 @@ def _overlap(board: _Seen, other: _Seen) -> bool | None:
         return True
     if board.sources.keys() & other.sources.keys():
         return False
-    utc = all(seen.game.time_basis.value == "utc" for seen in (board, other))
+    utc = all(each.game.time_basis.value == "utc" for each in (board, other))
     times = (board.game.started_at_ms, board.game.ended_at_ms, other.game.started_at_ms, other.game.ended_at_ms)
     return True if utc and None not in times else None  # ``_may_be`` has compared them
 
@@ -216,10 +216,10 @@ def _agree(board: _Seen, other: _Seen) -> bool | None:
 
 def _agree_in_one_log(board: _Seen, other: _Seen) -> bool | None:
     """Whether the captures of one board are the pieces that the other received; None: too few to tell."""
-    given = _transfers(board, other)
-    linked = sum(transfer.passed is not None for transfer in given)
+    transfers = _transfers(board, other)
+    linked = sum(transfer.passed is not None for transfer in transfers)
     missing = 0
-    for transfer in given:
+    for transfer in transfers:
         receiver = other if (transfer.board == "A") == (board_order(board.game, other.game).a is board.game) else board
         if transfer.passed is None and _watched(receiver, transfer.capture):
             missing += 1
@@ -229,7 +229,7 @@ def _agree_in_one_log(board: _Seen, other: _Seen) -> bool | None:
         return False
     if linked < _FEW_PIECES:
         return None
-    return linked * 10 >= min(received, len(given)) * 8
+    return linked * 10 >= min(received, len(transfers)) * 8
 
 
 def _transfers(board: _Seen, other: _Seen) -> list[Transfer]:
@@ -259,9 +259,9 @@ def _pieces(board: _Seen, other: _Seen) -> str | None:
     if not _shared(board, other):
         lost = len(board.captures) + len(other.captures)
         return f"they began together and what was captured came into the hands of the other board, {lost} pieces"
-    given = _transfers(board, other)
-    linked = sum(transfer.passed is not None for transfer in given)
-    return f"{linked} of {len(given)} captured pieces came into the hands of the other board"
+    transfers = _transfers(board, other)
+    linked = sum(transfer.passed is not None for transfer in transfers)
+    return f"{linked} of {len(transfers)} captured pieces came into the hands of the other board"
 
 
 def _creation(board: _Seen, other: _Seen) -> str | None:

@@ -41,16 +41,16 @@ class DuplicateGroup(NamedTuple):
     facts: dict[str, tuple[int, ...]]
 
 
-def find_duplicates(games: Sequence[Game], shown: Mapping[str, Game], decided: Decided) -> DuplicateGroup:
-    """Each game is as one source gives it; ``shown``: by key as listed, a merged game in place of its members."""
+def find_duplicates(games: Sequence[Game], listed_as: Mapping[str, Game], decided: Decided) -> DuplicateGroup:
+    """Each game is as one source gives it; ``listed_as``: by key as listed, a merged game in place of its members."""
     views: list[View] = []
     for group in group_alike([View(game) for game in sorted(games, key=lambda game: game.key)]):
-        views += {shown[view.game.key].key: view for view in reversed(group)}.values()  # one of each listed game
+        views += {listed_as[view.game.key].key: view for view in reversed(group)}.values()  # one of each listed game
     near: set[Pair] = set()
     apart: set[Pair] = set()
     often = repeated_often(views)
     for first, other in pairs_to_compare(views):
-        two = shown[views[first].game.key], shown[views[other].game.key]
+        two = listed_as[views[first].game.key], listed_as[views[other].game.key]
         pair = pair_of(two[0].key, two[1].key)
         if pair[0] == pair[1] or (first in often and other in often):
             continue
@@ -60,7 +60,7 @@ def find_duplicates(games: Sequence[Game], shown: Mapping[str, Game], decided: D
         ):
             apart.add(pair)
     near -= apart
-    listed = {game.key: View(game) for game in shown.values()}
+    listed = {game.key: View(game) for game in listed_as.values()}
     pairs = [
         _probable_duplicate(listed[first], listed[other])
         for first, other in near

@@ -39,7 +39,7 @@ def continues(earlier: View, later: View) -> str | None:
         return None
     if earlier.game.end is not GameEnd.ADJOURNED and not later.game.continued:
         return None
-    seen, start = begun
+    observation, start = begun
     if start.ply > max(earlier.plies) and _in_order(earlier, later):
         return _listed(earlier, later, start.ply)
     if start.ply != max(earlier.plies) or start.ply not in earlier.live_plies or not _in_order(earlier, later):
@@ -58,7 +58,7 @@ def continues(earlier: View, later: View) -> str | None:
         return None
     if (running[1] or 0) > (running[0] or 0) + _ROUNDED_MS:
         return None
-    first = next((anchor for anchor in seen.anchors if anchor.line == 0 and anchor.ply == start.ply), None)
+    first = next((anchor for anchor in observation.anchors if anchor.line == 0 and anchor.ply == start.ply), None)
     begins = boards_by_ply(later.game).get(start.ply) if first is None else shown_board(first.fen)
     reached = boards_by_ply(earlier.game).get(start.ply)
     if reached is None or reached != begins:
@@ -112,7 +112,7 @@ def link_examined(games: Sequence[Game]) -> list[tuple[str, str, str]]:
         if game.kind is GameKind.PLAYED and game.plies:
             for handle in {game.white.handle.lower(), game.black.handle.lower()}:
                 by_handle.setdefault((game.server, handle), []).append(game)
-    found = []
+    links = []
     for game in games:
         if game.kind is not GameKind.EXAMINED or not game.plies or _begins(game, _SCRATCH):
             continue
@@ -124,8 +124,8 @@ def link_examined(games: Sequence[Game]) -> list[tuple[str, str, str]]:
         numbered = [fit for fit in fits if _numbered(game, fit[0])]
         if len(numbered or fits) == 1:
             played, evidence = (numbered or fits)[0]
-            found.append((game.key, played.key, evidence))
-    return sorted(found)
+            links.append((game.key, played.key, evidence))
+    return sorted(links)
 
 
 def _evidence(game: Game, played: Game) -> str | None:
@@ -150,14 +150,14 @@ def _evidence(game: Game, played: Game) -> str | None:
     numbered = _numbered(game, played)
     if numbered:
         words.append(f"it was entered as game {played.game_no}")
-    known = max(same, board)
-    if numbered or known >= _ENOUGH_PLIES or (ended and known >= _PLIES_WITH_RESULT):
+    equal_to = max(same, board)
+    if numbered or equal_to >= _ENOUGH_PLIES or (ended and equal_to >= _PLIES_WITH_RESULT):
         return "; ".join(words)
     return None
 
 
-def _names(game: Game, played: Game, known: int) -> str | None:
-    """None: the names contradict each other, or too little is known. The games are equal up to the ply ``known``."""
+def _names(game: Game, played: Game, equal_to: int) -> str | None:
+    """None: the names contradict each other, or too little is known. The games are equal up to the ply ``equal_to``."""
     white, black = played.white.handle.lower(), played.black.handle.lower()
     if (game.white.handle.lower(), game.black.handle.lower()) == (white, black):
         return "the same players"
@@ -173,7 +173,7 @@ def _names(game: Game, played: Game, known: int) -> str | None:
     first = (game.reason or "").split(" ", 1)[0].lower()
     if game.result != "*":
         return "the result names the other player" if first == other else None
-    if known < _PLIES_WITHOUT_NAMES:
+    if equal_to < _PLIES_WITHOUT_NAMES:
         return None
     actions = {event.detail for event in game.events if event.kind is EventKind.EXAMINE}
     # Typed moves are an analysis, even if they repeat a game of the examiner.
@@ -195,11 +195,11 @@ def _same_plies(game: Game, played: Game) -> int | None:
 
 def _same_boards(game: Game, played: Game) -> int | None:
     """0 if no board that no known move leads to is shown; None: one of them is not the played game's."""
-    shown = {anchor.ply: anchor.fen for anchor in game.anchors() if anchor.ply}
-    if not shown:
+    fens = {anchor.ply: anchor.fen for anchor in game.anchors() if anchor.ply}
+    if not fens:
         return 0
-    theirs = {ply: board for ply, board in boards_by_ply(played).items() if ply in shown}
-    if any(shown_board(shown[ply]) != board for ply, board in theirs.items()):
+    theirs = {ply: board for ply, board in boards_by_ply(played).items() if ply in fens}
+    if any(shown_board(fens[ply]) != board for ply, board in theirs.items()):
         return None
     return max(theirs, default=0)
 
@@ -222,10 +222,10 @@ def _earlier(played: Game, game: Game) -> bool:
     begun, shown_at = _places(played), _places(game)
     if both := begun.keys() & shown_at.keys():
         return all(begun[log] < shown_at[log] for log in both)
-    shown = game.observations[0].started_at_ms
+    begun_ms = game.observations[0].started_at_ms
     bases = {played.time_basis, game.time_basis}
-    if bases == {TimeBasis.UTC} and played.ended_at_ms is not None and shown is not None:
-        return played.ended_at_ms <= shown
+    if bases == {TimeBasis.UTC} and played.ended_at_ms is not None and begun_ms is not None:
+        return played.ended_at_ms <= begun_ms
     return True
 
 

@@ -149,14 +149,14 @@ class View:
     @cached_property
     def live_spans_ms(self) -> list[tuple[int, int]]:
         """From the first to the last line of each unbroken observation, where ``span_ms`` is known."""
-        times = [(seen.started_at_ms, seen.ended_at_ms) for seen in self.live]
+        times = [(observation.started_at_ms, observation.ended_at_ms) for observation in self.live]
         return [(begin, end) for begin, end in times if begin is not None and end is not None]
 
     @cached_property
     def numbers(self) -> frozenset[int]:
         """The numbers under which it was seen: a resumed game may get another one."""
-        found = {self.game.game_no, *(observation.game_no for observation in self.live)}
-        return frozenset(number for number in found if number is not None)
+        numbers = {self.game.game_no, *(observation.game_no for observation in self.live)}
+        return frozenset(number for number in numbers if number is not None)
 
     @cached_property
     def begun_ms(self) -> tuple[int, int] | None:
@@ -206,12 +206,12 @@ class View:
     @cached_property
     def unlisted(self) -> frozenset[int]:
         """Some servers print 0 for all that was played before a game was adjourned: it is no time that was taken."""
-        found = set()
+        unlisted = set()
         for number, ply in sorted(self.plies.items()):
             if ply.origin_code != Origin.MOVELIST or ply.elapsed_ms:
                 break
-            found.add(number)
-        return frozenset(found)
+            unlisted.add(number)
+        return frozenset(unlisted)
 
     @cached_property
     def opening(self) -> tuple[int, ...]:

@@ -162,8 +162,8 @@ def _of_one_time(views: Sequence[View], some: list[_Timed]) -> Iterator[_Pair]:
     days = [(views[game.number].begun_ms, game.number) for game in some if game.proves]
     dated = sorted((*begun, number) for begun, number in days if begun is not None)
     begins = [begin for begin, _, _ in dated]
-    for index, (_, latest, one) in enumerate(dated):
-        yield from ((one, dated[index][2]) for index in range(index + 1, bisect_right(begins, latest + DAY_MS)))
+    for index, (_, latest, earlier) in enumerate(dated):
+        yield from ((earlier, dated[index][2]) for index in range(index + 1, bisect_right(begins, latest + DAY_MS)))
     yield from product((number for begun, number in days if begun is None), (number for _, number in days))
 
 
@@ -173,7 +173,7 @@ def _of_other_units(
     """``places`` has all games by the seconds of their first times."""
     seconds = [ms // _SECOND_MS for ms in game.times_ms]
     near = chain.from_iterable(
-        places.get(place, ()) for place in product(*((second - 1, second, second + 1) for second in seconds))
+        places.get(cell, ()) for cell in product(*((second - 1, second, second + 1) for second in seconds))
     )
     others = [other for other in near if other.fine is not game.fine or other.fine is None]
     if len(others) > _MANY:
@@ -188,7 +188,7 @@ def _may_agree(view: View, other: View) -> bool:
 def _taken_back(views: Sequence[View]) -> Iterator[_Pair]:
     """Numbers of views whose first moves differ only because the last ones of one were taken back out of its sight."""
     timed = [(number, view, view.span_ms) for number, view in enumerate(views) if view.span_ms is not None]
-    lost = [one for one in timed if one[1].game.end.is_lost]
+    lost = [row for row in timed if row[1].game.end.is_lost]
     for one, mine, span_ms in lost:
         for other, its, other_ms in timed:
             if not other_ms[0] - DAY_MS < span_ms[1] < other_ms[1] or mine.opening[:1] != its.opening[:1]:
@@ -434,7 +434,7 @@ class _ComparedViews:
     def group_of(self, group: Collection[int]) -> ObservationGroup:
         alike, views = self.alike, self.views
         members = sorted(
-            ((number, view) for number in group for view in alike[number]), key=lambda one: one[1].game.key
+            ((number, view) for number in group for view in alike[number]), key=lambda member: member[1].game.key
         )
         evidence: list[Evidence] = []
         for number, view in members[1:]:

@@ -70,14 +70,14 @@ def place_of(game: Game, observation: Observation, offset: int | None, at_ms: in
 
 def placed_plies(game: Game) -> Iterator[tuple[Ply, ArrivalPlace]]:
     for segment in game.segments:
-        seen = game.observations[segment.observation]
+        observation = game.observations[segment.observation]
         for ply in name_plies(taken_rows(segment, game.observations)):
             arrived = ply.origin_code not in (Origin.MOVELIST, Origin.INFERRED)
-            yield ply, place_of(game, seen, ply.offset if arrived else None, ply.at_ms if arrived else None)
+            yield ply, place_of(game, observation, ply.offset if arrived else None, ply.at_ms if arrived else None)
 
 
 def captures(game: Game) -> list[CapturedPiece]:
-    found: list[CapturedPiece] = []
+    captured: list[CapturedPiece] = []
     anchors = {anchor.ply: anchor.fen for anchor in game.anchors()}
     position: Position | None = _START if game.start_ply == 0 and game.start_fen is None else None
     doubtful = position is None  # pieces promoted before are not known as such
@@ -97,9 +97,9 @@ def captures(game: Game) -> list[CapturedPiece]:
         piece = captured_piece(position, step[2])
         if piece is not None:
             pieces = f"{piece}P" if doubtful and piece != "P" else piece
-            found.append(CapturedPiece(ply.ply, ply.white_moved, pieces, place))
+            captured.append(CapturedPiece(ply.ply, ply.white_moved, pieces, place))
         position = step[2]
-    return found
+    return captured
 
 
 def passes(game: Game) -> list[PassedPiece]:
@@ -234,7 +234,7 @@ def transfers_of(board: str, taken: list[CapturedPiece], arrived: list[PassedPie
     """Each piece arrives between the board's move before and the one after the capture."""
     places = {ply.ply: place for ply, place in placed_plies(game)}
     free = list(arrived)
-    found: list[Transfer] = []
+    handed: list[Transfer] = []
     for capture in taken:
         before, after = places.get(capture.ply - 1), places.get(capture.ply + 1)
         passed = next(
@@ -251,8 +251,8 @@ def transfers_of(board: str, taken: list[CapturedPiece], arrived: list[PassedPie
         )
         if passed is not None:
             free.remove(passed)
-        found.append(Transfer(board, capture, not capture.white, passed))
-    return found
+        handed.append(Transfer(board, capture, not capture.white, passed))
+    return handed
 
 
 class _Clocks:
@@ -314,7 +314,7 @@ def check_clocks(match: Match) -> list[MatchFinding]:
         if used_ms is None or earlier is None or other.used_ms is None or not (moment.certain and earlier.certain):
             continue
         coarse = any(
-            one.ply.precision_code is not None and one.ply.precision_code not in EXACT for one in (moment, earlier)
+            each.ply.precision_code is not None and each.ply.precision_code not in EXACT for each in (moment, earlier)
         )
         allowed_ms = _TOLERANCE_MS + own.explained_ms + other.explained_ms + coarse * _ROUNDING_MS
         ahead_ms = other.used_ms - used_ms
@@ -331,7 +331,7 @@ def check_clocks(match: Match) -> list[MatchFinding]:
 def leads(match: Match) -> list[int | None]:
     """``None``: clocks or order are not known. The clock that runs on the other board is counted up to the moment."""
     clocks = {"A": _Clocks(match.a), "B": _Clocks(match.b)}
-    found: list[int | None] = []
+    leads_ms: list[int | None] = []
     for moment in timeline(match):
         own, other = clocks[moment.board], clocks["B" if moment.board == "A" else "A"]
         used_ms, earlier = own.take(moment), other.last
@@ -341,5 +341,5 @@ def leads(match: Match) -> list[int | None]:
             if not earlier.ply.white_moved:  # White's clock has run there since
                 white[earlier.board] -= max(used_ms - other.used_ms, 0)
             lead = white["A"] - white["B"]
-        found.append(lead)
-    return found
+        leads_ms.append(lead)
+    return leads_ms

@@ -84,8 +84,8 @@ def merge_games(games: Iterable[Game], orders: BoardOrders | None = None, decide
     """
     views = [View(game) for game in sorted(games, key=lambda game: game.key)]
     chains = _chains(same_parts(views, orders, decided), decided)
-    found = [_canonical(chain) for chain in chains if sum(len(part.views) for part in chain) > 1]
-    return sorted(found, key=lambda game: game.key)
+    merged = [_canonical(chain) for chain in chains if sum(len(part.views) for part in chain) > 1]
+    return sorted(merged, key=lambda game: game.key)
 
 
 # --- which continue which
@@ -210,7 +210,7 @@ def _canonical(chain: list[ObservationGroup]) -> Game:
         first_offset=lead.first_offset,
         last_offset=lead.last_offset,
         merged_from=[view.game.key for view in members],
-        evidence=[*(one for part in chain for one in part.evidence), *_conflicts(chain)],
+        evidence=[*(reason for part in chain for reason in part.evidence), *_conflicts(chain)],
     )
 
 
@@ -219,7 +219,7 @@ def _ranked(views: Iterable[View]) -> list[Game]:
 
     def rank(view: View) -> tuple[bool, bool, bool, int, tuple[object, ...]]:
         game = view.game
-        played = any(abs(seen.relation or 0) == 1 for seen in view.live)
+        played = any(abs(observation.relation or 0) == 1 for observation in view.live)
         return not view.live, not played, not game.complete, -len(view.plies), _earlier(view)
 
     return [view.game for view in sorted(views, key=rank)]

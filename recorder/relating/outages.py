@@ -56,8 +56,8 @@ def taken_back_at(lost: View, other: View) -> int | None:
     if number is None or lost.game.time_basis is not TimeBasis.UTC or other.game.time_basis is not TimeBasis.UTC:
         return None
     last = lost.plies[max(lost.live_plies)]
-    shown = other.plies[number] if number in other.live_plies else next(iter(other.starts), None)
-    if shown is None or shown.at_ms is None or last.at_ms is None or shown.at_ms <= last.at_ms:
+    following = other.plies[number] if number in other.live_plies else next(iter(other.starts), None)
+    if following is None or following.at_ms is None or last.at_ms is None or following.at_ms <= last.at_ms:
         return None
     return number
 
@@ -176,13 +176,13 @@ def _moments(earlier: Game, later: View) -> list[_Moment]:
     timed = [
         (board, board.at_ms, clocks) for board in boards if board.at_ms is not None and (clocks := _clocks_ms(board))
     ]
-    shown = [(board.ply, at_ms, clocks, board.precision_code in EXACT) for board, at_ms, clocks in timed]
-    if shown and later.game.reason_key == "time" and later.game.ended_at_ms is not None:
-        ply, _, (white_ms, black_ms), exact = shown[-1]
+    readings = [(board.ply, at_ms, clocks, board.precision_code in EXACT) for board, at_ms, clocks in timed]
+    if readings and later.game.reason_key == "time" and later.game.ended_at_ms is not None:
+        ply, _, (white_ms, black_ms), exact = readings[-1]
         flagged = (white_ms, min(black_ms, 0)) if later.game.result == "1-0" else (min(white_ms, 0), black_ms)
-        shown.append((ply, later.game.ended_at_ms, flagged, exact))
+        readings.append((ply, later.game.ended_at_ms, flagged, exact))
     moments = []
-    for ply, at_ms, clocks_ms, exact in shown:
+    for ply, at_ms, clocks_ms, exact in readings:
         # What is missing from both clocks has been played: the game began at least so long before this board. Rounding
         # and moves that were charged without taking time make that less certain, and are subtracted.
         used_ms = _used_ms(earlier, later.game, ply, sum(clocks_ms))
@@ -211,7 +211,7 @@ def _listed_since(last: _Board, later: View, begun_by_ms: int) -> int | None:
     if first is None or first.at_ms is None or last.at_ms is None:
         return None
     spent = [later.spent_ms.get(ply) for ply in range(len(later.unlisted) + 1, first.ply + 1)]
-    printed = [(0, True)] * len(later.unlisted) + [(one.ms, one.fine) for one in spent if one and one.printed]
+    printed = [(0, True)] * len(later.unlisted) + [(time.ms, time.fine) for time in spent if time and time.printed]
     if len(printed) < first.ply:
         return None
     least_ms = [max(ms - (_LEAST_CHARGE_MS if fine else _ROUNDING_MS // 2), 0) for ms, fine in printed]
