@@ -3,7 +3,6 @@
 import json
 import os
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -109,7 +108,8 @@ def test_where_nothing_can_be_written_it_is_in_the_folder_for_caches(
 ) -> None:
     caches = tmp_path / "caches"
     monkeypatch.setenv("XDG_CACHE_HOME", str(caches))
-    monkeypatch.setattr("storage.files.os", SimpleNamespace(access=lambda *_: False, W_OK=2, fsencode=os.fsencode))
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode, **how: mode != os.W_OK and access(path, mode, **how))
     found = Archive(cli.archive, read_only=True).plies()
     assert not copy_of(cli).exists()
     assert [path.parent.name for path in caches.rglob("manifest.json")]
