@@ -125,11 +125,11 @@ class Filter(NamedTuple):
     first: bool = False
     option: bool = True
 
-    def value(self, given: Any) -> Any:
+    def value(self, stated: Any) -> Any:
         if not self.many:
-            return self.read(given)
-        several = isinstance(given, Iterable) and not isinstance(given, str)
-        return frozenset(map(self.read, given if several else [given]))
+            return self.read(stated)
+        several = isinstance(stated, Iterable) and not isinstance(stated, str)
+        return frozenset(map(self.read, stated if several else [stated]))
 
 
 _OUTCOMES: Final = {"win": "won", "draw": "drew", "loss": "lost"}

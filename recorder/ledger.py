@@ -481,17 +481,17 @@ class _Book:
         ]
         if start.ply == 0:
             return [self._began(side, clock, rows) for side, clock in enumerate(readings)]
-        given = _shown_at_start(start, rows)
-        if given and start.ply == 1 and self._left is None:
+        shown_plies = _shown_at_start(start, rows)
+        if shown_plies and start.ply == 1 and self._left is None:
             return [None if ms is None else ClockReading(ms, 1, observation.offset) for ms in self._base_ms]
         begun: list[ClockReading | None] = [None, None]
         if self._left is not None and not self._game.merged_from:
             last_ply, clocks = self._left
-            if start.ply - given <= last_ply:
+            if start.ply - shown_plies <= last_ply:
                 return clocks
             if start.ply == last_ply + 1:
                 begun[last_ply & 1] = clocks[last_ply & 1]
-        if not given:
+        if not shown_plies:
             begun[start.ply & 1] = readings[start.ply & 1]  # of the side that has just moved: stopped
         return begun
 

@@ -206,8 +206,8 @@ def _add_engine_lines(game: Game, part: PgnPart, lines: dict[int, Thinking], ext
     """Where the next move is another one; behind the last move the engine's line is in the comment."""
     from recorder.replay.boards import play_line, play_ply, start_of  # they load the rules
 
-    known = part.fen is not None or part.start_ply == 0
-    position = start_of(game, part.fen) if known else None
+    has_start = part.fen is not None or part.start_ply == 0
+    position = start_of(game, part.fen) if has_start else None
     for number, ply in enumerate([*part.plies, None], part.start_ply):
         if position is None:
             return
@@ -244,10 +244,10 @@ def _chat_of_main_line(game: Game) -> list[GameEvent]:
 
 
 def _chat_by_line(observation: Observation) -> _Chat:
-    found: _Chat = {}
+    by_line: _Chat = {}
     for line, event in chat_of(observation):
-        found.setdefault(line, {}).setdefault(event.ply, Annotation()).add(event)
-    return found
+        by_line.setdefault(line, {}).setdefault(event.ply, Annotation()).add(event)
+    return by_line
 
 
 def _find_variations(
@@ -265,8 +265,8 @@ def _find_variations(
             below.setdefault(line.parent, []).append(line)
     saved = observation.kind is ObservationKind.PGN
     for line in below.get(number, ()):
-        at = line.parent_ply or 0
-        if line.number in excluded or not low <= at <= high or (line.kind is LineKind.TAKEBACK and not taken_back):
+        behind = line.parent_ply or 0
+        if line.number in excluded or not low <= behind <= high or (line.kind is LineKind.TAKEBACK and not taken_back):
             continue
         variation = _variation(line, below, chat, saved)
         if variation.plies or variation.unproved:

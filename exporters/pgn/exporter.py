@@ -121,11 +121,11 @@ class PgnExporter(GameExporter):
             options = self.options
             lichess = options.style == "lichess"
             add_losses(report.excluded, game, clock=options.clock, fics=self._fics, lichess=lichess)
-        one = self._fics_text if self._fics else self._default_text
+        make = self._fics_text if self._fics else self._default_text
         if len(parts) == 1:
-            return one(game, parts[0], 1, 1, True)
+            return make(game, parts[0], 1, 1, True)
         return "".join(
-            one(named_as(game, part), part, number, len(parts), number == main) for number, part in enumerate(parts, 1)
+            make(named_as(game, part), part, number, len(parts), number == main) for number, part in enumerate(parts, 1)
         )
 
     def _default_text(self, game: Game, part: PgnPart, number: int, count: int, last: bool) -> str:

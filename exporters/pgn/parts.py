@@ -66,8 +66,8 @@ class PgnPart:
 
     def ply(self, number: int) -> Ply:
         """From 1; it must be in this part."""
-        place = number - self.start_ply - 1
-        return self.line.ply(place) if isinstance(self.line, ShownLine) else Ply._make(self.line[place])
+        index = number - self.start_ply - 1
+        return self.line.ply(index) if isinstance(self.line, ShownLine) else Ply._make(self.line[index])
 
 
 def cut_into_parts(game: Game) -> list[PgnPart]:
@@ -177,15 +177,15 @@ def _parts_beside(game: Game) -> list[PgnPart]:
 def named_as(game: Game, part: PgnPart) -> Game:
     if part.beside is None:
         return game
-    seen = game.observations[part.beside[0]]
+    observation = game.observations[part.beside[0]]
     white, black = game.white, game.black
-    if (white.handle, black.handle) == (seen.white, seen.black):
+    if (white.handle, black.handle) == (observation.white, observation.black):
         return game
     blank = {"rating_text": None, "rating": None, "titles": None}
     return replace(
         game,
-        white=white._replace(handle=seen.white, **blank),
-        black=black._replace(handle=seen.black, **blank),
+        white=white._replace(handle=observation.white, **blank),
+        black=black._replace(handle=observation.black, **blank),
     )
 
 

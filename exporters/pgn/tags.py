@@ -47,8 +47,8 @@ def as_crazyhouse(game: Game, parts: list[PgnPart]) -> tuple[Game, list[PgnPart]
         for ply in line.plies
         if "@" in ply.san
     )
-    found = [part if part.fen is None and part.start_ply else _with_holdings(part, beside) for part in parts]
-    return replace(game, variant="crazyhouse", start_fen=found[0].fen), found
+    boards = [part if part.fen is None and part.start_ply else _with_holdings(part, beside) for part in parts]
+    return replace(game, variant="crazyhouse", start_fen=boards[0].fen), boards
 
 
 def _with_holdings(part: PgnPart, beside: Counter[tuple[bool, str]]) -> PgnPart:
@@ -82,14 +82,14 @@ def is_saved(game: Game) -> bool:
 
 def saved_tags(game: Game) -> list[GameEvent]:
     """Each name once."""
-    found: dict[str, GameEvent] = {}
+    by_name: dict[str, GameEvent] = {}
     for observation in game.observations:
         if observation.kind is ObservationKind.PGN:
             for event in observation.events:
                 if event.kind is EventKind.TAG:
-                    found.setdefault(event.detail, event)
+                    by_name.setdefault(event.detail, event)
     hidden = hidden_tags(game)
-    return [event for name, event in found.items() if name not in hidden]
+    return [event for name, event in by_name.items() if name not in hidden]
 
 
 def with_saved_tags(text: str, game: Game, part: PgnPart, saved: bool) -> str:
@@ -168,7 +168,7 @@ def with_fics_tags(text: str, game: Game) -> str:
         if name == "Result":
             out += [tag(*pair) for pair in rest.items()]
         out.append(line)
-        out += [tag(one, rest.pop(one)) for one in _FICS.get(name, ()) if one in rest]
+        out += [tag(fics, rest.pop(fics)) for fics in _FICS.get(name, ()) if fics in rest]
     return "".join(out) or text
 
 
@@ -222,7 +222,7 @@ def tags(
     """``number`` of ``count``: the part's, from 1; ``last``: it ends the main line. No tag ends a game in progress."""
     end = game.end if game.end is not GameEnd.RESULT and not in_progress else None
     day, white, black = game.day, game.white, game.black
-    found = [
+    lines = [
         tag("Event", event_name(game)),
         tag("Site", game.server or "?"),
         tag("Date", f"{day:%Y.%m.%d}" if day else "????.??.??"),
@@ -234,27 +234,27 @@ def tags(
         *_about("White", white),
         *_about("Black", black),
     ]
-    found += _times(game, in_progress)
-    found += _beginning(game, part)
+    lines += _times(game, in_progress)
+    lines += _beginning(game, part)
     termination = game.termination if last else "unterminated"
     if termination:
-        found.append(tag("Termination", termination))
-    found.append(f'[PlyCount "{part.count}"]\n')
+        lines.append(tag("Termination", termination))
+    lines.append(f'[PlyCount "{part.count}"]\n')
     if count > 1:
-        found.append(f'[RecorderPart "{number}/{count}"]\n')
+        lines.append(f'[RecorderPart "{number}/{count}"]\n')
     if not game.complete:
-        found.append('[RecorderComplete "no"]\n')
+        lines.append('[RecorderComplete "no"]\n')
     if end:
-        found.append(tag("RecorderEnd", end))
+        lines.append(tag("RecorderEnd", end))
     if game.game_no is not None:
-        found.append(f'[ICSGameNo "{game.game_no}"]\n')
+        lines.append(f'[ICSGameNo "{game.game_no}"]\n')
     saved = is_saved(game)
     if saved and any(row[12] in CLOCK_DERIVED for row in part.rows):
-        found.append('[RecorderClocks "derived"]\n')
+        lines.append('[RecorderClocks "derived"]\n')
     if saved and end is GameEnd.LOG_ENDS:
-        found.remove(tag("RecorderEnd", end))
-    found.append(tag(KEY_TAG, game.key))
-    return _annotated(with_corrected_tags(with_saved_tags("".join(found), game, part, saved), game), annotator)
+        lines.remove(tag("RecorderEnd", end))
+    lines.append(tag(KEY_TAG, game.key))
+    return _annotated(with_corrected_tags(with_saved_tags("".join(lines), game, part, saved), game), annotator)
 
 
 def _beginning(game: Game, part: PgnPart) -> Iterator[str]:
@@ -289,33 +289,33 @@ def fics_tags(game: Game, part: PgnPart, last: bool, annotator: str | None = Non
     white, black = game.white, game.black
     unknown = is_saved(game) and game.category is None and "Event" not in (one.detail for one in saved_tags(game))
     event = "?" if unknown and part.remark is None else event_name(game)
-    found = [tag("Event", event), tag("Site", _fics_site(game)), tag("White", white.handle or "?")]
-    found.append(tag("Black", black.handle or "?"))
-    found += [
+    lines = [tag("Event", event), tag("Site", _fics_site(game)), tag("White", white.handle or "?")]
+    lines.append(tag("Black", black.handle or "?"))
+    lines += [
         f'[{side}Elo "{player.rating}"]\n'
         for side, player in (("White", white), ("Black", black))
         if player.rating is not None
     ]
-    found += [f'[{side}IsComp "Yes"]\n' for side, player in (("White", white), ("Black", black)) if player.is_computer]
+    lines += [f'[{side}IsComp "Yes"]\n' for side, player in (("White", white), ("Black", black)) if player.is_computer]
     (white_base, increment_s), (black_base, _) = control_of(game, True), control_of(game, False)
     if white_base is not None and increment_s is not None:
         base = 0 if game.base_inferred else white_base
-        found.append(f'[TimeControl "{base}+{increment_s}"]\n')
+        lines.append(f'[TimeControl "{base}+{increment_s}"]\n')
     if begun:
-        found.append(f'[Date "{begun:%Y.%m.%d}"]\n[Time "{begun:%H:%M:%S}"]\n')
+        lines.append(f'[Date "{begun:%Y.%m.%d}"]\n[Time "{begun:%H:%M:%S}"]\n')
     elif day := game.day:
-        found.append(f'[Date "{day:%Y.%m.%d}"]\n')
+        lines.append(f'[Date "{day:%Y.%m.%d}"]\n')
     if white_base is not None and black_base is not None:
-        found.append(f'[WhiteClock "{start_clock(white_base)}"]\n[BlackClock "{start_clock(black_base)}"]\n')
+        lines.append(f'[WhiteClock "{start_clock(white_base)}"]\n[BlackClock "{start_clock(black_base)}"]\n')
     opening = game.opening
     if opening is not None and _OPENING.isdisjoint(event.detail for event in saved_tags(game)):
-        found.append(tag("ECO", opening.eco))
-    found.append(_variant(game))
+        lines.append(tag("ECO", opening.eco))
+    lines.append(_variant(game))
     if part.fen is not None and (part.start_ply or game.start_fen is not None or part.beside is not None):
-        found.append(tag("FEN" if is_chess_fen(part.fen) else "RecorderBoard", part.fen))
-    found.append(f'[PlyCount "{part.count}"]\n')
-    found.append(tag("Result", game.result if last else "*"))
-    return _annotated(with_corrected_tags(with_fics_tags("".join(found), game), game), annotator)
+        lines.append(tag("FEN" if is_chess_fen(part.fen) else "RecorderBoard", part.fen))
+    lines.append(f'[PlyCount "{part.count}"]\n')
+    lines.append(tag("Result", game.result if last else "*"))
+    return _annotated(with_corrected_tags(with_fics_tags("".join(lines), game), game), annotator)
 
 
 def _annotated(text: str, annotator: str | None) -> str:
@@ -381,13 +381,13 @@ def _control(base_s: int | None, increment_s: int | None) -> str:
 
 
 def _about(side: str, player: Player) -> list[str]:
-    found = [] if player.rating is None else [f'[{side}Elo "{player.rating}"]\n']
+    lines = [] if player.rating is None else [f'[{side}Elo "{player.rating}"]\n']
     if player.titles:
         words = player.title_words
-        found += [f'[{side}Title "{word}"]\n' for word in words if word in CHESS_TITLES][:1]
+        lines += [f'[{side}Title "{word}"]\n' for word in words if word in CHESS_TITLES][:1]
         if "C" in words:
-            found.append(f'[{side}IsComp "Yes"]\n')
-    return found
+            lines.append(f'[{side}IsComp "Yes"]\n')
+    return lines
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")

@@ -86,7 +86,7 @@ def verdict_counts(game: Game, verdicts: Mapping[int, MoveVerdict]) -> list[tupl
         own = [verdict for ply, verdict in verdicts.items() if ply % 2 == white and verdict.loss_cp is not None]
         if own:
             numbers = (str(_count(own, word)) for word in ("inaccuracy", "mistake", "blunder"))
-            lost_cp = sum(one.loss_cp or 0 for one in own)
+            lost_cp = sum(judgement.loss_cp or 0 for judgement in own)
             mean_cp = (2 * lost_cp + len(own)) // (2 * len(own))
             mean = pawns_text(mean_cp, None) or ""
             rows.append((plain_name(player.handle), "White" if white else "Black", str(len(own)), *numbers, mean))

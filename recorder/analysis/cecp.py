@@ -231,8 +231,8 @@ class CecpSession:
             elif feature is not None and self.features[feature] == 1:
                 self.settings.append(Number(name, self._number(name, value)))
             else:
-                known = sorted((*self._options, *(word for word, one in _COMMANDS.items() if self.features[one] == 1)))
-                raise self.process.error(f"has no option {name!r}; it has {', '.join(known) or 'none'}")
+                names = sorted((*self._options, *(word for word, one in _COMMANDS.items() if self.features[one] == 1)))
+                raise self.process.error(f"has no option {name!r}; it has {', '.join(names) or 'none'}")
 
     def _checked(self, option: EngineOption, value: str | None) -> str | None:
         """A value in the form that the option takes."""
@@ -308,20 +308,20 @@ class CecpDriver:
                 self._session.send(*[Plain("undo")] * plies)
 
     async def look(self, look: Look, line: PlayedLine) -> Found:
-        found = Collected(look)
+        collected = Collected(look)
         session = self._session
         await session.settle()
         if session.refused is not None:
-            found.notes.append(f"did not take {session.refused} and was sent the position again")
+            collected.notes.append(f"did not take {session.refused} and was sent the position again")
             await self._restore(look, line)
         if self._is_edited and not _assumes_right_castling(look.position, bool(line.plays)):
-            found.notes.append("was not asked: without setboard it does not know the castling rights")
-            return found.found()
+            collected.notes.append("was not asked: without setboard it does not know the castling rights")
+            return collected.found()
         self._send_holdings(look)
         self._send_clocks(look)
-        await self._analyse(found)
+        await self._analyse(collected)
         session.require_speech()
-        return found.found()
+        return collected.found()
 
     async def end_game(self, game: Game) -> None:
         reason = (game.reason or "").replace("{", "(").replace("}", ")") or None
@@ -337,11 +337,11 @@ class CecpDriver:
         variants = self._session.features["variants"]
         if variants is None:  # then it plays all. Source: section 9, ``variants``
             return word
-        known = [name.strip() for name in str(variants).split(",")]
-        for name in known:
+        names = [name.strip() for name in str(variants).split(",")]
+        for name in names:
             if word == name or ours in (name, read_cecp_variant(name)):
                 return name
-        raise self._process.error(f"does not play {ours}; it plays {', '.join(known)}", VariantError)
+        raise self._process.error(f"does not play {ours}; it plays {', '.join(names)}", VariantError)
 
     async def _new(self, game: Game) -> None:
         session = self._session
@@ -429,7 +429,7 @@ class CecpDriver:
             if clock_ms is not None:
                 self._session.send(Number(word, max(0, clock_ms // 10)))
 
-    async def _analyse(self, found: Collected) -> None:
+    async def _analyse(self, collected: Collected) -> None:
         """Until a limit is reached. Source: section 12."""
         session, process = self._session, self._process
         session.send(Plain("analyze"))
@@ -442,49 +442,49 @@ class CecpDriver:
             answer = await session.next(min(until_ms, silent_ms, *([dot_ms] if asks and self._answers_dots else [])))
             self._require_analysis()
             if answer is not None:
-                if self._collect(found, answer):
+                if self._collect(collected, answer):
                     break
                 if isinstance(answer, ThinkingLine | Status):
-                    silent_ms = process.now_ms + self._silence_ms(found, process.now_ms - begun_ms)
+                    silent_ms = process.now_ms + self._silence_ms(collected, process.now_ms - begun_ms)
                 self._answers_dots = self._answers_dots or isinstance(answer, Status)
             elif process.now_ms >= min(until_ms, silent_ms):
-                if self._limits.time_ms is None and not _is_decided(found):
-                    found.notes.append(f"did not reach its limit in {(process.now_ms - begun_ms) // 1000} s")
+                if self._limits.time_ms is None and not _is_decided(collected):
+                    collected.notes.append(f"did not reach its limit in {(process.now_ms - begun_ms) // 1000} s")
                 break
             else:
                 session.send(Plain("."))
                 self._answers_dots = False  # until it answers; an engine that ignores "." is asked once
                 dot_ms = process.now_ms + _DOT_MS
         session.send(Plain("exit"), Plain("force"))  # GNU Chess begins to play without the second
-        await session.settle(partial(self._collect, found))  # lines until then are about this position
+        await session.settle(partial(self._collect, collected))  # lines until then are about this position
 
     def _require_analysis(self) -> None:
         """Refuse an engine that reports that it has no ``analyze`` mode."""
         if self._session.features["analyze"] != 1:
             raise self._process.error("cannot analyse positions (it has no analyze mode)")
 
-    def _silence_ms(self, found: Collected, took_ms: int) -> int:
+    def _silence_ms(self, collected: Collected, took_ms: int) -> int:
         """An engine may stop by itself after a complete search."""
         if self._limits.time_ms is not None:
             return self._limits.time_ms
-        if _is_decided(found):
+        if _is_decided(collected):
             return _MATED_MS
         return _SILENT_MS + _SILENT_TIMES * took_ms
 
-    def _collect(self, found: Collected, answer: Answer) -> bool:
+    def _collect(self, collected: Collected, answer: Answer) -> bool:
         """Return whether the limit is reached."""
         depth, nodes = self._limits.depth, self._limits.nodes
-        look = found.look
+        look = collected.look
         if isinstance(answer, Indented) and answer.continues_pv:
-            found.continue_pv(answer.text)
+            collected.continue_pv(answer.text)
         elif isinstance(answer, Status):
             return nodes is not None and answer.nodes >= nodes
         elif isinstance(answer, ThinkingLine):
             too_deep = depth is not None and answer.depth > depth
-            if too_deep and found.last is not None:
+            if too_deep and collected.last is not None:
                 return True
             white = look.position.white_to_move
-            found.add(thinking_of(answer, found.count, look.ply, self._process.name, white, None, 0))
+            collected.add(thinking_of(answer, collected.count, look.ply, self._process.name, white, None, 0))
             return too_deep or (nodes is not None and answer.nodes >= nodes)
         return False
 
@@ -498,7 +498,7 @@ def _assumes_right_castling(position: Position, has_moved: bool) -> bool:
     return assumed == position.castling and (position.push_col < 0 or has_moved)
 
 
-def _is_decided(found: Collected) -> bool:
+def _is_decided(collected: Collected) -> bool:
     """Whether the last line is a mate, or a score so large that it may mean one."""
-    last = found.last
+    last = collected.last
     return last is not None and (last.score_cp is None or abs(last.score_cp) > _DECIDED_CP)

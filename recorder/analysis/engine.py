@@ -90,12 +90,12 @@ class UciDriver:
         # UCI has no names for shuffles: they are sent as chess.
         kind = chess.Board if rules is Rules.WILD or variant == "chess960" else chess_board(variant)
         options = self._chess.options
-        known = ["chess", *(["chess960"] if "UCI_Chess960" in options else [])]
+        variants = ["chess", *(["chess960"] if "UCI_Chess960" in options else [])]
         if "UCI_Variant" in options:
-            known += [word for word in options["UCI_Variant"].var or [] if word not in known]
+            variants += [word for word in options["UCI_Variant"].var or [] if word not in variants]
         word = None if kind is None else "chess960" if variant == "chess960" else kind.uci_variant
-        if kind is None or word not in known:
-            raise self._process.error(f"does not play {variant}; it plays {', '.join(known)}", VariantError)
+        if kind is None or word not in variants:
+            raise self._process.error(f"does not play {variant}; it plays {', '.join(variants)}", VariantError)
         self._board_class = kind
         self._game = object()
 
@@ -103,18 +103,18 @@ class UciDriver:
         """Nothing: each position is sent with all its moves."""
 
     async def look(self, look: Look, line: PlayedLine) -> Found:
-        found = Collected(look)
+        collected = Collected(look)
         try:
             board = _board_of(self._board_class, line, look)
             problem = _why_unusable(board, look)
         except ValueError as error:
             problem = clean(str(error))
         if problem is not None:
-            found.notes.append(f"was not asked about this position: {problem}")
-            return found.found()
+            collected.notes.append(f"was not asked about this position: {problem}")
+            return collected.found()
         limit_ms = self._limits.most_ms + self._process.patience.answer_ms
-        await self._bounded(self._think(found, board), limit_ms, "has not ended its search")
-        return found.found()
+        await self._bounded(self._think(collected, board), limit_ms, "has not ended its search")
+        return collected.found()
 
     async def end_game(self, game: Game) -> None:
         """Nothing: the protocol has no command for it."""
@@ -125,23 +125,23 @@ class UciDriver:
         process.name = clean(engine.id.get("name", "")) or process.name
         for name, value in self._options.items():
             if name not in engine.options:
-                known = ", ".join(sorted(engine.options)) or "none"
-                raise process.error(f"has no option {name!r}; it has {known}")
+                names = ", ".join(sorted(engine.options)) or "none"
+                raise process.error(f"has no option {name!r}; it has {names}")
             try:
                 await engine.configure({name: value})
             except chess.engine.EngineError as error:
                 raise process.error(f"does not take option {name}: {str(error).removesuffix('.')}") from None
 
-    async def _think(self, found: Collected, board: chess.Board) -> None:
+    async def _think(self, collected: Collected, board: chess.Board) -> None:
         engine, limits = self._chess, self._limits
         limit = chess.engine.Limit(time=limits.most_ms / 1000, depth=limits.depth, nodes=limits.nodes)
         engine.infos.clear()
         with await engine.analysis(board, limit, game=self._game) as analysis:
             async for info in analysis:  # one for each ``info`` line, in order
                 line = engine.infos.popleft() if engine.infos else ""
-                thought = _thinking_of(info, line, found.count, found.look, self._process.name)
+                thought = _thinking_of(info, line, collected.count, collected.look, self._process.name)
                 if thought is not None:
-                    found.add(thought)
+                    collected.add(thought)
 
     async def _bounded(self, work: Coroutine[Any, Any, None], limit_ms: int, late: str, hint: str = "") -> None:
         """python-chess works while it reads the engine's lines; to be ``late`` is an EngineError."""
@@ -217,10 +217,10 @@ def _thinking_of(info: chess.engine.InfoDict, line: str, seq: int, look: Look, e
     # As in xboard's protocol the pv of a bound ends with a mark. Moves are kept even if they are illegal.
     mark = "!" if info.get("lowerbound") else "?" if info.get("upperbound") else ""
     time_s = info.get("time")
-    seen = score.relative
+    relative = score.relative
     return Thinking(
-        seq, look.ply, engine, look.position.white_to_move, counted(info.get("depth")), counted(seen.score()),
-        counted(seen.mate()), None if time_s is None else counted(round(1000 * time_s)),
+        seq, look.ply, engine, look.position.white_to_move, counted(info.get("depth")), counted(relative.score()),
+        counted(relative.mate()), None if time_s is None else counted(round(1000 * time_s)),
         counted(info.get("nodes")), counted(info.get("seldepth")), counted(info.get("nps")),
         counted(info.get("tbhits")), f"{pv} {mark}".strip(), None, 0,
     )  # fmt: skip
@@ -282,8 +282,8 @@ class Engine:
             assert self._driver is not None
             self._runner.run(self._driver.begin_game(plan.game))
             line, steps = PlayedLine(), iter(plan.steps)
-            while (found := self._runner.run(self._find_next(self._driver, plan.game, line, steps))) is not None:
-                yield found
+            while (analysed := self._runner.run(self._find_next(self._driver, plan.game, line, steps))) is not None:
+                yield analysed
             may_stay = self._driver.is_reusable
         except VariantError:
             may_stay = True
@@ -396,12 +396,12 @@ class AnalysisRun:
         text = json.dumps(settings, sort_keys=True, ensure_ascii=False)
         return Analysis(self.engine.name, self.spec.protocol, text, time_ns() // 1_000_000, ())
 
-    def analyse(self, game: Game, known: set[int], store: Store, progress: Callable[[int, int], None]) -> None:
-        """Results go to ``store`` about once a second, and also after an error; ``known``: plies to skip."""
+    def analyse(self, game: Game, skipped: set[int], store: Store, progress: Callable[[int, int], None]) -> None:
+        """Results go to ``store`` about once a second, and also after an error; ``skipped``: plies to skip."""
         assert self.engine is not None
         plan = make_plan(game)
         places = {look.ply for look in plan.looks}
-        wanted = places - known
+        wanted = places - skipped
         self.known += len(places) - len(wanted)
         self.unknown += not places
         if not wanted:
@@ -409,13 +409,13 @@ class AnalysisRun:
         analysed: list[AnalysedPosition] = []
         before, stored_s = self.positions, monotonic()
         try:
-            for found in self.engine.analyse(plan.only(wanted)):
-                analysed.append(AnalysedPosition(found.look.ply, found.look.fen, found.lines))
+            for looked in self.engine.analyse(plan.only(wanted)):
+                analysed.append(AnalysedPosition(looked.look.ply, looked.look.fen, looked.lines))
                 self.positions += 1
-                self.silent += not found.lines
+                self.silent += not looked.lines
                 progress(self.positions - before, len(wanted))
-                for note in found.notes:
-                    self.report(game, f"{self.engine.name} {note}.", found.look.ply)
+                for note in looked.notes:
+                    self.report(game, f"{self.engine.name} {note}.", looked.look.ply)
                 if monotonic() - stored_s > _STORED_EVERY_S:
                     store(analysed)
                     analysed, stored_s = [], monotonic()

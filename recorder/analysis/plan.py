@@ -140,8 +140,8 @@ class _Planning:
 
     def begin(self, what: Begin) -> None:
         """An observation's first board: a position that is known already, or one to set up."""
-        seen = None if what.observation is None else self._game.observations[what.observation]
-        start = None if seen is None else seen.start
+        observation = None if what.observation is None else self._game.observations[what.observation]
+        start = None if observation is None else observation.start
         ply = self._game.start_ply if start is None else start.ply
         if self._track and self._track[-1].ply == ply:
             return
@@ -178,9 +178,9 @@ class _Planning:
         """Holdings that follow from the moves are preferred: a capture is reported before the capturing move."""
         if not self._track or not has_pockets(self._rules) or what.ply != self._track[-1].ply:
             return
-        place = self._track[-1]
-        if self._rules is Rules.BUGHOUSE or (place.position.holdings is None and what.passed is None):
-            self._track[-1] = place._replace(position=with_holdings(place.position, what.white, what.black))
+        last = self._track[-1]
+        if self._rules is Rules.BUGHOUSE or (last.position.holdings is None and what.passed is None):
+            self._track[-1] = last._replace(position=with_holdings(last.position, what.white, what.black))
 
     def back_to(self, ply: int) -> None:
         self.look()
@@ -193,13 +193,13 @@ class _Planning:
 
     def look(self) -> None:
         """Once all facts of the position reached are known."""
-        place = self._track[-1] if self._track else None
-        if place is None or not place.main or place.ply in self._seen:
+        last = self._track[-1] if self._track else None
+        if last is None or not last.main or last.ply in self._seen:
             return
-        self._seen.add(place.ply)
-        unknown = has_pockets(self._rules) and (place.position.holdings is None or self._rules is Rules.BUGHOUSE)
-        if has_legal_move(place.position, any_drop=unknown):
-            self.steps.append(Look(place.ply, place.position, place.fen, *place.clocks_ms))
+        self._seen.add(last.ply)
+        unknown = has_pockets(self._rules) and (last.position.holdings is None or self._rules is Rules.BUGHOUSE)
+        if has_legal_move(last.position, any_drop=unknown):
+            self.steps.append(Look(last.ply, last.position, last.fen, *last.clocks_ms))
 
     def _set_up(self, ply: int, text: str | None, clocks_ms: tuple[int | None, int | None], *, main: bool) -> None:
         self.look()
@@ -207,10 +207,10 @@ class _Planning:
         position = None if self._rules is Rules.FRAMES else start_of(self._game, text, has_pockets(self._rules))
         if position is None or position.white_to_move != (ply % 2 == 0):
             return
-        place = _Place(ply, position, fen_counters(text or "")[0], clocks_ms, main)
+        first = _Place(ply, position, fen_counters(text or "")[0], clocks_ms, main)
         usual = ply == 0 and known_start(None, self._rules) == (position.board, position.castling)
-        self._track = [place]
-        self.steps.append(SetUp(position, place.fen, usual))
+        self._track = [first]
+        self.steps.append(SetUp(position, first.fen, usual))
 
 
 MOST_LINES: Final = 1_000

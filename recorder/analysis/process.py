@@ -237,10 +237,10 @@ class EngineProcess(asyncio.SubprocessProtocol):
         if status >= 0:
             how = f"ended by itself (exit status {status})"
         else:
-            known = {number.value: number.name for number in signal.Signals}
-            how = f"was ended by {known.get(-status, f'signal {-status}')}"
-        shown = clean(self._errors.decode("utf-8", "replace").strip().rpartition("\n")[2], _MOST_WORDS)
-        return f"{how}: {shown!r}" if shown else how
+            names = {number.value: number.name for number in signal.Signals}
+            how = f"was ended by {names.get(-status, f'signal {-status}')}"
+        words = clean(self._errors.decode("utf-8", "replace").strip().rpartition("\n")[2], _MOST_WORDS)
+        return f"{how}: {words!r}" if words else how
 
     def _signal(self, number: signal.Signals) -> None:
         """To it and to all that it started: while any of these lives, no other group gets its number."""

@@ -36,15 +36,15 @@ class Feature(NamedTuple):
 def parse_features(text: str) -> tuple[Feature, ...] | None:
     """None: it is not a list of settings. A value cannot contain ``"``."""
     features: list[Feature] = []
-    at = 0
+    begin = 0
     text = text.rstrip()
-    while at < len(text):
-        match = _FEATURE.match(text, at)
+    while begin < len(text):
+        match = _FEATURE.match(text, begin)
         if match is None:
             return None
         name, quoted, bare = match.groups()
         features.append(Feature(name, quoted if bare is None else int(bare) if _NUMBER.fullmatch(bare) else bare))
-        at = match.end()
+        begin = match.end()
     return tuple(features) or None
 
 
@@ -168,9 +168,9 @@ def parse_thinking(text: str) -> ThinkingLine | None:
     head = numbers[0] if numbers is not None else ""
     tab = head.rfind("\t")
     if tab >= 0:
-        found = head[:tab].split()
-        if len(found) <= _MOST_EXTRAS and all(len(number) <= 20 for number in found):
-            extras, rest = tuple(map(int, found)), rest[tab + 1 :]
+        words = head[:tab].split()
+        if len(words) <= _MOST_EXTRAS and all(len(number) <= 20 for number in words):
+            extras, rest = tuple(map(int, words)), rest[tab + 1 :]
     return ThinkingLine(int(depth), mark, int(score), int(time), int(nodes), extras, rest.strip())
 
 
@@ -327,8 +327,8 @@ def parse_answer(text: str) -> Answer:
         return Comment(text[1:]) if text[0] == "#" else Indented(text)
     word, _, rest = text.partition(" ")
     reader = _READERS.get(word)
-    found = reader(text, rest) if reader is not None else None
-    return found if found is not None else _idiom(text)
+    answer = reader(text, rest) if reader is not None else None
+    return answer if answer is not None else _idiom(text)
 
 
 def _idiom(text: str) -> Answer:

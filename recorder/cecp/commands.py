@@ -233,9 +233,9 @@ def parse_command(text: str) -> Command:
     if not rest and word in PLAIN_WORDS:
         return Plain(word)
     reader = _READERS.get(word)
-    found = reader(word, rest) if reader is not None else None
-    if found is not None:
-        return found
+    command = reader(word, rest) if reader is not None else None
+    if command is not None:
+        return command
     move = parse_move(text)
     if move is not None:
         return UserMove(move, False)

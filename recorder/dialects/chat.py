@@ -46,9 +46,9 @@ def parse_chat(line: Line) -> ChatLine | None:
     for kind, test in _TESTS:
         match = test(line.text)
         if match is not None:
-            found = match.groupdict()
-            titles = found.get("titles") or None
-            return ChatLine(line, kind, found.get("speaker"), titles, None, found.get("channel"), found["text"])
+            groups = match.groupdict()
+            titles = groups.get("titles") or None
+            return ChatLine(line, kind, groups.get("speaker"), titles, None, groups.get("channel"), groups["text"])
     return None
 
 

@@ -153,14 +153,14 @@ def split_glued(text: str, prompts: PromptStripper) -> list[tuple[int, int]]:
     """The ranges of known texts whose line ends a logger lost, a frame last; empty if any part is not known."""
     parts: list[tuple[int, int]] = []
     fused = _FUSED.match(text)
-    at = 0 if fused is None else fused.end()
-    while at < len(text):
-        at += prompts.strip(text[at:])[1]
-        match = next((match for form in _GLUED if (match := form.match(text, at)) is not None), None)
-        if match is None or match.end() == at:
-            return [*parts, (at, len(text))] if _TAG.match(text, at) is not None else []
-        parts.append((at, match.end()))
-        at = match.end()
+    begin = 0 if fused is None else fused.end()
+    while begin < len(text):
+        begin += prompts.strip(text[begin:])[1]
+        match = next((match for form in _GLUED if (match := form.match(text, begin)) is not None), None)
+        if match is None or match.end() == begin:
+            return [*parts, (begin, len(text))] if _TAG.match(text, begin) is not None else []
+        parts.append((begin, match.end()))
+        begin = match.end()
     return parts
 
 
@@ -298,9 +298,9 @@ def _facts(match: re.Match[str]) -> tuple[int | None, str | None, int | None]:
 
 def parse_notice(line: Line) -> GameNotice | None:
     """ "would like to take back" is a request: only a board of a lower ply shows that a takeback happened."""
-    found = find_form(_NOTICES, line.text)
-    if found is not None:
-        return GameNotice(line, found[0], *_facts(found[1]), line.text.rstrip())
+    form = find_form(_NOTICES, line.text)
+    if form is not None:
+        return GameNotice(line, form[0], *_facts(form[1]), line.text.rstrip())
     match = _ANSWER.fullmatch(line.text)
     if match is None:
         return None
@@ -311,5 +311,5 @@ def parse_notice(line: Line) -> GameNotice | None:
 
 def parse_examine(line: Line) -> ExamineNotice | None:
     """The number in it is what was asked for."""
-    found = find_form(_EXAMINE, line.text)
-    return None if found is None else ExamineNotice(line, found[0], *_facts(found[1]), line.text.rstrip())
+    form = find_form(_EXAMINE, line.text)
+    return None if form is None else ExamineNotice(line, form[0], *_facts(form[1]), line.text.rstrip())

@@ -227,10 +227,10 @@ class Recogniser:
         text = line.text[skip:]
         rest = line._replace(text=text, offset=line.offset + skip)
         if skip > end:
-            known = bool(parse_results(rest) or parse_chat(rest) or self._about_game(rest))
+            is_rest = bool(parse_results(rest) or parse_chat(rest) or self._about_game(rest))
         else:
-            known = _PROMPT_ALONE.fullmatch(text) is None
-        return (line._replace(text=line.text[:end]), rest) if text and known else (line, None)
+            is_rest = _PROMPT_ALONE.fullmatch(text) is None
+        return (line._replace(text=line.text[:end]), rest) if text and is_rest else (line, None)
 
     @staticmethod
     def _parse_tag(line: Line) -> Event:
@@ -377,17 +377,17 @@ class Recogniser:
 
     def _prompted(self, line: Line, out: list[Event]) -> bool:
         """Learn an unknown prompt that stands before a line of the server, and read that line; False: it is not one."""
-        found = self.prompts.find_unknown(line.text)
-        if found is None:
+        prompt = self.prompts.find_unknown(line.text)
+        if prompt is None:
             return False
-        rest = line._replace(text=line.text[found[1] :])
+        rest = line._replace(text=line.text[prompt[1] :])
         if rest.text[:4] in _TAG_PARSERS:
             answers_us = self._whole(self._parse_tag(rest))
         else:
             answers_us = is_setting(rest.text) or bool(
                 parse_session(rest) or parse_results(rest) or self._about_game(rest) or self._listed(rest)
             )
-        if not answers_us or not self.prompts.shown(found[0], BEFORE_ANSWER):
+        if not answers_us or not self.prompts.shown(prompt[0], BEFORE_ANSWER):
             return False
         self._line(line, out)
         return True
@@ -402,8 +402,8 @@ class Recogniser:
     def _count_shape(self, shape: str, offset: int) -> None:
         if shape not in self.shapes and len(self.shapes) >= MAX_SHAPES:
             shape = _OTHER_SHAPES
-        seen = self.shapes.setdefault(shape, [0, offset])
-        seen[0] += 1
+        count = self.shapes.setdefault(shape, [0, offset])
+        count[0] += 1
 
     def _quote(self, text: str) -> None:
         if "<" in text:

@@ -246,26 +246,26 @@ def read_unmarked(words: str, white: str, black: str, last_ply: int | None = Non
 def parse_results(line: Line) -> list[GameEnded]:
     """Loggers lose line ends between two results; empty: the line is not made of them."""
     results: list[GameEnded] = []
-    text, at = line.text, 0
+    text, begin = line.text, 0
     if (match := _WITHOUT_TOKEN.fullmatch(text)) is not None:
         number, white, black, words = match.groups()
         result = read_unmarked(words, white, black)
         if result is not None:
             reason = read_reason(words, white, black, result)
             return [GameEnded(line, int(number), white, black, words, result, *reason)]
-    while at < len(text):
-        match = RESULT.match(text, at)
+    while begin < len(text):
+        match = RESULT.match(text, begin)
         if match is None:
             return []
         number, white, black, words, result = match.groups()
         reason = read_reason(words, white, black, result)
         part = (
             line
-            if at == 0 and match.end() == len(text)
-            else line._replace(text=match[0].rstrip(), offset=line.offset + at)
+            if begin == 0 and match.end() == len(text)
+            else line._replace(text=match[0].rstrip(), offset=line.offset + begin)
         )
         results.append(GameEnded(part, int(number), white, black, words, result, *reason))
-        at = match.end()
+        begin = match.end()
     return results
 
 

@@ -189,13 +189,13 @@ def _taken_back(views: Sequence[View]) -> Iterator[_Pair]:
     """Numbers of views whose first moves differ only because the last ones of one were taken back out of its sight."""
     timed = [(number, view, view.span_ms) for number, view in enumerate(views) if view.span_ms is not None]
     lost = [row for row in timed if row[1].game.end.is_lost]
-    for one, mine, span_ms in lost:
+    for lost_no, mine, span_ms in lost:
         for other, its, other_ms in timed:
             if not other_ms[0] - DAY_MS < span_ms[1] < other_ms[1] or mine.opening[:1] != its.opening[:1]:
                 continue
             common = min(len(mine.opening), len(its.opening))
             if mine.opening[:common] != its.opening[:common] and taken_back_at(mine, its) is not None:
-                yield (one, other) if one < other else (other, one)
+                yield (lost_no, other) if lost_no < other else (other, lost_no)
 
 
 Pair = tuple[str, str]
