@@ -94,10 +94,12 @@ class Stamps:
         self.basis = TimeBasis.NONE
         self._day = day
         self._tz = tz
+        self._dated: tuple[datetime, int | None] | None = None  # the last wall-clock time, and its zone
         self._turn_ms = 0  # whole days since the first stamp of a log without dates
         self._last_ms: int | None = None
 
     def from_wall(self, wall: datetime, zone_min: int | None) -> int:
+        self._dated = wall, zone_min
         if self.basis is TimeBasis.NONE:
             known = zone_min is not None or self._tz is not None
             self.basis = TimeBasis.UTC if known else TimeBasis.LOCAL
@@ -110,6 +112,12 @@ class Stamps:
 
     def from_time_of_day(self, of_day_ms: int) -> int:
         """After midnight it is the next day; without a known day it counts from the first stamp's midnight."""
+        if self._dated is not None and self._day is None:
+            before, zone_min = self._dated
+            wall = datetime(before.year, before.month, before.day) + timedelta(milliseconds=of_day_ms)
+            if wall < before - timedelta(milliseconds=_HOUR_MS):
+                wall += timedelta(days=1)
+            return self.from_wall(wall, zone_min)
         if self._last_ms is not None and of_day_ms < self._last_ms - _HOUR_MS:
             self._turn_ms += _DAY_MS
         self._last_ms = of_day_ms
@@ -144,15 +152,18 @@ MARGIN: Final = b"> \t"
 class StampedDecoder:
     """Takes off margins and stamps. A line without a stamp keeps the time of the stamp before it.
 
-    The first line shows what the margin is, and whether hours and minutes alone are a stamp.
+    The first line shows what the margin is. The first stamp shows of which form stamps are that text may begin with,
+    too; the second one corrects it, if the first only looked like one.
     """
 
     def __init__(self, day: date | None = None, tz: tzinfo | None = None) -> None:
         self._lines = LineSplitter()
+        self._given = day, tz
         self._stamps = Stamps(day, tz)
         self._at_ms: int | None = None
         self._margin: bytes | None = None
-        self._bare: bool | None = None  # the stamps are hours and minutes, with no bracket
+        self._form: int | None = None
+        self._alone = False  # one stamp was read
 
     @property
     def time_basis(self) -> TimeBasis:
@@ -167,10 +178,13 @@ class StampedDecoder:
     def _read(self, line: bytes, offset: int) -> Chunk | None:
         begin = self._behind_margin(line)
         match = STAMP.match(line.rstrip(b"\n"), begin)
-        if match is not None and self._bare is None:
-            self._bare = is_bare(match)
-        if match is None or (is_bare(match) and not self._bare):
+        form = None if match is None else _form(match)
+        if match is None or form is None or (form in (_BARE, _EPOCH_S) and self._form not in (None, form)):
             return Chunk(line[begin:], offset + begin, self._at_ms)
+        if self._alone and self._form is not None and form > self._form:
+            self._stamps, self._form = Stamps(*self._given), None
+        self._alone = self._form is None
+        self._form = form if self._form is None else self._form
         self._at_ms = self._time(match)
         text = line[match.end() :]
         if match["drone"]:
@@ -199,7 +213,7 @@ class StampedDecoder:
             hour = hour % 12 + (12 if match["half"].strip()[:1] in b"Pp" else 0)
         of_day_ms = ((hour * 60 + int(match["M"])) * 60 + int(match["S"] or 0)) * 1000 + _milliseconds(match["f"])
         day = _day(match)
-        if day is None:
+        if day is None or self._stamps.basis is TimeBasis.CLOCK:
             return self._stamps.from_time_of_day(of_day_ms)
         zone = match["z"].decode().strip() if match["z"] else None
         return self._stamps.from_wall(day + timedelta(milliseconds=of_day_ms), zone_minutes(zone))
@@ -211,6 +225,16 @@ OCTAL: Final = later(rb"\\(0[0-3][0-7]|177|[23][0-7]{2})")
 def octal(text: bytes) -> bytes:
     r"""The bytes that a client logs as ``\ooo``: control bytes and those above 176; a backslash is not escaped."""
     return OCTAL().sub(lambda match: bytes((int(match[1], 8),)), text)
+
+
+_BARE, _EPOCH_S, _OF_DAY, _DATED = range(4)
+
+
+def _form(match: re.Match[bytes]) -> int:
+    """The higher, the less text begins like it."""
+    if match["epoch"]:
+        return _EPOCH_S
+    return _DATED if match["y"] or match["date"] else _BARE if is_bare(match) else _OF_DAY
 
 
 def is_bare(match: re.Match[bytes]) -> bool:

@@ -138,6 +138,32 @@ def test_a_small_step_back_is_not_a_new_day() -> None:
     assert [chunk.at_ms for chunk in found] == [OF_DAY, OF_DAY - 1000]
 
 
+def test_a_time_of_day_after_a_date_is_of_that_day_or_the_next() -> None:
+    decoder = StampedDecoder()
+    found = decode(decoder, b"2015-05-08 20:06:50+02:00 begun\n20:06:51 a\n00:06:50 b\n1431115610 c\n")
+    first = DAY + OF_DAY - 7_200_000
+    assert [chunk.at_ms for chunk in found] == [first, first + 1000, first + 14_400_000, first + 14_400_000]
+    assert found[-1].data == b"1431115610 c\n"
+    assert decoder.time_basis is TimeBasis.UTC
+
+
+def test_a_date_after_times_of_day_changes_no_basis() -> None:
+    decoder = StampedDecoder()
+    found = decode(decoder, b"20:06:50 a\n20:06:51 b\n2015-05-08 20:06:52 c\n20:06:53 d\n")
+    assert [chunk.at_ms for chunk in found] == [OF_DAY + 1000 * number for number in range(4)]
+    assert decoder.time_basis is TimeBasis.CLOCK
+
+
+@pytest.mark.parametrize("first", [b"12:00 begins\n", b"12:00:00 begins\n", b"143111561 begins\n"])
+def test_a_first_line_that_only_looks_like_a_stamp_decides_nothing(first: bytes) -> None:
+    decoder = StampedDecoder()
+    found = decode(decoder, first + b"[2015-05-08 20:06:50] a\n12:00 b\n1431115610 c\n2015-05-08 20:06:51 d\n")
+    at_ms = DAY + OF_DAY
+    assert [chunk.at_ms for chunk in found[1:]] == [at_ms, at_ms, at_ms, at_ms + 1000]
+    assert [chunk.data for chunk in found[2:4]] == [b"12:00 b\n", b"1431115610 c\n"]
+    assert decoder.time_basis is TimeBasis.LOCAL
+
+
 def test_a_day_that_does_not_exist() -> None:
     assert decode(StampedDecoder(), b"2015-02-31 20:06:50 a\n")[0].at_ms == OF_DAY
 
