@@ -111,8 +111,10 @@ def write_table(table: Any, out: BinaryIO, format_name: str, *, raw: bool = Fals
         table = connection.table("given")
     kinds = zip(table.columns, map(str, table.types), strict=True)
     texts = [name for name, kind in kinds if kind.startswith(("VARCHAR", "ENUM")) and name != "san"]  # ENUM: a category
-    shields = {name: shielded_sql(f'"{name}"::VARCHAR') for name in texts if format_name == "csv" and not raw}
-    columns = ", ".join(f"{shields.get(name, name)} AS {name}" for name in table.columns)
+    cells = {name: f'"{name}"' for name in table.columns}  # a name may be a word of SQL
+    if format_name == "csv" and not raw:
+        cells |= {name: shielded_sql(f'"{name}"::VARCHAR') for name in texts}
+    columns = ", ".join(f'{cell} AS "{name}"' for name, cell in cells.items())
     options = {"csv": "FORMAT csv, HEADER", "jsonl": "FORMAT json", "parquet": "FORMAT parquet"}[format_name]
     with tempfile.TemporaryDirectory(prefix="ics-recorder-") as folder:
         path = Path(folder, "rows")

@@ -142,9 +142,9 @@ def command(
     """
     if output is None or not (format_name or Path(output).suffix):
         raise click.UsageError("Name an output file: -o FILE.svg, .png or .pdf; another name, and -, need --format.")
-    chosen_format, data_format = format_of(format_name, output, _FORMATS), format_of(None, data or "-", _DATA_FORMATS)
     if data is not None and Path(data).resolve() == Path(output).resolve():
         raise click.UsageError("--data and -o name the same file.")
+    chosen_format, data_format = format_of(format_name, output, _FORMATS), format_of(None, data or "-", _DATA_FORMATS)
     from exporters.base import open_output, refuse_existing
 
     for path in (output, data):

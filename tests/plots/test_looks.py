@@ -127,12 +127,12 @@ def test_svg_in_a_page_has_names_of_its_own() -> None:
 
 
 def test_tables_in_every_format() -> None:
-    table = pd.DataFrame({"ply": [1, 2], "clock_after_ms": pd.array([300_000, None], dtype="Int64")})
+    table = pd.DataFrame({"by": [1, 2], "clock_after_ms": pd.array([300_000, None], dtype="Int64")})
     written = {}
     for format_name in ("csv", "jsonl", "parquet"):
         out = io.BytesIO()
         write_table(table, out, format_name)
         written[format_name] = out.getvalue()
-    assert written["csv"] == b"ply,clock_after_ms\n1,300000\n2,\n"
-    assert written["jsonl"] == b'{"ply":1,"clock_after_ms":300000}\n{"ply":2,"clock_after_ms":null}\n'
+    assert written["csv"] == b"by,clock_after_ms\n1,300000\n2,\n"
+    assert written["jsonl"] == b'{"by":1,"clock_after_ms":300000}\n{"by":2,"clock_after_ms":null}\n'
     assert pd.read_parquet(io.BytesIO(written["parquet"])).equals(table)
