@@ -38,7 +38,7 @@ def unique_lines(game: Game) -> set[_Line]:
     """Of equal lines in several sources one, that of an observation in the main line if there is one."""
     main = {segment.observation for segment in game.segments}
     lines: set[_Line] = set()
-    known: set[object] = set()
+    known_lines: set[object] = set()
     for index in sorted(range(len(game.observations)), key=lambda index: (index not in main, index)):
         lines_seen: dict[int | None, object] = {}
         parents = {line.number: line.parent for line in game.observations[index].lines}
@@ -47,12 +47,12 @@ def unique_lines(game: Game) -> set[_Line]:
             what = lines_seen[line.number] = (
                 None if line.parent is None else (lines_seen.get(line.parent), line.parent_ply, moves)
             )
-            if not game.merged_from or line.kind is not LineKind.TAKEBACK or what not in known:
+            if not game.merged_from or line.kind is not LineKind.TAKEBACK or what not in known_lines:
                 number: int | None = line.number
                 while number is not None and (index, number) not in lines:
                     lines.add((index, number))
                     number = parents.get(number)
-            known.add(what)
+            known_lines.add(what)
     return lines
 
 
@@ -130,10 +130,10 @@ def find_extras(
     once: set[tuple[int, int]] | None = None
     if game.merged_from and variations:
         once = unique_lines(game)
-        places = [(observation, part.start_ply, part.start_ply + len(part.rows)) for observation in game.observations]
+        places = [(seen, part.start_ply, part.start_ply + len(part.rows)) for seen in game.observations]
     first = part.start_ply
     last = part.plies[-1].ply if part.plies else first
-    unproved = {one.ply for one in (*part.before, *part.unproved)}
+    unproved = {row.ply for row in (*part.before, *part.unproved)}
     if engine and part.beside is None:
         _add_thoughts(game, part, first, last, analysis, extras, as_comments=as_comments)
     for index, (seen, low, high) in enumerate(places):
@@ -185,9 +185,9 @@ def _add_thoughts(
     thoughts = thoughts_by_ply(game)
     counts = None if analysis is None else main_analysis(game, analysis)
     if counts is not None:
-        one, lines = counts
+        best, lines = counts
         thoughts |= {ply: [line._replace(pv="")] for ply, line in lines.items()}
-        extras.annotator = one.engine if any(first < ply <= last for ply in lines) else None
+        extras.annotator = best.engine if any(first < ply <= last for ply in lines) else None
     moves = {ply.ply: ply for ply in part.plies} if as_comments else {}
     for number, lines_seen in thoughts.items():
         if first < number <= last:
@@ -213,8 +213,8 @@ def _add_engine_lines(game: Game, part: PgnPart, lines: dict[int, Thinking], ext
             return
         steps = play_line(position, lines[number].pv)[0] if number in lines else []
         moves = [
-            Ply(at, move, san, None, None, None, None, None, None, None, Proof.FULL, Origin.ENGINE, None, 0)
-            for at, (move, san, _) in enumerate(steps, number + 1)
+            Ply(ply, move, san, None, None, None, None, None, None, None, Proof.FULL, Origin.ENGINE, None, 0)
+            for ply, (move, san, _) in enumerate(steps, number + 1)
         ]
         if ply is None:
             words = " ".join(move.san for move in moves)
@@ -275,18 +275,18 @@ def _find_variations(
 
 def _variation(top: PlyLine, below: dict[int, list[PlyLine]], chat: _Chat, saved: bool) -> Variation:
     """With those that leave it, and theirs."""
-    found = _replayed(top, chat, saved)
-    waiting = [(top, found)]
+    root = _replayed(top, chat, saved)
+    waiting = [(top, root)]
     while waiting:
         above, variation = waiting.pop()
         numbers = {ply.ply for ply in (*variation.plies, *variation.unproved)}
         for line in below.get(above.number, ()):
-            if (at := (line.parent_ply or 0) + 1) in numbers:
+            if (follow := (line.parent_ply or 0) + 1) in numbers:
                 child = _replayed(line, chat, saved)
                 if child.plies or child.unproved:
-                    variation.children.setdefault(at, []).append(child)
+                    variation.children.setdefault(follow, []).append(child)
                     waiting.append((line, child))
-    return found
+    return root
 
 
 def _replayed(line: PlyLine, chat: _Chat, saved: bool) -> Variation:

@@ -257,9 +257,9 @@ class PgnExporter(GameExporter):
         """In its parentheses; stops at each variation inside it until that is written."""
         begin = len(tokens)
         interrupted = True
-        for at, children in line.children.items():
-            if asides := [child for child in children if not child.plies or not line.plies or at > line.plies[-1].ply]:
-                line.annotations.setdefault(at, Annotation()).items += [
+        for no, children in line.children.items():
+            if asides := [child for child in children if not child.plies or not line.plies or no > line.plies[-1].ply]:
+                line.annotations.setdefault(no, Annotation()).items += [
                     Item(brace_text(f"Variation: {self._written(child)}")) for child in asides
                 ]
         tokens += [*line.before.nags, *([comment_of(line.before.items, self._pad)] if line.before.items else [])]

@@ -162,13 +162,13 @@ def _parts_beside(game: Game) -> list[PgnPart]:
     for index, observation in enumerate(game.observations):
         if observation.kind is not ObservationKind.EXAMINED:
             continue
-        found: list[tuple[int, PgnPart]] = []
+        numbered: list[tuple[int, PgnPart]] = []
         for line in observation.lines:
             if line.kind is LineKind.VARIATION:
-                found += [(line.number, part) for part in _of_variation(game, observation, line)]
+                numbered += [(line.number, part) for part in _of_variation(game, observation, line)]
             elif index not in main:
-                found += [(0, part) for part in _of_main(game, observation, line)]
-        for number, part in found:
+                numbered += [(0, part) for part in _of_main(game, observation, line)]
+        for number, part in numbered:
             part.beside = index, number
             parts.append(part)
     return parts

@@ -61,8 +61,8 @@ def read_facts(pieces: Sequence[bytes], wanted: Collection[str]) -> Facts:
     if "pychess_games" in facts:
         facts["pychess_games"] = [_game(game) for game in _read_games(pieces, SourceKind.PYCHESS)]
     if "xboard_lines" in facts:
-        found = _read_lines(_xboard_chunks(pieces))
-        facts["xboard_lines"] = [fact for kind, fact in found if kind == "lines"]
+        pairs = _read_lines(_xboard_chunks(pieces))
+        facts["xboard_lines"] = [fact for kind, fact in pairs if kind == "lines"]
     if "sealed" in facts:
         facts["sealed"] = list(_unsealed(b"".join(pieces)))
     if not facts.keys() <= {"games", "pychess_games", "sealed", "xboard_lines"}:
@@ -127,8 +127,8 @@ def _facts(event: Event) -> Iterable[tuple[str, dict[str, Any]]]:
     if line is not None and line.text.startswith(DATAGRAM_TAG) and not isinstance(event, Malformed):
         number, fields = parse_fields(line.text)
         yield "datagrams", {"number": number, "fields": fields}
-    elif (known := _FACTS.get(type(event))) is not None:
-        kind, fields_of = known
+    elif (reading := _FACTS.get(type(event))) is not None:
+        kind, fields_of = reading
         yield kind, fields_of(event)
 
 

@@ -114,10 +114,10 @@ def _cut(
         # A backslash that is escaped itself may have made a line end of the letter behind it: then this fails, too.
         if not all(map(_ESCAPED.fullmatch, [lines[number] for number in escaped])):
             raise JournalError("Something is not escaped as it should be.")
-    for one in texts:
+    for row in texts:
         # What is right when it is put together may not be so alone.
-        if (b"\\" in one[-3:] and not _LINE_ENDS.search(one[-5:]) and not _ESCAPED.fullmatch(one.decode("ascii"))) or (
-            len(one) > MAX_DATA_BYTES and _size(one) > MAX_DATA_BYTES
+        if (b"\\" in row[-3:] and not _LINE_ENDS.search(row[-5:]) and not _ESCAPED.fullmatch(row.decode("ascii"))) or (
+            len(row) > MAX_DATA_BYTES and _size(row) > MAX_DATA_BYTES
         ):
             raise JournalError("A record is not whole, or too long.")
     return Reads(offsets, last_ns, at_ns, places, texts, end, lines, escaped)
@@ -217,16 +217,16 @@ class JournalReader:
             self._rest = b""
 
     def _read_many(self, lines: list[bytes], out: list[JournalEntry | Reads]) -> None:
-        found = None
+        parsed = None
         if lines and len(max(lines, key=len)) <= MAX_LINE_BYTES:
-            found = parse_lines(lines, self._offset)
-        if found is None:
+            parsed = parse_lines(lines, self._offset)
+        if parsed is None:
             self._read_each(lines, self._offset, out)
         else:
-            for one in found:
-                if not isinstance(one, Reads):
-                    self._note(*one)
-                out.append(one if isinstance(one, Reads) else JournalEntry(*one))
+            for entry in parsed:
+                if not isinstance(entry, Reads):
+                    self._note(*entry)
+                out.append(entry if isinstance(entry, Reads) else JournalEntry(*entry))
             self._offset += sum(map(len, lines)) + len(lines)
 
     def _read_each(self, lines: list[bytes], begin: int, out: list[JournalEntry] | list[JournalEntry | Reads]) -> None:

@@ -32,14 +32,14 @@ def bridge(before: Position, after: str, lan: str, pretty: str, missing: int) ->
     if not last:
         return []
     open_squares = frozenset(SQUARES) - last
-    found: list[list[Step]] = []
+    ways: list[list[Step]] = []
     for steps in _sequences(before, after, open_squares, missing):
         step = advance(steps[-1][2], lan, pretty, after)
         if not isinstance(step, str):
-            found.append([*steps, step])
-            if len(found) == 2:  # two ways prove nothing, and more are of no interest
+            ways.append([*steps, step])
+            if len(ways) == 2:  # two ways prove nothing, and more are of no interest
                 break
-    return found
+    return ways
 
 
 def _sequences(position: Position, after: str, open_squares: frozenset[int], missing: int) -> Iterator[list[Step]]:

@@ -54,7 +54,7 @@ def can_follow(position: Position, lan: str, board: str, white_to_move: bool) ->
     if match is None:
         return True  # castling, a drop, a hidden move: nothing to compare
     letter, *squares = match.groups()
-    origin, target = (_index(board, *squares[at : at + 2]) for at in (0, 2))
+    origin, target = (_index(board, *squares[index : index + 2]) for index in (0, 2))
     if origin is None or target is None:
         return False
     own = str.isupper if position.white_to_move else str.islower
@@ -266,10 +266,10 @@ def _read_castling(board: str, letters: str) -> tuple[int, tuple[int, int, int, 
 
 
 def _promoted(field: str) -> frozenset[int]:
-    found, at = set(), 0
+    squares, square = set(), 0
     for letter in field.split("[", 1)[0]:
         if letter == "~":
-            found.add(at - 1)
+            squares.add(square - 1)
         else:
-            at += int(letter) if letter.isdigit() else 1
-    return frozenset(found)
+            square += int(letter) if letter.isdigit() else 1
+    return frozenset(squares)

@@ -35,12 +35,12 @@ def square_of(index: int) -> int:
 
 
 def _walk(origin: int, step: int) -> list[int]:
-    found = []
+    squares = []
     here = origin + step
     while here in _ON_BOARD:  # the blank column and both ends stop every ray
-        found.append(here)
+        squares.append(here)
         here += step
-    return found
+    return squares
 
 
 def _cut(indexes: list[int], step: int) -> slice:

@@ -79,15 +79,15 @@ def play_by_rules(position: Position, named: Pretty, san: str) -> _Step | str:
     if named.drop:
         return "illegal: no drops in this variant"
     letter, to = named.letter, named.to
-    found = [
+    origins = [
         (origin, to)
         for origin in _origins(position, letter, to)
         if _names(named, letter, (origin, to), named.promotion, _is_capture(position, letter, (origin, to)))
         and _is_safe(position, _result(position, letter, (origin, to), None))
     ]
-    if len(found) != 1:
-        return "ambiguous move" if found else "illegal: no piece can make this move"
-    return _shift(position, letter, found[0], named.promotion, None)
+    if len(origins) != 1:
+        return "ambiguous move" if origins else "illegal: no piece can make this move"
+    return _shift(position, letter, origins[0], named.promotion, None)
 
 
 def has_legal_move(position: Position) -> bool:
@@ -203,18 +203,18 @@ def _origins(position: Position, letter: str, target: int) -> list[int]:
 
 def _pawn_origins(position: Position, piece: str, target: int) -> list[int]:
     board, white = position.board, position.white_to_move
-    takers = [at for at in PAWN_ATTACKERS[white][target] if board[at] == piece]
+    takers = [square for square in PAWN_ATTACKERS[white][target] if board[square] == piece]
     if board[target] != "-":
         return takers
     step = 9 if white else -9
     behind = target + step
-    found = takers if target == (18 if white else 45) + position.push_col and position.push_col >= 0 else []
+    origins = takers if target == (18 if white else 45) + position.push_col and position.push_col >= 0 else []
     if 0 <= behind < 71:
         if board[behind] == piece:
-            found.append(behind)
+            origins.append(behind)
         elif board[behind] == "-" and _is_double(position, behind + step) and board[behind + step] == piece:
-            found.append(behind + step)
-    return found
+            origins.append(behind + step)
+    return origins
 
 
 def _is_double(position: Position, origin: int) -> bool:
@@ -235,7 +235,7 @@ def _shift(position: Position, letter: str, shift: _Shift, promotion: str | None
         return "illegal: the piece does not move so"
     if not _is_capture(position, letter, shift) and _must_capture(position):
         return "illegal: a capture must be made"
-    rivals = [at for at in able if _is_safe(position, _result(position, letter, (at, target), None))]
+    rivals = [square for square in able if _is_safe(position, _result(position, letter, (square, target), None))]
     if origin not in rivals:
         return "illegal: king left in check"
     result = _result(position, letter, shift, promotion)
@@ -288,8 +288,8 @@ def _check_mark(reached: Position) -> str:
 def _castle(position: Position, long: bool, pretty: str | None, after: str | None) -> _Step | str:
     squares = _wild_castling(position, long, after is not None) if position.rules is _WILD else None
     if squares is None:
-        known = castling_squares(position, long)
-        squares = None if known is None else known[1:]
+        way = castling_squares(position, long)
+        squares = None if way is None else way[1:]
     if squares is None or not _may_castle(position, squares):
         return _shown_castling(position, long, pretty, after, "illegal: castling is not allowed")
     king, rook, king_to, rook_to = squares
@@ -335,10 +335,10 @@ def _shown_castling(position: Position, long: bool, pretty: str | None, after: s
     """A castling of a shuffled king that no rule of ours knows, if the boards show it; else the reason."""
     if position.rules is not _WILD or after is None:
         return reason
-    shown = prove_by_boards(position, "o-o-o" if long else "o-o", pretty, after)
-    if isinstance(shown, str):
+    proved = prove_by_boards(position, "o-o-o" if long else "o-o", pretty, after)
+    if isinstance(proved, str):
         return reason
-    move, _, reached = shown
+    move, _, reached = proved
     reached = _reached(position, reached.board, reached.castling, -1)
     return move, ("O-O-O" if long else "O-O") + _check_mark(reached), reached
 

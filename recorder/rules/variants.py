@@ -142,10 +142,10 @@ def read_category(category: str | None) -> str | None:
     if match := _ICC_WILD.fullmatch(word):
         return icc_variant(int(match[1]))
     head, slash, _ = word.partition("/")
-    known = _BY_SPELLING.get(_squeezed(word))
-    if known is None and slash and head != "wild":
-        known = _BY_SPELLING.get(_squeezed(head))
-    return known or _own_name(word)
+    name = _BY_SPELLING.get(_squeezed(word))
+    if name is None and slash and head != "wild":
+        name = _BY_SPELLING.get(_squeezed(head))
+    return name or _own_name(word)
 
 
 def _own_name(word: str) -> str | None:
@@ -190,10 +190,10 @@ def read_pgn_variant(text: str | None) -> str | None:
     text = (text or "").strip()
     if text in ("", "?", "-"):
         return None
-    known = _BY_SPELLING.get(_squeezed(text))
-    if known is None and (len(text.split()) == 1 or text.lower().startswith("wild ")):
+    name = _BY_SPELLING.get(_squeezed(text))
+    if name is None and (len(text.split()) == 1 or text.lower().startswith("wild ")):
         return read_category(text)
-    return known or _own_name(text.lower())
+    return name or _own_name(text.lower())
 
 
 def cecp_variant(name: str | None) -> str | None:
@@ -283,10 +283,10 @@ _START_AS_CHESS = (
 
 def known_start(category: str | None, rules: Rules | None) -> tuple[str, int] | None:
     """Of a list printed without a board; suicide has no rights. None: it is drawn for each game, or not known."""
-    known = _STARTS.get(category.lower().split()[-1]) if category and not category.isspace() else None
+    start = _STARTS.get(category.lower().split()[-1]) if category and not category.isspace() else None
     usual = rules is None or rules in _START_AS_CHESS or read_category(category) == "seirawan"
-    if known is not None or not usual:
-        return known or _STARTS_BY_RULES.get(rules)
+    if start is not None or not usual:
+        return start or _STARTS_BY_RULES.get(rules)
     return STANDARD_BOARD, 0 if rules is Rules.SUICIDE else 15
 
 

@@ -123,7 +123,7 @@ def _breaks(run: TrackedGame, segments: list[Segment], observations: list[Observ
     """Whether a ply of the main line cannot be played from the one before, or a text of a list is no move there."""
     if run.gapped and has_unproved(segments, observations):
         return True
-    return any(seen.breaks for seen in run.lists) and any(
+    return any(listed.breaks for listed in run.lists) and any(
         ply.move is None for segment in segments for ply in name_plies(taken_rows(segment, observations))
     )
 
@@ -217,7 +217,7 @@ def disputed_start(run: TrackedGame, basis: TimeBasis, date: datetime.date | Non
         return None
     dated = basis in (TimeBasis.UTC, TimeBasis.LOCAL)
     begun = [observation.started_at_ms for observation in run.observations if observation.started_at_ms is not None]
-    listed = [one.event.line.at_ms for one in run.lists if one.event.line.at_ms is not None]
+    listed = [seen.event.line.at_ms for seen in run.lists if seen.event.line.at_ms is not None]
     if dated and (begun or listed):
         arrived_ms = min(begun) if begun else min(listed)
     elif not dated and date is not None:
@@ -241,7 +241,7 @@ def disputed_start(run: TrackedGame, basis: TimeBasis, date: datetime.date | Non
 def _has_first_part(run: TrackedGame) -> bool:
     """Whether a list shows the moves before the first board."""
     first = next((observation.start.ply for observation in run.observations if observation.start is not None), 0)
-    return any(seen.position_at(first) is not None for seen in run.lists)
+    return any(listed.position_at(first) is not None for listed in run.lists)
 
 
 def _started(
@@ -319,6 +319,6 @@ def add_titles(game: Game, titles: Mapping[str, str]) -> None:
     """The titles that chat has shown, by handle in lower case; those that the players have stay."""
     for side in ("white", "black"):
         player = getattr(game, side)
-        known = titles.get(player.handle.lower())
-        if player.titles is None and known is not None:
-            setattr(game, side, player._replace(titles=known))
+        words = titles.get(player.handle.lower())
+        if player.titles is None and words is not None:
+            setattr(game, side, player._replace(titles=words))

@@ -71,15 +71,15 @@ def _gap(table: GameTable, run: TrackedGame, delta: DeltaBoard) -> None:
 
 def _earlier(table: GameTable, run: TrackedGame, delta: DeltaBoard) -> None:
     """A ply that is known: repeated, or the last one left after a takeback."""
-    at = len(run.rows) - 1
-    while at >= 0 and run.rows[at].ply > delta.ply:
-        at -= 1  # these are taken back below
-    known = at >= 0 and run.rows[at].ply == delta.ply
+    index = len(run.rows) - 1
+    while index >= 0 and run.rows[index].ply > delta.ply:
+        index -= 1  # these are taken back below
+    has_ply = index >= 0 and run.rows[index].ply == delta.ply
     move = _squares(run, delta)
     before = run.position_at(delta.ply - 1)
-    if known and run.rows[at].move == move:
+    if has_ply and run.rows[index].move == move:
         same = True
-    elif not known and delta.ply == run.base_ply and _shown_first(run, delta):
+    elif not has_ply and delta.ply == run.base_ply and _shown_first(run, delta):
         same = True  # the move of the board that the observation began with
     elif before is not None and run.position is not None:
         same = False
@@ -199,6 +199,6 @@ def find_by_list(run: TrackedGame, listed: ListSeen) -> None:
     """A movelist shows the position again that was lost between deltas."""
     if run.position is not None or run.current is None or not run.following:
         return
-    shown = listed.position_at(run.ply)
-    if shown is not None:
-        run.reset_to(shown, run.ply, AnchorReason.LIST, fen(shown, 0, run.ply // 2 + 1), listed.event.line.offset)
+    position = listed.position_at(run.ply)
+    if position is not None:
+        run.reset_to(position, run.ply, AnchorReason.LIST, fen(position, 0, run.ply // 2 + 1), listed.event.line.offset)

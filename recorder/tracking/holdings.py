@@ -30,7 +30,7 @@ def take_holdings(run: TrackedGame | None, event: HoldingsLine) -> tuple[Disposi
     white, black = _sorted(event.white), _sorted(event.black)
     passed = event.passed is not None
     first = [] if run.current is None else run.current.holdings[:1]
-    if set(white + black).union(*(seen.white + seen.black for seen in first)) <= set(_ORDER):
+    if set(white + black).union(*(holdings.white + holdings.black for holdings in first)) <= set(_ORDER):
         _infer_variant(run)
     elif run.variant is None:
         run.variant, run.variant_inferred = "unknown", True
@@ -83,8 +83,8 @@ def _settle_doubt(run: TrackedGame) -> None:
     if doubted is None or run.ply <= doubted:
         return
     run.doubted_ply = None
-    shown = next((row for row in reversed(run.rows) if row.ply <= doubted + 1), None)
-    if shown is not None and shown.ply == doubted + 1 and shown.proof_code == Proof.FULL:
+    board = next((row for row in reversed(run.rows) if row.ply <= doubted + 1), None)
+    if board is not None and board.ply == doubted + 1 and board.proof_code == Proof.FULL:
         run.variant = "bughouse"
         run.set_rules(Rules.BUGHOUSE)
 

@@ -104,8 +104,8 @@ def unprove_drops(observation: Observation) -> None:
     begins = {anchor.ply: anchor for anchor in reversed(anchors)}
     begin_plies = sorted(begins)
     for index, ply in enumerate(plies):
-        if (at := bisect_left(begin_plies, ply.ply)) > 0:
-            last = begins[begin_plies[at - 1]]
+        if (begin_no := bisect_left(begin_plies, ply.ply)) > 0:
+            last = begins[begin_plies[begin_no - 1]]
             later = bisect_right(offsets, last.offset)
             known_from = last.ply if "[" in last.fen else earliest[later] if later < len(earliest) else None
         drop = ply.uci is not None and ply.uci[1] == "@"
@@ -208,8 +208,8 @@ def time_listed(run: TrackedGame) -> None:
         board = None if start is None or start.ply == 0 else _board_of(observation, start.ply)
         if start is None or board is None:
             continue
-        for seen in run.lists:
-            _time(seen, start, board, lag_meaningless)
+        for listed in run.lists:
+            _time(listed, start, board, lag_meaningless)
 
 
 def _time(listed: ListSeen, start: StartFacts, board: str, lag_meaningless: bool) -> None:

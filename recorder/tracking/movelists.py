@@ -104,11 +104,11 @@ def _named(table: GameTable, event: MovelistRead) -> MovelistRead | None:
             continue
         named = replace(event, white=run.white, black=run.black)
         listed, _ = read_list(named, run)
-        shown = range(run.base_ply, run.ply + 1)
+        plies = range(run.base_ply, run.ply + 1)
         if run.examined:
             fit = agrees(run, listed)
         else:
-            fit = _fits(listed, run) and (event.game_no is not None or any(listed.position_at(ply) for ply in shown))
+            fit = _fits(listed, run) and (event.game_no is not None or any(listed.position_at(ply) for ply in plies))
         if fit:
             fitting.append(named)
     names = {(named.white.lower(), named.black.lower()) for named in fitting}
@@ -274,8 +274,8 @@ def _start(event: MovelistRead, rules: Rules | None, run: TrackedGame | None) ->
 def _drawn_start(event: MovelistRead, rules: Rules | None, run: TrackedGame) -> Position | None:
     """The one set-up of chess960 from which a list without its start board leads to a board of its game, or None."""
     count = min(len(event.rows), run.ply)
-    shown = run.position_at(count)
-    if rules is not Rules.CHESS960 or shown is None or count == 0:
+    position = run.position_at(count)
+    if rules is not Rules.CHESS960 or position is None or count == 0:
         return None
     if [row.ply for row in event.rows[:count]] != [*range(1, count + 1)]:
         return None
@@ -285,11 +285,11 @@ def _drawn_start(event: MovelistRead, rules: Rules | None, run: TrackedGame) -> 
     # 960 set-ups are few: each that can lead to the board by so few moves is played to its end.
     starts: list[Position] = []
     for board in chess960_starts():
-        if any(sum(map(ne, board[at], shown.board[at])) > most for at, most in zip(_HOME_RANKS, left, strict=True)):
+        if any(sum(map(ne, board[at], position.board[at])) > most for at, most in zip(_HOME_RANKS, left, strict=True)):
             continue
         start = start_position(board, True, 15, -1, Rules.CHESS960, None)
         _, positions, _ = _replay(event.rows[:count], start)
-        if len(positions) == count and positions[-1].board == shown.board:
+        if len(positions) == count and positions[-1].board == position.board:
             starts.append(start)
     return starts[0] if len(starts) == 1 else None
 

@@ -127,10 +127,10 @@ def shown_by_boards(run: TrackedGame, frame: Style12) -> tuple[int | None, str, 
     if position is None or not frame.has_move or not position.rules.apart or position.rules is Rules.BOARDS:
         return None
     literal = position._replace(rules=Rules.BOARDS)
-    shown = advance(literal, frame.verbose, frame.pretty, frame.board)
-    if not isinstance(shown, tuple):
+    step = advance(literal, frame.verbose, frame.pretty, frame.board)
+    if not isinstance(step, tuple):
         return None
-    move, san, after = shown
+    move, san, after = step
     rules, holdings = position.rules, position.holdings
     return move, san, start_position(after.board, after.white_to_move, after.castling, after.push_col, rules, holdings)
 

@@ -147,8 +147,8 @@ class Chat:
             own = [run for run in followed if name.lower() in (run.white.lower(), run.black.lower())]
             if own:
                 return own[0] if len(own) == 1 else None
-        shown = [*followed, *(run for run in self._table.examined.values() if examined and not run.suspended)]
-        return shown[0] if len(shown) == 1 else None
+        runs = [*followed, *(run for run in self._table.examined.values() if examined and not run.suspended)]
+        return runs[0] if len(runs) == 1 else None
 
 
 def _our_own(followed: list[TrackedGame]) -> TrackedGame | None:
@@ -532,8 +532,8 @@ class Tracker:
         words = disputed_start(run, self.basis, self.date)
         if words is not None:
             offset, text = run.facts.started_offset, run.facts.date_text or ""
-            at = run.first_offset if offset is None else offset
-            self.anomalies.append(Anomaly.of(AnomalyKind.CLOCK_DISAGREES, at, run.game_no, words, text))
+            begin = run.first_offset if offset is None else offset
+            self.anomalies.append(Anomaly.of(AnomalyKind.CLOCK_DISAGREES, begin, run.game_no, words, text))
 
     def _game(self, run: TrackedGame, offset: int) -> Game:
         session = run.session or self.session
@@ -554,7 +554,9 @@ class Tracker:
             game_no, offset, text = getattr(event, "game_no", None), event.line.offset, event.line.text
             number = str(game_no)
         self.failures.note(error, offset, game_no, text)
-        if sum(self.boards.counts.values()) + self.boards.next_plies < frames + sum(_is_frame(one) for one in taken):
+        if sum(self.boards.counts.values()) + self.boards.next_plies < frames + sum(
+            _is_frame(before) for before in taken
+        ):
             self.boards.count(Disposition.MALFORMED)
         if isinstance(event, Datagram) and self._datagrams is not None and game_no is not None:
             self._datagrams.drop(game_no)
@@ -677,38 +679,38 @@ class InProgressTracker(Tracker):
 
     def changed(self) -> list[tuple[GameInProgress, Game]]:
         """Those that have changed since the last call, as if the source ended here, without games of erased players."""
-        found: list[tuple[GameInProgress, Game]] = []
+        games: list[tuple[GameInProgress, Game]] = []
         for run in self.boards.every():
             if run in self._failed:
                 continue
             try:
-                self._look(run, found)
+                self._look(run, games)
             except Exception as error:  # a bug: the game is counted and closed, the others go on
                 self._fail(run, error)
                 self._failed.add(run)
                 self._drop(run)
-        return found
+        return games
 
-    def _look(self, run: TrackedGame, found: list[tuple[GameInProgress, Game]]) -> None:
-        shown = self._shown.get(run)
-        if shown is not None and shown.state == _state(run):
+    def _look(self, run: TrackedGame, games: list[tuple[GameInProgress, Game]]) -> None:
+        progress = self._shown.get(run)
+        if progress is not None and progress.state == _state(run):
             return
         if not (run.observations or run.lists):
             return
         if run.tree is None and is_forgotten(run.white, run.black):
             return
-        if shown is None:
-            shown = self._shown[run] = GameInProgress(run)
-        game = self.snapshot(shown)
+        if progress is None:
+            progress = self._shown[run] = GameInProgress(run)
+        game = self.snapshot(progress)
         if is_forgotten(game.white.handle, game.black.handle):  # an examined game bears its main line's names
             self._drop(run)
         else:
-            found.append((shown, game))
+            games.append((progress, game))
 
     def _drop(self, run: TrackedGame) -> None:
-        shown = self._shown.pop(run, None)
-        if shown is not None and shown.row is not None:
-            self._gone.append(shown.row)
+        progress = self._shown.pop(run, None)
+        if progress is not None and progress.row is not None:
+            self._gone.append(progress.row)
 
     def _emit(self, offset: int) -> None:
         for run in self.boards.over:
@@ -720,10 +722,10 @@ class InProgressTracker(Tracker):
         gone, self._gone = self._gone, []
         return gone
 
-    def snapshot(self, shown: GameInProgress) -> Game:
+    def snapshot(self, progress: GameInProgress) -> Game:
         """As if the source ended here; it shares nothing with the one in progress."""
-        shown.state = _state(shown.run)
-        return self._game(_closed_copy(shown.run), _NOT_YET)
+        progress.state = _state(progress.run)
+        return self._game(_closed_copy(progress.run), _NOT_YET)
 
 
 def _state(run: TrackedGame) -> tuple[Any, ...]:

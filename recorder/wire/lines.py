@@ -106,8 +106,8 @@ def cut_lines(data: bytes, offset: int) -> tuple[list[str], list[int]]:
     if b"\x07" not in data and b"\0" not in data:
         lead = data.startswith(b"\r")
         body = data[lead:].decode("latin-1")
-        at = body.find("\n")  # how the first line ends; the last line's own ``\n`` is not in ``body``
-        stop = len(body) if at < 0 else at
+        cut = body.find("\n")  # how the first line ends; the last line's own ``\n`` is not in ``body``
+        stop = len(body) if cut < 0 else cut
         end = "\n"
         if body[stop + 1 : stop + 2] == "\r":
             end = "\n\r"
@@ -118,11 +118,11 @@ def cut_lines(data: bytes, offset: int) -> tuple[list[str], list[int]]:
         rest = "".join(texts)
         if "\n" not in rest and "\r" not in rest:
             width = len(end)
-            at = offset + lead
-            firsts = [at]
+            cut = offset + lead
+            firsts = [cut]
             for text in texts:
-                at += len(text) + width
-                firsts.append(at)
+                cut += len(text) + width
+                firsts.append(cut)
             return texts, firsts
     raws = data.split(b"\n")
     firsts = list(accumulate([len(raw) + 1 for raw in raws], initial=offset))
@@ -147,11 +147,11 @@ def find_care(data: bytes, texts: list[str], offset: int, firsts: list[int], lon
 
 
 def find_suspect(texts: list[str]) -> set[int]:
-    found = set()
+    suspect = set()
     for index, text in enumerate(texts):
         if text and (ord(text[0]) == _OPEN or text == "[G]"):  # "(" may begin the rest of a frame
-            found.add(index)
-    return found
+            suspect.add(index)
+    return suspect
 
 
 COUNTED_TAGS: Final = ("<12>", "<b1>")
@@ -334,8 +334,8 @@ class LineReader:
     def _drop(self, data: bytes) -> None:
         data = self._tail + data
         for tag in COUNTED_TAGS:
-            if found := data.count(tag.encode()):
-                self.dropped[tag] += found
+            if count := data.count(tag.encode()):
+                self.dropped[tag] += count
         self._tail = data[-3:]
 
     def _take_many(self, data: bytes, offset: int, at_ms: int | None, out: list[LineRow]) -> None:

@@ -81,6 +81,6 @@ class PromptStripper:
             return False
         self._learned.add(bare)
         self._firsts |= {bare[0]}
-        own = "|".join(re.escape(known) for known in sorted(self._learned, key=len, reverse=True))
+        own = "|".join(re.escape(prompt) for prompt in sorted(self._learned, key=len, reverse=True))
         self._pattern = re.compile(rf"(?:{_DEFAULT}|(?:\d\d:\d\d_)?(?:{own})(?: |$))+")
         return True

@@ -172,8 +172,8 @@ class DatagramMoves:
             return True
         if run is not None and run.position is not None and by_frames(run):
             before = run.position_at(run.ply - 1)
-            shown = run.rows[-1] if run.rows else None
-            if before is not None and shown is not None and _is_move(shown, before, heard):
+            last = run.rows[-1] if run.rows else None
+            if before is not None and last is not None and _is_move(last, before, heard):
                 game.start_at(DatagramPly(before), run.ply - 1)  # the frame of this very move came first
             else:
                 game.start_at(DatagramPly(run.position), run.ply)
@@ -215,13 +215,13 @@ class DatagramMoves:
         game.after = [None, None]
         self.show(game, line, len(game.entries) - 1, arrived=True)
 
-    def show(self, game: DatagramGame, line: Line, place: int, *, arrived: bool, heard: IccMove | None = None) -> None:
+    def show(self, game: DatagramGame, line: Line, index: int, *, arrived: bool, heard: IccMove | None = None) -> None:
         """Place a board of the line, unless it has been shown or is a single requested board."""
         header = game.header
         if header is None or game.isolated:
             return
         number, boards = header.game_no, self._table.boards
-        entry, ply = game.entries[place], game.base_ply + place
+        entry, ply = game.entries[index], game.base_ply + index
         times = times_after(game, ply, heard)
         run = boards.runs.get(str(number)) if game.played else boards.examined.get(str(number))
         # A board that frames have shown already is not placed again: the datagram only makes its times more exact.
@@ -258,9 +258,9 @@ def _begun(run: TrackedGame, game: DatagramGame, line: Line) -> None:
         run.start_frame = run.last if isinstance(run.last, DatagramBoard) and not run.last.has_move else None
 
 
-def _is_move(shown: Ply, before: Position, heard: ReceivedMove) -> bool:
+def _is_move(last: Ply, before: Position, heard: ReceivedMove) -> bool:
     played = play(before, heard.move)
-    return isinstance(played, tuple) and played[1][0] == shown.move
+    return isinstance(played, tuple) and played[1][0] == last.move
 
 
 class DatagramPositions:
@@ -453,7 +453,7 @@ def _from_fen(text: str, rules: Rules) -> tuple[Position, int]:
 
 
 def _ranks(squares: str) -> str:
-    return " ".join(squares[at : at + 8] for at in range(0, 64, 8))
+    return " ".join(squares[square : square + 8] for square in range(0, 64, 8))
 
 
 _ISOLATED_BOARD = 40
@@ -613,14 +613,14 @@ class DatagramNotices:
         game = self._table.game(body.game_no, begin)
         now = tuple(body[2:])
         before, game.offers = game.offers, now
-        found: list[Event] = []
+        notices: list[Event] = []
         names = (None, None) if game.header is None else (game.header.white, game.header.black)
         for index, (was, value) in enumerate(zip(before, now, strict=True)):
             if value and value != was:
                 kind = _OFFER_KINDS[index // 2]
                 plies = value if kind is GameNoticeKind.TAKEBACK_REQUEST else None
-                found.append(GameNotice(line, kind, body.game_no, names[index % 2], plies, printed(line)))
-        return found
+                notices.append(GameNotice(line, kind, body.game_no, names[index % 2], plies, printed(line)))
+        return notices
 
     def illegal(self, body: IllegalMove, line: Line, begin: int) -> list[Event]:
         me = self._table.boards.session.me
@@ -638,9 +638,9 @@ class DatagramNotices:
                 self._table.boards.complain(AnomalyKind.HOLDINGS, line, body.game_no, problem)
             game = self._table.games.get(body.game_no)
             if game is not None and game.entries and run.position is not None:
-                at = game.entries[-1]
-                if run.position.board == at.position.board:
-                    game.entries[-1] = at._replace(position=run.position)
+                entry = game.entries[-1]
+                if run.position.board == entry.position.board:
+                    game.entries[-1] = entry._replace(position=run.position)
 
     def pgn_tag(self, body: PgnTag, line: Line, begin: int) -> None:
         run = self._table.run(body.game_no)

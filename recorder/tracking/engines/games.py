@@ -175,11 +175,11 @@ def engine_game(run: EngineRun, other: EngineRun | None, *, date: datetime.date 
 
 def _main_line(main: EngineRun, runs: list[EngineRun]) -> tuple[list[Ply], list[Segment]]:
     """The plies, each from the run that proves it best and has the mover's clock; those of ``main`` count."""
-    known = {row.ply: row for row in main.rows}
+    by_ply = {row.ply: row for row in main.rows}
     best: dict[int, tuple[int, Ply]] = {}
-    for index, run in sorted(enumerate(runs), key=lambda one: one[1] is not main):
+    for index, run in sorted(enumerate(runs), key=lambda item: item[1] is not main):
         for row in run.rows:
-            if row.ply > main.ply or not agree(row, known.get(row.ply, row)):
+            if row.ply > main.ply or not agree(row, by_ply.get(row.ply, row)):
                 continue
             if row.ply not in best or _rank(row) < _rank(best[row.ply][1]):
                 best[row.ply] = index, row
@@ -397,8 +397,8 @@ class EngineSide:
             if count and not run.take_back(count, line):
                 self._note_anomaly(f"{word}: no such moves", line)
         elif word == "edit":
-            place = self._position if run is None else run.position
-            self._edited = EditBoard(STANDARD_BOARD if place is None else place.board)
+            position = self._position if run is None else run.position
+            self._edited = EditBoard(STANDARD_BOARD if position is None else position.board)
         elif word in ("draw", "pause", "resume") and run is not None:
             detail = {"draw": "draw-offer", "pause": "paused", "resume": "resumed"}[word]
             run.event(EventKind.NOTICE, detail, line, actor=self._opponent if word == "draw" else None, text=word)
@@ -511,8 +511,8 @@ class EngineSide:
         """A position was set up: another game begins there."""
         run = self.run
         if run is not None and run.rows and position.white_to_move == run.position.white_to_move:
-            shown = base_ply == run.ply if run.is_lost else position.board == run.position.board
-            if shown:  # an engine that lost its way is shown the game's position
+            is_shown = base_ply == run.ply if run.is_lost else position.board == run.position.board
+            if is_shown:  # an engine that lost its way is shown the game's position
                 self._objection = None
                 run.see(line)
                 if run.is_lost:
@@ -692,7 +692,7 @@ class Engines:
         run = games[0]
         for side in self._sides.values():
             side.detach(run)
-        self._over = [one for one in self._over if one is not run]
+        self._over = [left for left in self._over if left is not run]
         observation = run.observation
         observation.white, observation.black, observation.game_no = game.white.handle, game.black.handle, game.game_no
         if game.time_basis is TimeBasis.NONE:
@@ -752,8 +752,8 @@ def _is_match(run: EngineRun, other: EngineRun) -> bool:
         return False
     if run.variant != other.variant or abs(run.ply - other.ply) > 1:
         return False
-    shown = {ply.ply: ply for ply in other.rows}
-    common = [(ply, shown[ply.ply]) for ply in run.rows if ply.ply in shown]
+    by_ply = {ply.ply: ply for ply in other.rows}
+    common = [(ply, by_ply[ply.ply]) for ply in run.rows if ply.ply in by_ply]
     if not common or not run.own | other.own:
         return False
     for mine, theirs in common:

@@ -198,11 +198,11 @@ class EngineRun:
         begin = self.base_ply - left.base_ply
         if self.variant != left.variant or not 0 <= begin <= len(left.rows):
             return False
-        given = left.rows[begin:]
-        if len(given) > max(self.replayed, 1) and given[-1].ply in left.own:
-            given = given[:-1]
-        same = all(mine.move == its.move for mine, its in zip(self.rows, given, strict=False))
-        return same and self.replayed >= len(given) and self.history[0].board == left.history[begin].board
+        rest = left.rows[begin:]
+        if len(rest) > max(self.replayed, 1) and rest[-1].ply in left.own:
+            rest = rest[:-1]
+        same = all(mine.move == its.move for mine, its in zip(self.rows, rest, strict=False))
+        return same and self.replayed >= len(rest) and self.history[0].board == left.history[begin].board
 
     def play(self, move: MoveText, line: EngineLine, *, own: bool) -> str | None:
         """Add a ply, not proved if the position is not known, or say why the move is not legal."""

@@ -50,9 +50,9 @@ def with_lines(run: TrackedGame) -> TrackedGame:
     _share_out(raw, copy.observations, places, begun)
     main = main_observation(copy.observations)
     root = roots[main]
-    shown = [node for node in tree.nodes if node.tree == root.tree and node.names is not None]
-    if shown:
-        copy.white, copy.black = max(shown, key=lambda node: node.shown).names or (run.white, run.black)
+    nodes = [node for node in tree.nodes if node.tree == root.tree and node.names is not None]
+    if nodes:
+        copy.white, copy.black = max(nodes, key=lambda node: node.shown).names or (run.white, run.black)
     copy.setup = root.setup and not _is_normal_start(root)
     end = _end_of_main(root)
     if end.result is not None:
@@ -131,10 +131,10 @@ def _add(node: Node, number: int, rows: list[Ply], anchors: list[Anchor]) -> Non
 
 def _bridged(node: Node) -> list[Ply] | None:
     """Inferred, without times; None: several sequences of legal moves lead there, none, or data are missing."""
-    above, seen = node.parent, node.seen
+    above, board = node.parent, node.seen
     if above is None or node.row is None:
         return None
-    ways = find_ways(above.position, seen, node.ply - above.ply)
+    ways = find_ways(above.position, board, node.ply - above.ply)
     if len(ways) != 1:
         return None
     # Only one way: the unseen plies are inferred, and the move that was shown is proved by both boards.
@@ -142,7 +142,7 @@ def _bridged(node: Node) -> list[Ply] | None:
     rows = [
         Ply(
             above.ply + number, step[0], step[1], None, None, None, None, None,
-            step[2].castling | (step[2].push_col + 1) << 4, None, Proof.INFERRED, Origin.INFERRED, None, seen.offset,
+            step[2].castling | (step[2].push_col + 1) << 4, None, Proof.INFERRED, Origin.INFERRED, None, board.offset,
         )
         for number, step in enumerate(inferred, 1)
     ]  # fmt: skip
@@ -174,7 +174,7 @@ def _share_out(
     for change in changes:
         _take_holdings(observations[index], change, bounds[index])
     for observation, bound in zip(observations, bounds, strict=True):
-        offsets = [place for place, _ in bound]
+        offsets = [offset for offset, _ in bound]
         offsets += [anchor.offset for anchor in observation.anchors] + [
             row.offset for line in observation.lines for row in line.plies
         ]

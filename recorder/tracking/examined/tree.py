@@ -185,8 +185,8 @@ class NodeTable:
             kept.pop()
 
     def children(self, node: Node, shown: ShownBoard) -> list[Node]:
-        found = self.in_tree.get((node.tree, shown.ply, shown.position.board), ())
-        return [child for child in found if child.parent is node]
+        nodes = self.in_tree.get((node.tree, shown.ply, shown.position.board), ())
+        return [child for child in nodes if child.parent is node]
 
     def hang(self, node: Node, parent: Node) -> None:
         """Hang a node below another, with plies between that were not shown."""
