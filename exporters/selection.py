@@ -163,6 +163,9 @@ def takes_filters(function: _Function) -> _Function:
     return function
 
 
+_RANGES = (("since", "until"), ("rating_from", "rating_to"), ("plies_from", "plies_to"), ("lasts_from", "lasts_to"))
+
+
 def make_filter(filters: Filters) -> GameFilter:
     """TypeError: a filter that does not exist."""
     if unknown := sorted(filters.keys() - Filters.__annotations__.keys()):
@@ -175,6 +178,11 @@ def make_filter(filters: Filters) -> GameFilter:
                 values["last"] = 0
     if values.get("outcomes") and not values.get("players"):
         raise ExportError("outcome (--outcome) is that of a player: give player (--player), too.")
+    for low, high in _RANGES:
+        least, most = (values.get(FILTERS[name].attribute) for name in (low, high))
+        if least is not None and most is not None and least > most:
+            words = [f"{FILTERS[name].label} (--{name.replace('_', '-')})" for name in (low, high)]
+            raise ExportError(f"{words[0]} is beyond {words[1]}: no game is in between.")
     include = values.pop("kinds", frozenset())
     values["kinds"] = frozenset({GameKind.PLAYED} | {GameKind(word) for word in include if word != "empty"})
     values.setdefault("min_plies", 0 if "empty" in include else 1)

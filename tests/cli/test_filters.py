@@ -154,6 +154,22 @@ def test_a_value_that_cannot_be_read_is_explained(cli: Cli, option: str, value: 
     assert words in " ".join(said.split())
 
 
+@pytest.mark.parametrize(
+    ("low", "least", "high", "most"),
+    [
+        ("--since", "2022", "--until", "2017-03"),
+        ("--rating-from", "1900", "--rating-to", "1800"),
+        ("--plies-from", "50", "--plies-to", "49"),
+        ("--lasts-from", "2m", "--lasts-to", "90s"),
+    ],
+)
+def test_limits_in_the_wrong_order_are_refused(cli: Cli, low: str, least: str, high: str, most: str) -> None:
+    said = " ".join(cli("games", low, least, high, most, code=2).stderr.split())
+    assert f"({low}) is beyond" in said
+    assert f"({high}): no game is in between." in said
+    cli("games", low, least, high, least)
+
+
 def test_a_number_and_a_text_mean_the_same_in_python(cli: Cli) -> None:
     archive = Archive(cli.archive, read_only=True)
     for name, values in (("clock_below", (30, "30s", pd.Timedelta("30s"))), ("rating_from", (1900, "1900"))):
