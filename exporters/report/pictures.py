@@ -206,7 +206,7 @@ _MOST_OPENINGS = 6
 _FEWEST_SIDES = 3
 
 
-def rating_panels(own: Sequence[Mapping[str, Any]]) -> Iterator[Panel]:
+def rating_panels(own: Sequence[Mapping[str, Any]], scales: dict[str, float] | None = None) -> Iterator[Panel]:
     """The ratings that the logs state for a player, of the games with a date: others have no place in the order."""
     kinds: dict[str, list[tuple[int, int]]] = {}
     rated = [row for row in own if known(row["player_rating"])]
@@ -221,10 +221,10 @@ def rating_panels(own: Sequence[Mapping[str, Any]]) -> Iterator[Panel]:
     if min(values) == max(values):
         return  # a flat line shows no more than the number beside it
     places = [place for _, points in lines for place, _ in points]
-    plot = Plot((min(places), max(places)), (min(values), max(values)))
-    plot.axes(
-        [(min(places), "first game"), (max(places), "last game")], number_ticks(min(values), max(values)), "rating"
-    )
+    most = {} if scales is None else scales
+    low, high = -_highest(most, "rating below", -min(values)), _highest(most, "rating", max(values))
+    plot = Plot((min(places), max(places)), (low, high))
+    plot.axes([(min(places), "first game"), (max(places), "last game")], number_ticks(low, high), "rating")
     drawn = [_thinned(points, _MOST_POINTS * len(points) // len(values)) for _, points in lines]
     for kind, points in zip(_KINDS, drawn, strict=False):
         plot.line(kind, points)
@@ -269,7 +269,7 @@ def player_panels(
 ) -> Iterator[Panel]:
     """A player's pictures; ``scales`` has the highest value of each, and gets those of this player."""
     most = {} if scales is None else scales
-    yield from rating_panels(own)
+    yield from rating_panels(own, most)
     yield from _curve(measured, most)
     yield from _by_phase(measured.tables["phases"], most)
     yield from _lost(measured.games, own, most)
@@ -277,7 +277,7 @@ def player_panels(
 
 
 def _highest(scales: dict[str, float], name: str, value: float) -> float:
-    scales[name] = max(value, scales.get(name, 0))
+    scales[name] = max(value, scales.get(name, value))
     return scales[name]
 
 

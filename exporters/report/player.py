@@ -284,6 +284,7 @@ def render_player(
         page |= {
             "versus": both,
             "title": f"{both[0]['handle']} and {both[1]['handle']}: use of time",
+            "drawings": both[0]["drawings"] or both[1]["drawings"],
             "pairs": [[(chart.get(heading), heading) for chart in charts] for heading in headings],
         }
     scripts = ("games.js",) if form else ()

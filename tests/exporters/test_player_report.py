@@ -156,6 +156,10 @@ def test_ratings_are_a_line_for_each_kind_of_game() -> None:
     (undated,) = rating_panels([*sides, {**sides[0], "player_rating": 900, "day": None}])
     assert (undated.svg, undated.key) == (curve.svg, curve.key)
     assert undated.note == f"{curve.note} 1 game without a date not shown."
+    scales: dict[str, float] = {}
+    others = [{**row, "player_rating": row["player_rating"] and row["player_rating"] - 400} for row in sides]
+    drawn = [panel for _ in range(2) for one in (sides, others) for panel in rating_panels(one, scales)][2:]
+    assert all(">1200</text>" in one.svg and ">1600</text>" in one.svg for one in drawn)
 
 
 def test_a_rating_curve_of_many_games_keeps_its_extremes() -> None:

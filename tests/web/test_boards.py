@@ -1,7 +1,9 @@
 """Boards of all pages: their squares have the colours of the reader's theme."""
 
 import io
+import re
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from httpx2 import Response
@@ -15,6 +17,7 @@ from recorder.web.pages import live_page
 from tests.exporters.games import make_game
 from tests.exporters.test_report import saved_match
 from tests.support.browsing import write_page
+from tests.support.site import HOSTILE
 from tests.web.test_live import BOARD, writer
 
 SCHEMES = ("light", "dark")
@@ -81,3 +84,11 @@ def test_squares_have_the_colours_of_the_theme(
             ]
             assert seen == wanted, scheme
     page.close()
+
+
+def test_boards_beside_a_player_without_thinks_are_drawn(site: TestClient) -> None:
+    for first, second in ((quote(HOSTILE, safe=""), "Helmsman"), ("Helmsman", quote(HOSTILE, safe=""))):
+        html = site.get(f"/player/{first}?versus={second}").text
+        used = set(re.findall(r'<use [^>]*href="#([^"]+)"', html))
+        assert used
+        assert used <= set(re.findall(r' id="([^"]+)"', html))
