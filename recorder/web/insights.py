@@ -44,7 +44,7 @@ PRESETS: Final = (
 _OWN: Final = ("measure", "by", "then", "first", "figure", "versus", "sort")
 _MOST_ROWS: Final = 500
 _MOST_BARS: Final = 30
-_FIRST_FIGURES: Final = ("mean_ms", "median_ms", "share", "score", "correlation", "lost_share")
+_FIRST_FIGURES: Final = ("mean_ms", "median_ms", "share", "score", "correlation", "lost_share", "blunder_share")
 _NO_FIGURES: Final = ("games", "plies", "sides", "pairs")
 
 
@@ -299,18 +299,18 @@ def _bars(
         present = [(side, side.rows[key]) for side in sides if key in side.rows]
         values = []
         for _, row in present:
-            n = next((f"n = {row[name]:,}" for name in ("plies", "pairs", "sides") if row.get(name) is not None), "")
+            n = next((f" (n = {row[name]:,})" for name in ("plies", "pairs", "sides") if row.get(name) is not None), "")
             value = None if row[figure] is None else float(row[figure])
-            values.append((value, f"{cell_text(figure, row, of_lag=of_lag)}  {n}"))
+            values.append((value, f"{cell_text(figure, row, of_lag=of_lag)}{n}"))
         hrefs = [links.of(side.listed, row) for side, row in present]
         rows.append(Bar(_label(present[0][1], marked) or "all", values, hrefs))
     return scaled_bars(rows)
 
 
 def _named_group(row: Mapping[str, Any], name: str) -> str:
-    """As ``cell_text``, in words where there is nothing: ``no phase``."""
-    text = cell_text(name, row)
-    return f"no {name.removesuffix('_ms').replace('_', ' ')}" if text == NOTHING else text
+    """As ``cell_text``, in words where that says too little: ``no phase``, ``time trouble: yes``."""
+    text, words = cell_text(name, row), name.removesuffix("_ms").replace("_", " ")
+    return f"no {words}" if text == NOTHING else f"{words}: {text}" if text in ("yes", "no") else text
 
 
 def _label(row: Mapping[str, Any], marked: Sequence[str]) -> str:
