@@ -396,10 +396,10 @@ def game_from_row(row: Row) -> Game:
     return game
 
 
-def observation_row(seen: Observation, row_id: int, source_id: int, game_id: int, seq: int) -> Row:
+def observation_row(view: Observation, row_id: int, source_id: int, game_id: int, seq: int) -> Row:
     """Times within are relative to its start."""
-    start = _NO_START if seen.start is None else STARTS.row(seen.start, base_ms=seen.started_at_ms or 0)
-    return OBSERVATIONS.row(seen, row_id, source_id, game_id, seq) + start
+    start = _NO_START if view.start is None else STARTS.row(view.start, base_ms=view.started_at_ms or 0)
+    return OBSERVATIONS.row(view, row_id, source_id, game_id, seq) + start
 
 
 def observation_from_row(row: Row) -> Observation:

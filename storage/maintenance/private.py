@@ -59,7 +59,7 @@ def public_game(game: Game, with_text: str = "public") -> Game:
         )
         for view in game.observations
     ]
-    analyses = [replace(one, settings=published_settings(one.settings, _SECRET)) for one in game.analyses]
+    analyses = [replace(run, settings=published_settings(run.settings, _SECRET)) for run in game.analyses]
     return replace(game, observations=observations, analyses=analyses)
 
 

@@ -253,9 +253,9 @@ class _Copying:
         driver.create_function("rekeyed", 1, self._rekeyed, deterministic=True)
         driver.create_function("begun", 1, _beginnings(driver).get)
         values = {text: f"rewritten({_column(text)})" for text in _TEXTS}
-        values |= {place: f"worded({place!r}, {_column(place)})" for place in _WORDING}
+        values |= {field: f"worded({field!r}, {_column(field)})" for field in _WORDING}
         values |= {handle: f"pseudonym({_column(handle)})" for handle in _HANDLES}
-        values |= {place: f"rekeyed({_column(place)})" for place in _HASHES}
+        values |= {field: f"rekeyed({_column(field)})" for field in _HASHES}
         values["events.actor"] = "iif(detail = 'pgn-tag', rewritten(actor), pseudonym(actor))"
         values["events.detail"] = "iif(kind = 'tag', rewritten(detail), detail)"
         values["sources.name"] = "renamed(name)"
@@ -268,8 +268,8 @@ class _Copying:
         self._values |= values | _COARSE if self._coarse else values
         self._archive = keyed(self._archive, b"pseudonyms", 8)  # else it would be this archive in a shared database
         self._decided = [
-            Decision(*pair_of(self._rekeyed(one.key), self._rekeyed(one.other)), one.same, one.decided_ms)
-            for one in self._decided
+            Decision(*pair_of(self._rekeyed(kept.key), self._rekeyed(kept.other)), kept.same, kept.decided_ms)
+            for kept in self._decided
         ]
 
     def write(self, chat: str) -> None:
@@ -286,7 +286,7 @@ class _Copying:
                 places = [f"{table.name}.{column.name}" for column in table.columns]
                 driver.execute(
                     f"INSERT INTO main.{table.name} ({', '.join(map(_column, places))}) "
-                    f"SELECT {', '.join(self._values.get(place, _column(place)) for place in places)} "
+                    f"SELECT {', '.join(self._values.get(field, _column(field)) for field in places)} "
                     f"FROM original.{table.name} WHERE {wanted.get(table.name, '1')}"
                 )
         if self.handles is not None:  # a merged game has the least key of its members
@@ -305,13 +305,13 @@ class _Copying:
 
     def _recorrected(self, text: str | None) -> str | None:
         """With pseudonyms only which fields were corrected and when, else all with texts rewritten."""
-        found = from_json(text)
+        rows = from_json(text)
         if self.handles is not None:
-            return to_json([Correction(one.field, "", None, one.decided_ms, {}) for one in found if is_fact(one.field)])
-        return to_json(rewritten(found, lambda one: self._rewritten(one) or ""))
+            return to_json([Correction(row.field, "", None, row.decided_ms, {}) for row in rows if is_fact(row.field)])
+        return to_json(rewritten(rows, lambda row: self._rewritten(row) or ""))
 
-    def _worded(self, place: str, text: str | None) -> str | None:
-        return text if not text or _WORDING[place](text) else self._rewritten(text)
+    def _worded(self, field: str, text: str | None) -> str | None:
+        return text if not text or _WORDING[field](text) else self._rewritten(text)
 
     def _rekeyed(self, key: str) -> str:
         return keyed(key, self._secret, len(key) // 2)
@@ -319,9 +319,9 @@ class _Copying:
     def _pseudonyms(self) -> dict[str, str]:
         """A word for each folded handle. Made with the secret, so that handles cannot be found by trying."""
         pseudonyms: set[str] = set()
-        for place in _HANDLES:
-            condition = "detail <> 'pgn-tag'" if place == "events.actor" else "1"
-            table, _, name = place.partition(".")
+        for field in _HANDLES:
+            condition = "detail <> 'pgn-tag'" if field == "events.actor" else "1"
+            table, _, name = field.partition(".")
             rows = self._driver.execute(f"SELECT DISTINCT {name} FROM original.{table} WHERE {condition}")
             pseudonyms.update(fold(handle) for (handle,) in rows if handle)
         return {handle: self._word_for(handle) for handle in sorted(pseudonyms)}
@@ -341,8 +341,8 @@ def _is_part(word: str) -> bool:
     return sum(map(str.isalpha, word)) >= (_SHORTEST_PART if word.isascii() else _SHORTEST_PART - 1)
 
 
-def _column(place: str) -> str:
-    return f'"{place.partition(".")[2]}"'
+def _column(field: str) -> str:
+    return f'"{field.partition(".")[2]}"'
 
 
 def _beginnings(driver: sqlite3.Connection) -> dict[int, int]:
@@ -368,10 +368,10 @@ def _refuse_handles(path: Path, handles: _Handles) -> None:
         tables = driver.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         for (table,) in tables:
             for (name,) in driver.execute("SELECT name FROM pragma_table_info(?)", (table,)).fetchall():
-                where = f"{table}.{name}"
-                if where in _PLAIN:
+                field = f"{table}.{name}"
+                if field in _PLAIN:
                     continue
-                is_word = _WORDING.get(where)
+                is_word = _WORDING.get(field)
                 rows = driver.execute(
                     f'SELECT DISTINCT "{name}" FROM "{table}" WHERE typeof("{name}") IN (\'text\', \'blob\')'
                 )
@@ -380,7 +380,7 @@ def _refuse_handles(path: Path, handles: _Handles) -> None:
                 count = sum(1 for text in judged if handles.text(text) is not text)
                 if count:
                     raise StorageError(
-                        f"{plural(count, 'value')} of {where} would contain a handle; this is an error of "
+                        f"{plural(count, 'value')} of {field} would contain a handle; this is an error of "
                         "this program, please report it."
                     )
 

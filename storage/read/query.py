@@ -376,7 +376,7 @@ def count_each(driver: SqlDriver, wheres: Sequence[GameFilter], words: FilterWor
     """In one reading; each filter asks all that the one before asks, and ``last`` only in the last one."""
     asked = [_conditions(where, words) for where in wheres]
     text, values = _all(asked[0])
-    added = [_all([one for one in each if one not in before] or [("TRUE", ())]) for before, each in pairwise(asked)]
+    added = [_all([rule for rule in each if rule not in before] or [("TRUE", ())]) for before, each in pairwise(asked)]
     whens = " ".join(f"WHEN ({more}) IS NOT TRUE THEN {number}" for number, (more, _) in enumerate(added, 1))
     stage = f"CASE {whens} ELSE {len(wheres)} END" if added else "1"
     bindings = (*(value for _, bound in added for value in bound), *values)

@@ -631,7 +631,7 @@ def _store(driver: sqlite3.Connection, game: Game) -> None:
     segments = enumerate(game.segments)
     insert_rows(driver, _SEGMENTS, [SEGMENTS.row(part, row_id, seq, ids[part.observation]) for seq, part in segments])
     evidence = enumerate(game.evidence)
-    insert_rows(driver, _EVIDENCE, [EVIDENCE.row(one, row_id, seq) for seq, one in evidence])
+    insert_rows(driver, _EVIDENCE, [EVIDENCE.row(fact, row_id, seq) for seq, fact in evidence])
 
 
 def _groups(driver: sqlite3.Connection, pairs: Sequence[_Pair], decided: Decided) -> Iterator[list[int]]:
@@ -645,11 +645,11 @@ def _groups(driver: sqlite3.Connection, pairs: Sequence[_Pair], decided: Decided
     by_key = {candidate.key: candidate for candidate in candidates}
     by_hand = [(by_key[one], by_key[other]) for one, other in decided.same if one in by_key and other in by_key]
     near = chain(_near(candidates), _untimed(candidates, openings), by_hand)
-    joined = {one.row_id for pair in by_hand for one in pair}
+    joined = {row.row_id for pair in by_hand for row in pair}
     for numbers in connected(by_number, ((one.row_id, other.row_id) for one, other in near)):
         group = [by_number[number] for number in numbers]
-        several = len({one.source_id for one in group}) > 1 or not joined.isdisjoint(numbers)
-        if several or any(one.resumes or one.merged_into for one in group):
+        several = len({row.source_id for row in group}) > 1 or not joined.isdisjoint(numbers)
+        if several or any(row.resumes or row.merged_into for row in group):
             yield numbers
 
 
@@ -678,16 +678,16 @@ def _untimed(
     """Where a time is not known: in the order of first moves those that go on from a game's known ones follow it."""
     if all(candidate.begun_ms is not None for candidate in candidates):
         return
-    ordered = sorted((openings.get(one.row_id, ()), one.row_id, one) for one in candidates if one.moved)
-    same = [(opening, [one for *_, one in games]) for opening, games in groupby(ordered, itemgetter(0))]
+    ordered = sorted((openings.get(row.row_id, ()), row.row_id, row) for row in candidates if row.moved)
+    same = [(opening, [row for *_, row in games]) for opening, games in groupby(ordered, itemgetter(0))]
     for index, (opening, games) in enumerate(same):
         family = list(games)
         for later in range(index + 1, len(same)):
             if same[later][0][: len(opening)] != opening:
                 break
             family += same[later][1]
-        unknown = [one for one in family if one.begun_ms is None]
+        unknown = [row for row in family if row.begun_ms is None]
         if any(game.begun_ms is None for game in games):
-            yield from ((games[0], one) for one in family)
+            yield from ((games[0], row) for row in family)
         elif unknown:
-            yield from ((games[0], one) for one in (*games, *unknown))
+            yield from ((games[0], row) for row in (*games, *unknown))

@@ -235,9 +235,9 @@ class OvertakenError(StorageError):
 class _RowsInProgress(GameRows):
     def __init__(self, driver: sqlite3.Connection, source_id: int, games: Sequence[Game]) -> None:
         super().__init__(driver, source_id)
-        seen = [observation for game in games for observation in game.observations]
-        self._next_observation = self._below("observations", len(seen))
-        self._next_ply = self._below("plies", sum(len(line.rows) for one in seen for line in one.lines))
+        views = [observation for game in games for observation in game.observations]
+        self._next_observation = self._below("observations", len(views))
+        self._next_ply = self._below("plies", sum(len(line.rows) for view in views for line in view.lines))
 
     def _below(self, table: str, count: int) -> int:
         """The number behind them is below 0, too."""

@@ -260,7 +260,7 @@ class Audit:
             "findings": self.findings,
             "clocks": {cause.value: self.clocks[cause] for cause in Cause},
             "clocks_not_known": self.clocks_not_known,
-            "unexplained_clocks": [one.to_json() for one in self.unexplained],
+            "unexplained_clocks": [clock.to_json() for clock in self.unexplained],
             "conflicts": self.conflicts,
             "being_written": self.unfinished,
             "unread": self.unread,

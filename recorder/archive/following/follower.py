@@ -180,8 +180,8 @@ class _JournalTail(Tail):
         if self._file < 0 and self._packed is None:
             raise SourceError(f"{path}: cannot be read: the file no longer exists")
         if self._packed is None:
-            place = os.lseek(self._file, 0, os.SEEK_CUR)
-            self._last = os.pread(self._file, min(place, _COMPARED), max(place - _COMPARED, 0))
+            cursor = os.lseek(self._file, 0, os.SEEK_CUR)
+            self._last = os.pread(self._file, min(cursor, _COMPARED), max(cursor - _COMPARED, 0))
 
     def read(self) -> bytes:
         try:
@@ -385,8 +385,8 @@ class FollowedLog:
         self.mark = secrets.token_hex(8)  # in the source's row until another process changes it
         self.games: list[Game] = []  # that the import stored
         self._plan = plan
-        known = 0 if plan.before is None else plan.before.size_bytes
-        self._end = size if kind is SourceKind.TYPESCRIPT else min(size, max(_AT_ONCE, known))
+        size_before = 0 if plan.before is None else plan.before.size_bytes
+        self._end = size if kind is SourceKind.TYPESCRIPT else min(size, max(_AT_ONCE, size_before))
         self.behind = self._end < size  # there is more of it, not looked at yet
         self._blocks = LogReading(plan.source, progress, size=self._end) if self._end else ()
 

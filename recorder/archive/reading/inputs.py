@@ -60,12 +60,12 @@ def open_inputs(
     with tempfile.TemporaryDirectory(prefix="ics-recorder-") as folder:
 
         def inputs() -> Iterator[Input]:
-            given: set[Path] = set()
+            yielded: set[Path] = set()
             for path in paths:
                 if is_url(path):
                     copy = Path(folder) / hashlib.sha256(path.encode()).hexdigest()
-                    if copy not in given:
-                        given.add(copy)
+                    if copy not in yielded:
+                        yielded.add(copy)
                         source = _of_url(path, copy)
                         yield _downloaded(source, progress) if copy_urls else source
                     continue
@@ -75,17 +75,17 @@ def open_inputs(
                     yield Input(path, Path(path), error=str(error))
                     continue
                 if kind == "pipe":
-                    copy = Path(folder) / str(len(given))
-                    given.add(copy)
+                    copy = Path(folder) / str(len(yielded))
+                    yielded.add(copy)
                     yield _copied(path, copy)
                     continue
                 count = 0
                 try:
                     for log in find_logs([path], skipped):
                         count += 1
-                        if log in given:
+                        if log in yielded:
                             continue
-                        given.add(log)
+                        yielded.add(log)
                         yield Input(str(log), log, named=kind != "folder")
                 except SourceError as error:
                     yield Input(path, Path(path), error=str(error))

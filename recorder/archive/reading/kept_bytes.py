@@ -199,22 +199,22 @@ def session_files(file: str) -> Iterator[tuple[str, JournalReader, Iterator[Jour
         raise SourceError(f"{file} is a folder: name one of the journals in it.")
     with reading(file):
         paths = [Path("-")] if file == "-" else log_files(Path(file))
-    found = False
+    has_entries = False
 
     def entries(reader: JournalReader, path: Path) -> Iterator[JournalEntry]:
-        nonlocal found
+        nonlocal has_entries
         stream = read_blocks("-") if str(path) == "-" else None
         try:
             with reading(str(path)):
                 for entry in reader.read(part_blocks(find_part(path)) if stream is None else stream):
-                    found = True
+                    has_entries = True
                     yield entry
             if stream is not None and stream.problem is not None:
                 raise JournalError(str(stream.problem))
         except NewerJournalError:
             raise
         except JournalError as error:  # what follows cannot be decompressed
-            found = True
+            has_entries = True
             yield from reader.finish()
             why = str(error).rpartition(": ")[2]
             reader.damage.append(Damage(reader.size_bytes, 0, f"what follows cannot be decompressed: {why}"))
@@ -222,7 +222,7 @@ def session_files(file: str) -> Iterator[tuple[str, JournalReader, Iterator[Jour
     for path in paths:
         reader = JournalReader()
         yield str(path), reader, entries(reader, path)
-    if not found and not (is_journal(Path(file)) and all(path.stat().st_size == 0 for path in paths)):
+    if not has_entries and not (is_journal(Path(file)) and all(path.stat().st_size == 0 for path in paths)):
         raise JournalError(f"{file} is no journal.")
 
 

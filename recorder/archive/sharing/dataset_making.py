@@ -200,8 +200,8 @@ class _Making:
             for look, outcome in zip(looks, self.outcomes, strict=True)
             if outcome.status == ImportStatus.LOG and outcome.sha256 is not None
         }
-        texts = {one.source: _Text(one.name, one.size_bytes, one.doublings) for one in records.values()} | {
-            sha256: _Text(one.name, one.size_bytes, _doublings_of(one.marks)) for sha256, (_, one) in logs.items()
+        texts = {old.source: _Text(old.name, old.size_bytes, old.doublings) for old in records.values()} | {
+            sha256: _Text(log.name, log.size_bytes, _doublings_of(log.marks)) for sha256, (_, log) in logs.items()
         }
         possible = _possible_parts(texts, logs)
         again = [
