@@ -83,8 +83,8 @@ def _settle_doubt(run: TrackedGame) -> None:
     if doubted is None or run.ply <= doubted:
         return
     run.doubted_ply = None
-    board = next((row for row in reversed(run.rows) if row.ply <= doubted + 1), None)
-    if board is not None and board.ply == doubted + 1 and board.proof_code == Proof.FULL:
+    last = next((row for row in reversed(run.rows) if row.ply <= doubted + 1), None)
+    if last is not None and last.ply == doubted + 1 and last.proof_code == Proof.FULL:
         run.variant = "bughouse"
         run.set_rules(Rules.BUGHOUSE)
 

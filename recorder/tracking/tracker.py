@@ -554,9 +554,7 @@ class Tracker:
             game_no, offset, text = getattr(event, "game_no", None), event.line.offset, event.line.text
             number = str(game_no)
         self.failures.note(error, offset, game_no, text)
-        if sum(self.boards.counts.values()) + self.boards.next_plies < frames + sum(
-            _is_frame(before) for before in taken
-        ):
+        if sum(self.boards.counts.values()) + self.boards.next_plies < frames + sum(_is_frame(one) for one in taken):
             self.boards.count(Disposition.MALFORMED)
         if isinstance(event, Datagram) and self._datagrams is not None and game_no is not None:
             self._datagrams.drop(game_no)
