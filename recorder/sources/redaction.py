@@ -66,11 +66,12 @@ _SPOKEN_DATAGRAM: Final = later(
     r"\x19\((?:(?:26|28|82) \S+|31|32|83) X_+(?P<words>[ {\x19].*?)(?=\x19\)|\Z)", re.DOTALL
 )
 # Text that stays: the beginnings of continued lines, datagrams' marks, and the tags that are counted.
-_STAYS: Final = later(r"((?:^|(?<![\r\n])[\r\n]++)\\   |\\01[25]|\x19[{}()\[\]]|<12>|<b1>)")
-_CONTINUATIONS: Final = later(r"[\r\n]*(?:\\   [^\r\n]*(?:[\r\n]+|$))*")
+_STAYS: Final = later(rf"(?:^|(?<![\r\n])[\r\n]++){_STAMPS}\\   |\\01[25]|\x19[{{}}()\[\]]|<12>|<b1>")
+_CONTINUATIONS: Final = later(rf"[\r\n]*(?:{_STAMPS}\\   [^\r\n]*(?:[\r\n]+|$))*")
+_STAMPS_AGAIN: Final = re.sub(r"\(\?(P<|\()(\w+)", r"(?\1\2_", _STAMPS)  # its groups have other names
 _SPOKEN_IN_RAW: Final = later(
     rf"(?:(?:^(?:\xef\xbb\xbf)?|(?<=[\r\n])){_STAMPS}|(?<=\\01[25]))\x07*+{_PROMPTS}{_SPEECH}"
-    r"(?P<words>[^\r\n]*(?:[\r\n]+\\   [^\r\n]*)*)"
+    rf"(?P<words>[^\r\n]*(?:[\r\n]+{_STAMPS_AGAIN}\\   [^\r\n]*)*)"
 )
 _SPOKEN_IN_WORDS: Final = later(rf"(?:^|(?<=[\r\n :])|(?<=\\[nr])|(?<=\\01[25])){_SPEECH}(?P<words>[^\r\n\\]*)")
 
@@ -387,9 +388,11 @@ def _fill(handle: str) -> str:
 
 
 def _fill_lines(words: str) -> str:
-    parts = _STAYS().split(words)
-    parts[::2] = [fill(part.encode("latin-1")).decode("latin-1") for part in parts[::2]]
-    return "".join(parts)
+    out, done = "", 0
+    for stays in _STAYS().finditer(words):
+        out += fill(words[done : stays.start()].encode("latin-1")).decode("latin-1") + stays[0]
+        done = stays.end()
+    return out + fill(words[done:].encode("latin-1")).decode("latin-1")
 
 
 def silenced(text: str) -> bool | None:

@@ -143,7 +143,7 @@ STAMP: Final = re.compile(
     rb"(?(open)[\])>])(?:(?P<drone>:[A-Z]{4,7}:(?:(?P<received>ics->icsdrone: |<- ics: )|icsdrone->ics: |-> ics: )?)|:?"
     rb"(?: (?:[\w.-]{1,64} )?[\w./-]{1,40}\[\d+(?::[0-9a-fx]+)?\]:?(?! (?:kibitzes|whispers|says|tells|shouts)\b))?"
     rb"(?:(?: -)? (?:[\w.-]{1,40} (?:- )?)?\[?(?:DEBUG|INFO|NOTICE|WARNING|TRACE)\]?:?(?: -)?)?"
-    rb"(?: (?:[|>-]|<(?= )))?(?(open)[ \t]?|(?:[ \t]|(?=\r?$))))"
+    rb"(?: (?:[|>]|-(?!-)|<(?= )))?(?(open)[ \t]?|(?:[ \t]|(?=\r?$))))"
 )
 MARGIN: Final = b"> \t"
 """What mails, forums and editors put before each line that they quote."""

@@ -26,11 +26,15 @@ def test_handles_of_erased_players_are_masked_in_datagrams(printed: str, kept: s
     assert silenced(kept) == (True if speaks else None)
 
 
-@pytest.mark.parametrize("stamp", ["", "20:06:50 ", "> ", "Fri May  8 20:06:50 2015:DEBUG:ics->icsdrone: "])
+@pytest.mark.parametrize(
+    "stamp", ["", "20:06:50 ", "> ", "[20:06:50] ", "Fri May  8 20:06:50 2015:DEBUG:ics->icsdrone: "]
+)
 @pytest.mark.parametrize("begin", ["", "\\015", "\\012\\015fics% \\012\\015", "\xef\xbb\xbf"])
 def test_handles_of_erased_players_are_masked_behind_stamps_and_escaped_line_ends(stamp: str, begin: str) -> None:
     first, behind = (begin, "") if begin.startswith("\xef") else ("", begin)
-    line = f"{first}{stamp}{behind}Carl(55): secret\\012\n{stamp}<12> x\n"
-    redactor = Redactor(Forgotten([hash_handle("Carl")]), SourceKind.STAMPED)
-    kept = redactor.receive(line.encode("latin-1")).decode("latin-1")
-    assert kept == line.replace("Carl", "X___").replace("secret", "******")
+    said = f"{first}{stamp}{behind}Carl(55): secret\\012\n{stamp}\\   secret\n"
+    line = f"{said}{stamp}\\   secret\n{stamp}<12> x\n"
+    for size in (len(line), len(said)):
+        redactor = Redactor(Forgotten([hash_handle("Carl")]), SourceKind.STAMPED)
+        kept = b"".join(redactor.receive(part.encode("latin-1")) for part in (line[:size], line[size:]))
+        assert kept.decode("latin-1") == line.replace("Carl", "X___").replace("secret", "******")

@@ -164,6 +164,13 @@ def test_a_first_line_that_only_looks_like_a_stamp_decides_nothing(first: bytes)
     assert decoder.time_basis is TimeBasis.LOCAL
 
 
+@pytest.mark.parametrize("stamp", [b"20:06:50 ", b"[20:06:50] ", b"(20:06) ", b"20:06:50 | ", b"[20:06:50] - "])
+def test_the_arrow_of_a_shout_is_no_part_of_a_stamp(stamp: bytes) -> None:
+    assert decode(StampedDecoder(), stamp + b"--> Ann waves\n") == [
+        Chunk(b"--> Ann waves\n", len(stamp), 1000 * (OF_DAY // 1000) if b":50" in stamp else OF_DAY - 50_000)
+    ]
+
+
 def test_a_day_that_does_not_exist() -> None:
     assert decode(StampedDecoder(), b"2015-02-31 20:06:50 a\n")[0].at_ms == OF_DAY
 
