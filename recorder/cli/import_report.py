@@ -66,7 +66,8 @@ def print_outcome(outcome: Outcome, *, verbose: bool, alone: bool = True) -> Non
     if outcome.undated and alone:
         click.echo(f"  {plural(outcome.undated, 'game')} without a date ({_remedy([outcome])})")
     if outcome.corrected:
-        click.echo(f"  {plural(outcome.corrected, 'game')} corrected: another date or server was recorded (see `edit`)")
+        undo = f"edit --source {(outcome.sha256 or '')[:12]} --undo"
+        click.echo(f"  {plural(outcome.corrected, 'game')} had another date or server; `{undo}` restores it")
     for tag, counts in (("<12>", report.frames), ("<b1>", report.holdings)):
         if counts and verbose:
             click.echo(f"  {tag} {_counts(counts)}")

@@ -207,6 +207,16 @@ def test_both_sources_of_a_game_are_corrected_and_stay_one(cli: Cli, tmp_path: P
     assert _game(cli, merged["key"]) == merged
 
 
+def test_import_names_the_command_that_restores_other_dates(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "dated.pgn"
+    path.write_text(SAVED.replace("????.??.??", "2017.02.07"), encoding="utf-8")
+    said = cli("import", path, "--date", "2026-11-21").stdout
+    assert '[Date "2026.11.21"]' in cli("export", "pgn").stdout
+    command = said.partition("1 game had another date or server; `")[2].partition("`")[0]
+    cli(*command.split(), "-y")
+    assert '[Date "2017.02.07"]' in cli("export", "pgn").stdout
+
+
 def test_no_share_with_pseudonyms_and_no_erased_player_leaves_a_corrected_name(saved: Cli, tmp_path: Path) -> None:
     saved("edit", "last", "--white", "Zebedee", "--event", "Simul of Zebedee", "--date", "2009-03-05")
     shared = tmp_path / "shared.sqlite"
