@@ -80,6 +80,8 @@ class Panel(Generic[_Data]):
             footer: bool = True,
             **asked: Any,
         ) -> Axes:
+            for unknown in asked.keys() - options.keys():
+                raise TypeError(f"{name}() got an unexpected keyword argument {unknown!r}")
             return self.drawn(self.computed(plies, **asked), ax=ax, theme=theme, titles=titles, footer=footer)
 
         of_games = not isinstance(self, GamePanel)

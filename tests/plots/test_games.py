@@ -63,6 +63,11 @@ def test_white_s_bars_go_up_and_black_s_down() -> None:
     assert ax.get_ylim()[0] == -ax.get_ylim()[1]
 
 
+def test_a_picture_of_one_game_is_of_no_player() -> None:
+    with pytest.raises(TypeError, match=r"move_times\(\) got an unexpected keyword argument 'player'"):
+        move_times(posed(TEN), player="Ann")
+
+
 def test_shares_of_think_times_by_phase() -> None:
     shares = PICTURES["thinking"].table(posed(TEN), PlotOptions())
     opening = shares[shares["plies"] > 0].set_index("think")["plies"].to_dict()
