@@ -63,7 +63,7 @@ def test_a_suffix_that_is_no_format_is_named(filled: Cli, tmp_path: Path) -> Non
         ("clocks", ".csv, .jsonl, .json or name the format with --format."),
         ("convert LOG", ".pgn, .bpgn or name the format with --format."),
         ("report last", ".html, .htm."),
-        ("plot race last", ".svg, .png or .pdf, or give --format."),
+        ("plot race last", ".svg, .png, .pdf or name the format with --format."),
         ("replay engine LOG --uci no-engine", ".pgn."),
         ("db share", ".sqlite, .sqlite3, .db."),
     ):
@@ -71,7 +71,7 @@ def test_a_suffix_that_is_no_format_is_named(filled: Cli, tmp_path: Path) -> Non
             words = [WATCHER if word == "LOG" else word for word in command.split()]
             result = filled(*words, "-o", tmp_path / name, code=2)
             assert f"{tmp_path / name}: " in result.stderr
-            assert result.stderr.endswith(f"name the file {formats}\n" if "plot" in command else f"file {formats}\n")
+            assert result.stderr.endswith(f"file {formats}\n")
             assert list(tmp_path.glob("x*")) == []
     filled("export", "games", "--format", "csv", "-o", tmp_path / "z.txt")
     filled("export", "games", "-o", tmp_path / "Z.CSV")
