@@ -54,6 +54,8 @@ _MOST_KNOWN: Final = 100_000
 
 _PROMPTS: Final = r"(?:\([0-9]+\) )?(?>(?:(?!-->)[^\s:<>{}()\[\]%$#]{0,24}+[%>$#] ?)*)"
 _SPEAKER: Final = r"X_+(?:\([^()\n]{1,9}\))*(?:\[[0-9]+\])?"
+# Behind a line end that a client wrote as an escape, of which a line may have thousands.
+_FEW_PROMPTS: Final = r"(?>(?:(?!-->)[^\s:<>{}()\[\]%$#\\]{0,24}+[%>$#] ?){0,2})"
 # The lines of ``recorder.dialects.chat`` that contain a player's words.
 _SPEECH: Final = (
     rf"(?:{_SPEAKER} (?:kibitzes|whispers|says|\(your partner\) tells you|tells you|(?:(?:c|s|t|it)-)?shouts): ?"
@@ -70,7 +72,7 @@ _STAYS: Final = later(rf"(?:^|(?<![\r\n])[\r\n]++){_STAMPS}\\   |\\01[25]|\x19[{
 _CONTINUATIONS: Final = later(rf"[\r\n]*(?:{_STAMPS}\\   [^\r\n]*(?:[\r\n]+|$))*")
 _STAMPS_AGAIN: Final = re.sub(r"\(\?(P<|\()(\w+)", r"(?\1\2_", _STAMPS)  # its groups have other names
 _SPOKEN_IN_RAW: Final = later(
-    rf"(?:(?:^(?:\xef\xbb\xbf)?|(?<=[\r\n])){_STAMPS}|(?<=\\01[25]))\x07*+{_PROMPTS}{_SPEECH}"
+    rf"(?:(?:^(?:\xef\xbb\xbf)?|(?<=[\r\n])){_STAMPS}\x07*+{_PROMPTS}|(?<=\\01[25]){_FEW_PROMPTS}){_SPEECH}"
     rf"(?P<words>[^\r\n]*(?:[\r\n]+{_STAMPS_AGAIN}\\   [^\r\n]*)*)"
 )
 _SPOKEN_IN_WORDS: Final = later(rf"(?:^|(?<=[\r\n :])|(?<=\\[nr])|(?<=\\01[25])){_SPEECH}(?P<words>[^\r\n\\]*)")
