@@ -164,7 +164,16 @@ def test_idle_connections_make_room_for_others(port: int) -> None:
 
 def test_a_client_with_too_many_pages_is_refused(slow: Slow, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server.Connection, "_most_of_client", 5)
+    arrived: list[bytes] = []
+    take = server.Connection.data_received
+
+    def counted(connection: server.Connection, data: bytes) -> None:
+        take(connection, data)
+        arrived.append(data)
+
+    monkeypatch.setattr(server.Connection, "data_received", counted)
     busy = [send(port, asking("/player/Euwe")) for _ in range(5)]
+    wait_for(lambda: len(arrived) == 5, "five requests arrive")  # one without its request would give way to another
     wait_for(lambda: slow.asked, "a page is made")
     wait_for(lambda: answer(send(port, asking("/live"))).startswith(b"HTTP/1.1 503"), "all five are busy")
     slow.ready.set()
