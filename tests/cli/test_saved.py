@@ -194,7 +194,7 @@ def test_a_date_is_that_of_all_games_of_a_source(cli: Cli, tmp_path: Path) -> No
 
     cli("import", path)
     assert dates() == ["2001-02-03", "2001-02-03", "None", "None", "None"]
-    assert "3 games corrected" in cli("import", "--date", "2020-01-01", path).stdout
+    assert "3 games had another date" in cli("import", "--date", "2020-01-01", path).stdout
     assert dates() == ["2020-01-01"] * 5
     key = cli.json("games", "--white", "W3", "--json")[0]["key"]
     assert "date 2020.01.01, was 2004.??.??" in cli("show", key).stdout
