@@ -283,6 +283,8 @@ def _say_counts(attributes: dict[Any, Any], reasons: dict[str, int]) -> None:
     _say_engines(attributes.get("engines", []))
     if attributes["excluded"]:
         say(f"Plies excluded: {_numbers(attributes['excluded'])}.")
+        if not attributes["plies"] and "no evaluation" in attributes["excluded"]:
+            say("`replay engine` has an engine evaluate games.")
     say_excluded(reasons.items())
 
 

@@ -124,7 +124,8 @@ def _print_findings(report: SourceReport, *, verbose: bool) -> None:
     if report.anomalies:
         kinds = Counter(anomaly.kind.value for anomaly in report.anomalies)
         inner = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items()))
-        click.echo(f"  {plural(len(report.anomalies), 'anomaly', 'anomalies')}: {inner}")
+        more = "" if verbose else " (--verbose lists them)"
+        click.echo(f"  {plural(len(report.anomalies), 'anomaly', 'anomalies')}: {inner}{more}")
     if not verbose:
         return
     for anomaly in report.anomalies:
@@ -159,7 +160,8 @@ def print_notes(outcomes: Sequence[Outcome]) -> None:
     undated = [outcome for outcome in outcomes if outcome.undated]
     if undated:
         games = sum(outcome.undated for outcome in undated)
-        say(f"{plural(games, 'game')} of {plural(len(undated), 'log')} without a date: {_remedy(undated)}.")
+        logs = clean(Path(undated[0].name).name) if len(undated) == 1 else plural(len(undated), "log")
+        say(f"{plural(games, 'game')} of {logs} without a date: {_remedy(undated)}.")
     if any(outcome.status in (ImportStatus.FORGOTTEN, ImportStatus.EXPORTED) for outcome in outcomes):
         say(f"Files were excluded. {_BY_NAME}")
 
