@@ -3,7 +3,21 @@
 The strategy: games of sources stay as they are, row by row; a merged game is one more row, without a source, whose
 segments point to its members' observations, and they name it in ``merged_into``. Code that adds or deletes games notes
 which (``touch``, ``dissolve``); before the commit ``relate`` looks for others of the same players that may be the same
-game, and rebuilds the groups of all of them. So the merged games are a function of the games that are there.
+game, and rebuilds the groups of all of them. So the merged games are a function of the games that are there::
+
+    row 1  a.log  Ann - Bob, 10:00, plies 1 to 40            merged_into 3
+    row 2  b.log  Ann - Bob, 10:04, joined at ply 12, to 60  merged_into 3
+    row 3  (no source)  segments: plies of row 1's observation, then of row 2's
+
+To compare each game with each would take the square of the archive. So what is cheap comes first: the same two handles,
+of one server or of an unknown one (``_pairs``); then times that overlap (``_near``) or, where a time is not known,
+first moves that go on from each other (``_untimed``). What is connected by such pairs is a group: only its games are
+loaded, and ``recorder.relating.merge`` decides which of them are one, by all that they show.
+
+What must never happen: that the result depends on the order of imports (a group is taken apart and rebuilt as a whole,
+and no game is added to a merged one); that a game is lost with its merged game (members stay rows, and forgetting a
+source leaves those of the others); that a reader sees half of it (all is in the transaction that changes the games).
+Links between games, of bughouse partners and of examinations to the games that they show, follow the same way.
 """
 
 from __future__ import annotations
@@ -464,8 +478,10 @@ def relate(driver: sqlite3.Connection) -> None:
     """Called before each commit; also finds which analysed positions those games still have."""
     if driver.execute(_TOUCHED).fetchone() is None:
         return
+    # What people corrected comes first: another player or server makes another pair.
     if changes := wanted_changes(driver):
         _correct(driver, changes)
+    # In logs without times games prove each other's times, so neighbours of a touched game may be judged otherwise now.
     _touch_overlapping(driver)
     touched = {number for (number,) in driver.execute("SELECT id FROM temp.touched")}
     decided = load_decided(driver)
@@ -605,6 +621,7 @@ def _made_of(driver: sqlite3.Connection, group: list[int], beside: NeighbourGame
 
 
 def _relate(driver: sqlite3.Connection, groups: list[list[int]]) -> None:
+    # All are taken apart before the first is made: a game of one group may have been merged with one of another.
     for group in groups:
         dissolve(driver, _merged(driver, group))
     beside = NeighbourGames(driver)
