@@ -30,7 +30,7 @@ from recorder.wire.timeseal import Sealing
 _FIRST_PAUSE_S: Final = 2.0
 _LONGEST_PAUSE_S: Final = 300.0
 _WRONG_PASSWORDS: Final = 1  # a second refusal in a row means that the password was changed
-_STEADY_S: Final = 600.0  # after a connection of this length the pauses are short again
+_STEADY_S: Final = 60.0  # after a connection of this length the pauses are short again
 
 
 def pause_s(failures: int, chance: float) -> float:

@@ -228,6 +228,28 @@ async def test_a_lost_connection_is_restored_and_the_gap_is_noted(
     assert outage["from_ns"] < 0 < outage["until_ns"]  # relative to the journal's beginning, as readers get it
 
 
+@pytest.mark.parametrize(("steady_s", "counted"), [(0.0, [1, 1, 1]), (60.0, [1, 2, 3])])
+@in_loop
+async def test_pauses_grow_only_between_short_connections(
+    steady_s: float, counted: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line that is cut every few minutes must not cost minutes each time."""
+    failures: list[int] = []
+
+    def pause_s(count: int, _: float) -> float:
+        failures.append(count)
+        return 0.01
+
+    monkeypatch.setattr("recorder.live.capture._STEADY_S", steady_s)
+    monkeypatch.setattr("recorder.live.capture.pause_s", pause_s)
+    cut = Dialogue(FICS, script=[*WATCHED[:3], Fault.RESET], answers={b"games": TABLE})
+    async with ScriptedServer(lambda number: cut) as server:
+        run = Run(server.port, tmp_path)
+        await run.until(lambda: len(failures) >= 3)
+        await run.end()
+    assert failures[:3] == counted
+
+
 @in_loop
 async def test_an_outage_begins_with_the_last_received_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recorder.live.capture._FIRST_PAUSE_S", 0.01)
