@@ -214,9 +214,10 @@ def test_the_config_file_of_the_documents_is_taken(
         return ExitCode.OK, True
 
     monkeypatch.setattr("recorder.archive.recording.record_run.record", record)
+    monkeypatch.setattr("recorder.journal.make_journal_folder", lambda folder: seen.append(str(folder)))
     result = CliRunner().invoke(main, ["--config", str(config), "record"])
     assert result.exit_code == ExitCode.OK, result.output
-    assert seen == [("freechess.org", 5000)]
+    assert seen == ["/var/lib/ics-recorder/journals", ("freechess.org", 5000)]
     assert "Journals: /var/lib/ics-recorder/journals\n" in capfd.readouterr().err
 
 
