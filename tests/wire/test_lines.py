@@ -3,6 +3,7 @@
 import gzip
 import itertools
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -413,15 +414,21 @@ def test_cuts_never_change_the_lines(data: bytes, rng: random.Random) -> None:
     assert compared(data, [rng.randint(0, len(data)) for _ in range(4)]) == whole
 
 
-def compared(data: bytes, positions: list[int]) -> Any:
-    """Without offsets where a telnet command and ICC's marks may be in one line.
+_COMMAND_BEFORE_MARK = re.compile(rb"[^\n]\xff[^\n]*\x19")
 
-    A known fault: in a line with a telnet command, texts behind a mark are placed as if the command had no bytes.
-    """
+
+def compared(data: bytes, positions: list[int]) -> Any:
+    """Without offsets where the fault that the next test shows changes them."""
     lines, anomalies, dropped, prompt = run(data, positions)
-    if b"\xff" in data and b"\x19" in data:
+    if _COMMAND_BEFORE_MARK.search(data):
         return [line._replace(offset=0) for line in lines], len(anomalies), dropped, prompt and prompt[0]
     return lines, anomalies, dropped, prompt
+
+
+@pytest.mark.xfail(strict=True, reason="the command counts as no bytes if all comes in one read")
+def test_a_text_behind_a_telnet_command_and_a_mark_has_its_place() -> None:
+    data = b"a\xff\xfc\x01\x19)b\x19)"
+    assert [line.offset for line in run(data, [])[0]] == [0, 6]
 
 
 @given(st.binary(max_size=400), st.integers(0, 400))
