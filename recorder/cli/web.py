@@ -82,8 +82,14 @@ def command(
     site shows what `db share` keeps. /live.pgn has the games in progress, for broadcasts.
     """
     from recorder.live.net.sockets import Address
-    from recorder.web.server import read_token, serve
 
+    try:
+        from recorder.web.server import read_token, serve
+    except ModuleNotFoundError as error:
+        name = (error.name or "").partition(".")[0]
+        if name not in ("uvicorn", "starlette", "jinja2", "markupsafe", "anyio", "h11"):
+            raise
+        raise ExportError(f"The site needs {name}: pip install 'ics-recorder[web]'.") from error
     try:
         token = read_token(token_file)
     except ValueError as error:

@@ -541,7 +541,6 @@ class _Live:
 
 _HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _ANY: Final = ("0.0.0.0", "::")
-_MISSING: Final = "The site needs {name}: pip install 'ics-recorder[web]'."
 
 
 def read_token(path: Path | None) -> str | None:
@@ -573,15 +572,6 @@ def serve(
     started: Callable[[str, str | None], None],
 ) -> None:
     """Serve an archive until Ctrl-C; ``started`` gets the URL, and the token if one was made for other computers."""
-    try:
-        import uvicorn  # noqa: F401 - a sentence names it if it is missing
-
-        from recorder.web.live_feed import LiveFeed
-    except ImportError as error:
-        name = (error.name or "").partition(".")[0]
-        if name not in ("uvicorn", "starlette", "jinja2", "markupsafe", "anyio"):
-            raise
-        raise ExportError(_MISSING.format(name=name)) from error
     made = new_token() if token is None and not is_loopback(address.host) and not behind_proxy else None
     access = _access(address.host, token or made, behind_proxy)
     feed = LiveFeed(journals, with_chat=access.private)

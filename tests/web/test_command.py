@@ -28,6 +28,7 @@ def test_what_it_cannot_use(archive: Path, tmp_path: Path, monkeypatch: pytest.M
     assert "There is no archive" in Cli(tmp_path / "none.sqlite")("web", "--port", 0, code=ExitCode.ARCHIVE).stderr
     (tmp_path / "token").write_text("short")
     assert "16 or more" in Cli(archive)("web", "--token-file", tmp_path / "token", code=ExitCode.USAGE).stderr
+    monkeypatch.delitem(sys.modules, "recorder.web.server", raising=False)  # as in a new process
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     said = Cli(archive)("web", code=ExitCode.OUTPUT).stderr
     assert said == "Error: The site needs uvicorn: pip install 'ics-recorder[web]'.\n"
